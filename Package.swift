@@ -1,0 +1,52 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let manners: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// For the targets that do not talk to C: every unsafe expression must say so.
+let memorySafe: [SwiftSetting] = manners + [.strictMemorySafety()]
+
+let package = Package(
+    name: "direct-http",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
+        .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CDirectOpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+
+        .target(name: "DirectIO", swiftSettings: manners),
+        .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
+        .target(name: "DirectHTTP1", swiftSettings: memorySafe),
+        .target(
+            name: "DirectHTTP",
+            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP1"],
+            swiftSettings: memorySafe
+        ),
+        .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
+
+        .testTarget(name: "DirectIOTests", dependencies: ["DirectIO"], swiftSettings: manners),
+        .testTarget(
+            name: "DirectTLSTests",
+            dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL"],
+            swiftSettings: manners
+        ),
+        .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),
+        .testTarget(
+            name: "DirectHTTPTests",
+            dependencies: ["DirectHTTP", "TLSFixtures"],
+            swiftSettings: manners
+        ),
+        .testTarget(name: "TLSFixturesTests", dependencies: ["TLSFixtures"], swiftSettings: manners),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+// The first file of DirectHTTP1 replaces this one.

@@ -16,4 +16,48 @@ static inline long direct_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
 }
 
+static inline int direct_SSL_CTX_set_version_range(SSL_CTX *ctx, int lowest, int highest) {
+    return SSL_CTX_set_min_proto_version(ctx, lowest) && SSL_CTX_set_max_proto_version(ctx, highest);
+}
+
+static inline void direct_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) {
+    SSL_CTX_set_mode(ctx, mode);
+}
+
+static inline void direct_SSL_CTX_set_read_ahead(SSL_CTX *ctx, int on) {
+    SSL_CTX_set_read_ahead(ctx, on);
+}
+
+static inline void direct_SSL_CTX_set_session_cache_mode(SSL_CTX *ctx, long mode) {
+    SSL_CTX_set_session_cache_mode(ctx, mode);
+}
+
+static inline int direct_SSL_CTX_add1_chain_cert(SSL_CTX *ctx, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(ctx, certificate);
+}
+
+static inline int direct_SSL_get_negotiated_group(SSL *ssl) {
+    return (int)SSL_get_negotiated_group(ssl);
+}
+
+static inline uint64_t direct_SSL_OP_NO_RENEGOTIATION(void) {
+    return SSL_OP_NO_RENEGOTIATION;
+}
+
+static inline uint64_t direct_SSL_OP_NO_COMPRESSION(void) {
+    return SSL_OP_NO_COMPRESSION;
+}
+
+static inline uint64_t direct_SSL_OP_NO_TICKET(void) {
+    return SSL_OP_NO_TICKET;
+}
+
+static inline long direct_BIO_get_mem_data(BIO *bio, char **data) {
+    return BIO_get_mem_data(bio, data);
+}
+
+static inline unsigned long direct_XN_FLAG_RFC2253(void) {
+    return XN_FLAG_RFC2253;
+}
+
 #endif

@@ -1,0 +1,134 @@
+internal import CDirectOpenSSL
+
+/// Reads one certificate, whatever is in it. Borrows the pointer.
+///
+/// A certificate is written by whoever owns the server, or attacks it: names may hold NUL bytes, dates may
+/// be nonsense, and there may be ten thousand names.
+struct CertificateReader {
+    private let certificate: OpaquePointer
+
+    init(_ certificate: OpaquePointer) {
+        self.certificate = certificate
+    }
+
+    struct Names {
+        var dns: [String] = []
+        var addresses: [String] = []
+        /// Names and addresses beyond the limit.
+        var omitted = 0
+
+        var all: [String] { dns + addresses }
+    }
+
+    /// The dNSName and iPAddress entries of the subjectAltName. Bytes that are not UTF-8 are replaced.
+    func names(atMost limit: Int) -> Names {
+        var names = Names()
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let list = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return names }
+        let stack = OpaquePointer(list)
+        defer { GENERAL_NAMES_free(stack) }
+        for index in 0..<max(0, OPENSSL_sk_num(stack)) {
+            guard let entry = OPENSSL_sk_value(stack, index) else { continue }
+            var kind: Int32 = 0
+            let value = GENERAL_NAME_get0_value(entry.assumingMemoryBound(to: GENERAL_NAME.self), &kind)
+            guard let value, kind == GEN_DNS || kind == GEN_IPADD else { continue }
+            guard names.dns.count + names.addresses.count < limit else {
+                names.omitted += 1
+                continue
+            }
+            let bytes = Self.bytes(UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
+            if kind == GEN_DNS {
+                names.dns.append(String(decoding: bytes, as: UTF8.self))
+            } else {
+                names.addresses.append(addressText(bytes) ?? "invalid address \(hex(bytes))")
+            }
+        }
+        return names
+    }
+
+    var subject: String { text(X509_get_subject_name(certificate)) }
+    var issuer: String { text(X509_get_issuer_name(certificate)) }
+    var notBefore: Int? { seconds(X509_get0_notBefore(certificate)) }
+    var notAfter: Int? { seconds(X509_get0_notAfter(certificate)) }
+
+    /// The serial number's bytes; a negative one, which RFC 5280 forbids, reads with a minus sign.
+    var serial: String {
+        guard let number = X509_get0_serialNumber(certificate) else { return "" }
+        let sign = ASN1_STRING_type(number) & V_ASN1_NEG != 0 ? "-" : ""
+        return sign + hex(Self.bytes(number))
+    }
+
+    var der: [UInt8] {
+        encoded { i2d_X509(certificate, $0) }
+    }
+
+    var publicKeyInfo: [UInt8] {
+        encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
+    }
+
+    /// RFC 2253 text, in which OpenSSL escapes control characters.
+    private func text(_ name: OpaquePointer?) -> String {
+        guard let name, let memory = BIO_new(BIO_s_mem()) else { return "" }
+        defer { BIO_free(memory) }
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        // Without this flag UTF-8 goes out as it is; what it hides is escaped by whoever prints it.
+        let flags = direct_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
+        guard X509_NAME_print_ex(memory, name, 0, flags) >= 0 else { return "" }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = direct_BIO_get_mem_data(memory, &start)
+        guard let start, count > 0 else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    private func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
+        guard let moment else { return nil }
+        var parts = tm()
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
+        let days = daysSince1970(
+            year: Int(parts.tm_year) + 1900,
+            month: Int(parts.tm_mon) + 1,
+            day: Int(parts.tm_mday)
+        )
+        return ((days * 24 + Int(parts.tm_hour)) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
+    }
+
+    private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]
+    {
+        let count = Int(encode(nil))
+        guard count > 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            var cursor = buffer.baseAddress
+            used = max(0, Int(encode(&cursor)))
+        }
+    }
+
+    private static func bytes(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+        let count = Int(ASN1_STRING_length(string))
+        guard count > 0, let start = ASN1_STRING_get0_data(string) else { return [] }
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
+}
+
+/// The SHA-256 hash of the bytes.
+func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
+        used = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha256(), nil) == 1 ? 32 : 0
+    }
+}
+
+func hex(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// Days in the Gregorian calendar. Years are counted from March, so that the leap day ends one.
+private func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    let shifted = month > 2 ? year : year - 1
+    let monthFromMarch = (month + 9) % 12
+    let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+    return shifted * 365 + leapDays + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
+}

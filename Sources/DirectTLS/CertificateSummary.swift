@@ -1,0 +1,55 @@
+internal import CDirectOpenSSL
+
+/// What a certificate says, as plain values.
+public struct CertificateSummary: Hashable, Sendable {
+    /// The subject in RFC 2253 text.
+    public let subject: String
+    /// The issuer in RFC 2253 text.
+    public let issuer: String
+    /// The dNSName entries as the certificate holds them: they may contain any character.
+    public let dnsNames: [String]
+    /// The iPAddress entries.
+    public let ipAddresses: [String]
+    /// How many more names and addresses there are: at most 10,000 are listed.
+    public let omittedNames: Int
+    /// Seconds since 1970 from which the certificate is valid, or nil where the date is no date.
+    public let notBefore: Int?
+    /// Seconds since 1970 until which the certificate is valid, or nil where the date is no date.
+    public let notAfter: Int?
+    /// The serial number in hexadecimal.
+    public let serial: String
+    /// The SHA-256 hash of the certificate.
+    public let sha256: [UInt8]
+    /// The SHA-256 hash of the public key with its algorithm, as RFC 7469 pins it.
+    public let spkiSHA256: [UInt8]
+    /// The certificate itself.
+    public let der: [UInt8]
+
+    /// Borrows the pointer.
+    init(_ certificate: OpaquePointer) {
+        let reader = CertificateReader(certificate)
+        let names = reader.names(atMost: 10_000)
+        subject = reader.subject
+        issuer = reader.issuer
+        dnsNames = names.dns
+        ipAddresses = names.addresses
+        omittedNames = names.omitted
+        notBefore = reader.notBefore
+        notAfter = reader.notAfter
+        serial = reader.serial
+        der = reader.der
+        sha256 = DirectTLS.sha256(der)
+        spkiSHA256 = DirectTLS.sha256(reader.publicKeyInfo)
+    }
+}
+
+extension CertificateSummary: CustomStringConvertible {
+    /// One line for a log: subject, issuer, names, fingerprint, with nothing in it that could break the line.
+    public var description: String {
+        let names = (dnsNames + ipAddresses).prefix(20).map(printable).joined(separator: ", ")
+        let hidden = dnsNames.count + ipAddresses.count + omittedNames - 20
+        let more = hidden > 0 ? " and \(hidden) more" : ""
+        return "\(printable(subject)), issued by \(printable(issuer)), for \(names)\(more), "
+            + "sha256 \(hex(sha256))"
+    }
+}

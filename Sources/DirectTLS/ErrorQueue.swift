@@ -1,0 +1,33 @@
+internal import CDirectOpenSSL
+
+/// OpenSSL's list of errors, one for each thread.
+///
+/// An entry left behind by anyone makes the next healthy call on this thread look failed, and an entry
+/// made on one thread is not seen on another: clear, call and drain belong in one function without `await`.
+enum ErrorQueue {
+    /// Looks first: `ERR_clear_error` alone wipes sixteen entries that are nearly always empty.
+    @inline(__always)
+    static func clear() {
+        if ERR_peek_error() != 0 { ERR_clear_error() }
+    }
+
+    /// The error that came first, which is the cause of the others; leaves the queue empty.
+    static func drain() -> UInt {
+        let first = ERR_peek_error()
+        ERR_clear_error()
+        return first
+    }
+
+    /// The words for the first error in the queue; leaves it empty.
+    static func drainedReason() -> String {
+        reason(of: drain())
+    }
+
+    static func reason(of code: UInt) -> String {
+        if let words = ERR_reason_error_string(code) { return String(cString: words) }
+        // A failed system call: the code is an errno, and OpenSSL keeps no words for those.
+        return code & systemErrorFlag != 0 ? "errno \(code & ~systemErrorFlag)" : "unknown reason"
+    }
+
+    private static let systemErrorFlag: UInt = 0x8000_0000
+}

@@ -1,0 +1,125 @@
+internal import CDirectOpenSSL
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Which connections may share a session: the same identity and port under the same context.
+///
+/// The context stands for trust, client identity, versions and ALPN. The address is not part of it: the
+/// same name elsewhere may resume, another name never.
+struct SessionKey: Hashable {
+    let identity: ServerIdentity
+    let port: UInt16
+    let context: UInt64
+}
+
+/// Sessions of finished handshakes, kept for the next connection to the same place. Any thread may use it.
+package final class SessionCache: @unchecked Sendable {
+    private let lock = Lock()
+    private let limitPerKey: Int
+    private let limit: Int
+    private var shelves: [SessionKey: Shelf] = [:]
+    /// Sessions in all shelves.
+    private var total = 0
+    /// Counts uses; the shelf with the smallest stamp goes first.
+    private var clock: UInt64 = 0
+
+    /// Keeps at most this many sessions for one name and port, and in all.
+    package init(perServer: Int = 4, total: Int = 512) {
+        limitPerKey = max(1, perServer)
+        limit = max(1, total)
+    }
+
+    deinit {
+        forgetAll()
+        lock.destroy()
+    }
+
+    /// How many sessions are kept.
+    package var count: Int { lock.withLock { total } }
+
+    /// Drops every session, for example when trust has changed.
+    package func removeAll() { lock.withLock { forgetAll() } }
+
+    /// Takes over the caller's reference to the session.
+    func store(_ session: OpaquePointer, for key: SessionKey, now: Int = time(nil)) {
+        let expiry = sessionExpiry(session)
+        guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
+        let kept = KeptSession(pointer: session, expiry: expiry, isSingleUse: isTLS13(session))
+        lock.withLock {
+            clock += 1
+            shelves[key, default: Shelf()].lastUse = clock
+            shelves[key]?.sessions.append(kept)
+            total += 1
+            if let count = shelves[key]?.sessions.count, count > limitPerKey { drop(at: 0, from: key) }
+            while total > limit, let oldest = shelves.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+                drop(at: 0, from: oldest.key)
+            }
+        }
+    }
+
+    /// The newest session that is still good. The caller owns the reference.
+    ///
+    /// A TLS 1.3 ticket leaves the cache, since to use it twice would let an observer link the connections
+    /// (RFC 8446, appendix C.4). An older session stays.
+    func take(_ key: SessionKey, now: Int = time(nil)) -> OpaquePointer? {
+        lock.withLock {
+            while let last = shelves[key]?.sessions.last {
+                let isGood = last.expiry > now && SSL_SESSION_is_resumable(last.pointer) == 1
+                if isGood { SSL_SESSION_up_ref(last.pointer) }
+                if last.isSingleUse || !isGood {
+                    drop(at: (shelves[key]?.sessions.count ?? 1) - 1, from: key)
+                } else {
+                    clock += 1
+                    shelves[key]?.lastUse = clock
+                }
+                if isGood { return last.pointer }
+            }
+            return nil
+        }
+    }
+
+    private func drop(at index: Int, from key: SessionKey) {
+        guard let session = shelves[key]?.sessions.remove(at: index) else { return }
+        SSL_SESSION_free(session.pointer)
+        total -= 1
+        if shelves[key]?.sessions.isEmpty == true { shelves[key] = nil }
+    }
+
+    private func forgetAll() {
+        for shelf in shelves.values {
+            for session in shelf.sessions { SSL_SESSION_free(session.pointer) }
+        }
+        shelves = [:]
+        total = 0
+    }
+}
+
+/// The sessions of one key, oldest first.
+private struct Shelf {
+    var sessions: [KeptSession] = []
+    var lastUse: UInt64 = 0
+}
+
+private struct KeptSession {
+    /// Owned by the cache.
+    let pointer: OpaquePointer
+    /// Seconds since 1970.
+    let expiry: Int
+    let isSingleUse: Bool
+}
+
+private func isTLS13(_ session: OpaquePointer) -> Bool {
+    SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION
+}
+
+/// When the session stops being worth offering: after the server's own hint where it gave one, and never
+/// later than seven days (RFC 8446, section 4.6.1). In TLS 1.3 a hint of zero means at once.
+private func sessionExpiry(_ session: OpaquePointer) -> Int {
+    let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
+    let lifetime = isTLS13(session) || hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))
+    return Int(SSL_SESSION_get_time(session)) + min(lifetime, 7 * 24 * 3600)
+}

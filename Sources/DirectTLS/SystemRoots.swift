@@ -1,0 +1,123 @@
+internal import CDirectOpenSSL
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Where this system keeps the certificates it trusts.
+///
+/// A directory with links named by hash is asked for one issuer at a time, during the handshake that
+/// needs it (microseconds). A bundle is parsed whole (some 17 ms), so it comes second.
+struct SystemRoots: Hashable, Sendable {
+    /// Directories, separated by colons as in `SSL_CERT_DIR`.
+    var directories: String?
+    var bundle: String?
+
+    /// What the environment names, else a hashed directory, else a bundle.
+    static func find(
+        environment: (String) -> String? = environmentVariable,
+        directories: [String] = knownDirectories,
+        bundles: [String] = knownBundles
+    ) throws(TLSError) -> SystemRoots {
+        let named = SystemRoots(
+            directories: environment("SSL_CERT_DIR"),
+            bundle: environment("SSL_CERT_FILE")
+        )
+        if named.directories != nil || named.bundle != nil { return named }
+        if let directory = directories.first(where: isHashed) { return SystemRoots(directories: directory) }
+        if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) { return SystemRoots(bundle: bundle) }
+        throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
+    }
+
+    /// Reads the bundle, if there is one, and notes the directories.
+    func add(to store: OpaquePointer) throws(TLSError) {
+        if let bundle, X509_STORE_load_file(store, bundle) != 1 {
+            throw .badSettings("roots from \(bundle): \(ErrorQueue.drainedReason())")
+        }
+        if let directories {
+            guard directories.split(separator: ":").contains(where: { access(String($0), R_OK | X_OK) == 0 })
+            else { throw .badSettings("no directory of roots can be read in \(directories)") }
+            guard X509_STORE_load_path(store, directories) == 1 else {
+                throw .badSettings("roots from \(directories): \(ErrorQueue.drainedReason())")
+            }
+        }
+    }
+
+    /// One store for all contexts that trust the system alone, because OpenSSL keeps in it what it has
+    /// read from the directory. The caller owns one reference.
+    static func shared() throws(TLSError) -> OpaquePointer {
+        try cache.store(for: find())
+    }
+
+    private static let cache = SharedStore()
+}
+
+/// The store that was built last, and from where; another place (the environment changed) replaces it.
+private final class SharedStore: @unchecked Sendable {
+    private let lock = Lock()
+    private var current: (roots: SystemRoots, store: OpaquePointer)?
+
+    func store(for roots: SystemRoots) throws(TLSError) -> OpaquePointer {
+        try lock.withLock { () throws(TLSError) in
+            if current?.roots != roots {
+                let store = try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) }
+                if let old = current { X509_STORE_free(old.store) }
+                current = (roots, store)
+            }
+            guard let current, X509_STORE_up_ref(current.store) == 1 else {
+                throw .badSettings("the system's roots cannot be shared")
+            }
+            return current.store
+        }
+    }
+}
+
+/// A directory counts when it holds a system's worth of `xxxxxxxx.0` entries. A handful is somebody's own
+/// addition: the real roots are then in the bundle.
+private func isHashed(_ path: String) -> Bool {
+    guard let directory = opendir(path) else { return false }
+    defer { closedir(directory) }
+    var found = 0
+    while found < fewestRoots, let entry = readdir(directory) {
+        if isHashName(entry) { found += 1 }
+    }
+    return found == fewestRoots
+}
+
+private let fewestRoots = 20
+
+private func isHashName(_ entry: UnsafeMutablePointer<dirent>) -> Bool {
+    withUnsafeBytes(of: &entry.pointee.d_name) { name in
+        name.count > 10 && name[8] == UInt8(ascii: ".") && name[9] == UInt8(ascii: "0") && name[10] == 0
+            && name[..<8].allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
+    }
+}
+
+/// Empty counts as not set. A program with raised privileges does not listen to its environment.
+private func environmentVariable(_ name: String) -> String? {
+    guard getuid() == geteuid(), getgid() == getegid(), let value = getenv(name) else { return nil }
+    return value.pointee == 0 ? nil : String(cString: value)
+}
+
+private let knownDirectories = [
+    String(cString: X509_get_default_cert_dir()),
+    "/etc/ssl/certs",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust/extracted/pem/directory-hash",
+]
+
+private let knownBundles = [
+    String(cString: X509_get_default_cert_file()),
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/opt/homebrew/etc/openssl@3/cert.pem",
+    "/usr/local/etc/openssl@3/cert.pem",
+]

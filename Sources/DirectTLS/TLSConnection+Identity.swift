@@ -1,0 +1,125 @@
+internal import CDirectOpenSSL
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Whole-label wildcards only, and the subject's common name never (RFC 9525, sections 6.3 and 6.4).
+private let nameCheckFlags = UInt32(
+    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+)
+
+extension TLSConnection {
+    /// Says what the certificate must prove, and sends a name, never an address, as SNI.
+    func expectIdentity() throws(TLSError) {
+        SSL_set_verify(ssl, SSL_VERIFY_PEER, noteRejection)
+        let parameters = SSL_get0_param(ssl)
+        X509_VERIFY_PARAM_set_hostflags(parameters, nameCheckFlags)
+        let isSet =
+            switch identity.kind {
+            case .name:
+                X509_VERIFY_PARAM_set1_host(parameters, identity.text, 0) == 1
+                    && direct_SSL_set_tlsext_host_name(ssl, identity.text) == 1
+            case .address:
+                X509_VERIFY_PARAM_set1_ip_asc(parameters, identity.text) == 1
+            }
+        guard isSet else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
+    }
+
+    /// What OpenSSL leaves to its caller: it lets a session of one name resume for another, and reports success
+    /// where no certificate was checked.
+    func checkServer() throws(TLSError) {
+        guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
+        let code = Int32(clamping: SSL_get_verify_result(ssl))
+        guard code == X509_V_OK else { throw fault(code, certificate) }
+        if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) }
+        if let chosen = chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
+    }
+
+    var chosenProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &bytes, &count)
+        guard let bytes, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
+    private func checkAgain(_ certificate: OpaquePointer) throws(TLSError) {
+        let matches =
+            switch identity.kind {
+            case .name: X509_check_host(certificate, identity.text, 0, nameCheckFlags, nil)
+            case .address: X509_check_ip_asc(certificate, identity.text, nameCheckFlags)
+            }
+        guard matches == 1 else {
+            let isName = identity.kind == .name
+            throw fault(isName ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH, certificate)
+        }
+        guard X509_cmp_current_time(X509_get0_notAfter(certificate)) == 1 else {
+            throw fault(X509_V_ERR_CERT_HAS_EXPIRED, certificate)
+        }
+    }
+
+    private func fault(_ code: Int32, _ certificate: OpaquePointer) -> TLSError {
+        Rejection(code, depth: 0, at: certificate, leaf: certificate, chain: nil, identity: identity).error
+    }
+}
+
+/// What the certificate check found at the first fault.
+final class Rejection {
+    let error: TLSError
+    /// The certificates the server sent, which a failed handshake does not keep otherwise. Owned.
+    let chain: OpaquePointer?
+
+    init(
+        _ code: Int32,
+        depth: Int32,
+        at certificate: OpaquePointer?,
+        leaf: OpaquePointer?,
+        chain: OpaquePointer?,
+        identity: ServerIdentity
+    ) {
+        self.chain = chain.flatMap(X509_chain_up_ref)
+        let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
+        switch code {
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            error = .nameMismatch(expected: identity.text, served: served)
+        default:
+            error = .certificateRejected(
+                CertificateFault(
+                    code: Int(code),
+                    reason: String(cString: X509_verify_cert_error_string(Int(code))),
+                    depth: Int(depth),
+                    subject: certificate.map { CertificateReader($0).subject } ?? "",
+                    expected: identity.text,
+                    served: served
+                )
+            )
+        }
+    }
+
+    deinit {
+        guard let chain else { return }
+        for index in 0..<OPENSSL_sk_num(chain) { X509_free(OpaquePointer(OPENSSL_sk_value(chain, index))) }
+        OPENSSL_sk_free(chain)
+    }
+}
+
+/// Called for each certificate of the chain, with 0 where OpenSSL found a fault. It never forgives one.
+private func noteRejection(_ isGood: Int32, _ check: OpaquePointer?) -> Int32 {
+    guard isGood != 1, let check else { return isGood }
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    guard let ssl = X509_STORE_CTX_get_ex_data(check, index),
+        let connection = TLSConnection.owning(OpaquePointer(ssl))
+    else { return 0 }
+    connection.rejection = Rejection(
+        X509_STORE_CTX_get_error(check),
+        depth: X509_STORE_CTX_get_error_depth(check),
+        at: X509_STORE_CTX_get_current_cert(check),
+        leaf: X509_STORE_CTX_get0_cert(check),
+        chain: X509_STORE_CTX_get0_untrusted(check),
+        identity: connection.identity
+    )
+    return 0
+}

@@ -1,0 +1,119 @@
+internal import CDirectOpenSSL
+internal import Synchronization
+
+/// Everything connections with the same settings share: one `SSL_CTX`, never changed once made.
+///
+/// Immutable, and OpenSSL counts its references atomically: any thread may use it.
+package final class TLSContext: @unchecked Sendable {
+    package let settings: TLSSettings
+
+    /// Tells this context's sessions from those of any other, even of one with equal settings that has
+    /// read its files at another time.
+    let number: UInt64
+
+    /// Owned: freed in `deinit`. Every `SSL` made from it holds a reference of its own.
+    let raw: OpaquePointer
+
+    /// Reads files and parses certificates, some 17 ms where the system has only a bundle of roots: not for
+    /// an event loop.
+    package init(_ settings: TLSSettings) throws(TLSError) {
+        OpenSSLLibrary.start()
+        ErrorQueue.clear()
+        guard let raw = SSL_CTX_new(TLS_client_method()) else {
+            throw .badSettings(ErrorQueue.drainedReason())
+        }
+        self.settings = settings
+        self.raw = raw
+        number = contextNumbers.add(1, ordering: .relaxed).newValue
+        try restrictProtocol()
+        setModes()
+        try setTrust()
+        if let identity = settings.clientIdentity { try use(identity) }
+    }
+
+    deinit {
+        SSL_CTX_free(raw)
+    }
+
+    private func restrictProtocol() throws(TLSError) {
+        let lowest = settings.minimumVersion, highest = settings.maximumVersion
+        guard lowest <= highest else { throw .badSettings("\(lowest) is newer than \(highest)") }
+        let range = (Int32(lowest.rawValue), Int32(highest.rawValue))
+        guard direct_SSL_CTX_set_version_range(raw, range.0, range.1) == 1 else {
+            throw .badSettings("\(lowest) to \(highest): \(ErrorQueue.drainedReason())")
+        }
+        SSL_CTX_set_options(raw, direct_SSL_OP_NO_RENEGOTIATION() | direct_SSL_OP_NO_COMPRESSION())
+        // Zero is success here, unlike everywhere else.
+        guard SSL_CTX_set_alpn_protos(raw, offeredProtocols, UInt32(offeredProtocols.count)) == 0 else {
+            throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
+        }
+    }
+
+    private func setModes() {
+        // A partial write is reported as such, and the rest may come from another place in memory.
+        let writing = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+        // Our own chain goes out as it was configured, not as OpenSSL would complete it from the roots.
+        direct_SSL_CTX_set_mode(raw, Int(writing | SSL_MODE_NO_AUTO_CHAIN))
+        // One read of the transport for a record, not one for its header and one for the rest.
+        direct_SSL_CTX_set_read_ahead(raw, 1)
+        guard settings.resumesSessions else {
+            direct_SSL_CTX_set_session_cache_mode(raw, Int(SSL_SESS_CACHE_OFF))
+            SSL_CTX_set_options(raw, direct_SSL_OP_NO_TICKET())
+            return
+        }
+        let storing = SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
+        direct_SSL_CTX_set_session_cache_mode(raw, Int(storing))
+        SSL_CTX_sess_set_new_cb(raw, TLSConnection.keepNewSession)
+    }
+
+    /// The place for a stricter check of the chain too (`X509_V_FLAG_X509_STRICT`, a higher security level).
+    private func setTrust() throws(TLSError) {
+        let store = try TrustStore.make(settings.roots)
+        // The context takes a reference of its own.
+        SSL_CTX_set1_cert_store(raw, store)
+        X509_STORE_free(store)
+        SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
+    }
+
+    private func use(_ identity: ClientIdentity) throws(TLSError) {
+        let chain = try CertificateList(pem: identity.certificateChain)
+        let key = try identity.parsedKey()
+        defer { EVP_PKEY_free(key) }
+        // Each of these takes references of its own.
+        guard SSL_CTX_use_certificate(raw, chain.items[0]) == 1,
+            chain.items.dropFirst().allSatisfy({ direct_SSL_CTX_add1_chain_cert(raw, $0) == 1 }),
+            SSL_CTX_use_PrivateKey(raw, key) == 1,
+            SSL_CTX_check_private_key(raw) == 1
+        else { throw .badSettings("client identity: \(ErrorQueue.drainedReason())") }
+    }
+}
+
+extension ClientIdentity {
+    /// The caller owns the key.
+    fileprivate func parsedKey() throws(TLSError) -> OpaquePointer {
+        ErrorQueue.clear()
+        let key = privateKey.withUnsafeBytes { buffer in
+            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
+                return OpaquePointer?.none
+            }
+            defer { BIO_free(memory) }
+            return PEM_read_bio_PrivateKey(memory, nil, refusePassword, nil)
+        }
+        guard let key else { throw .badSettings("client key: \(ErrorQueue.drainedReason())") }
+        return key
+    }
+}
+
+private enum OpenSSLLibrary {
+    /// Loads OpenSSL's configuration file, as any program does: it may hold the administrator's policy or
+    /// a FIPS provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is left out: it would
+    /// pull the library from under threads that still use it.
+    static func start() { _ = started }
+
+    private static let started = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+}
+
+private let contextNumbers = Atomic<UInt64>(0)
+
+/// `http/1.1`, with its length in front (RFC 7301, section 3.1).
+private let offeredProtocols: [UInt8] = [8] + Array("http/1.1".utf8)

@@ -1,0 +1,54 @@
+internal import CDirectOpenSSL
+
+/// What was agreed on in a handshake.
+public struct TLSFacts: Hashable, Sendable {
+    /// The version of TLS.
+    public let version: TLSVersion
+    /// The cipher suite's IANA name, such as `TLS_AES_256_GCM_SHA384`.
+    public let cipher: String
+    /// The group of the key exchange, such as `X25519`; nil on a resumed TLS 1.2 session.
+    public let group: String?
+    /// The protocol the server chose by ALPN, if it chose one.
+    public let alpn: String?
+    /// Whether an earlier session was resumed.
+    public let resumed: Bool
+}
+
+extension TLSConnection {
+    /// What was agreed on. Made anew at each call.
+    package var facts: TLSFacts {
+        TLSFacts(
+            version: SSL_version(ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
+            cipher: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
+            group: groupName,
+            alpn: chosenProtocol,
+            resumed: SSL_session_reused(ssl) == 1
+        )
+    }
+
+    /// The certificates the server sent, its own first, also after a handshake that failed for them. Read and
+    /// copied at each call.
+    package var certificates: [CertificateSummary] {
+        summaries(rejection?.chain ?? SSL_get_peer_cert_chain(ssl))
+    }
+
+    /// The chain that was found to be good, from the server's certificate to a root. Empty after a failed
+    /// handshake, and on a resumed session, where none was built.
+    package var verifiedCertificates: [CertificateSummary] {
+        summaries(SSL_get0_verified_chain(ssl))
+    }
+
+    /// Borrows the stack.
+    private func summaries(_ stack: OpaquePointer?) -> [CertificateSummary] {
+        guard let stack else { return [] }
+        return (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in
+            OPENSSL_sk_value(stack, index).map { CertificateSummary(OpaquePointer($0)) }
+        }
+    }
+
+    private var groupName: String? {
+        let number = direct_SSL_get_negotiated_group(ssl)
+        guard number != NID_undef, let name = OBJ_nid2sn(number) else { return nil }
+        return String(cString: name)
+    }
+}

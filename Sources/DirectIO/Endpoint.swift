@@ -1,0 +1,174 @@
+#if canImport(Darwin)
+package import Darwin
+#elseif canImport(Musl)
+package import Musl
+#else
+package import Glibc
+#endif
+
+/// Where to connect: an address, and a port if it is not the URL's own.
+///
+/// Its text is `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or
+/// `[fe80::1%eth0]:443`; ports run from 1 to 65535, without leading zeros.
+///
+/// A string literal can be an endpoint: `request.addresses = ["203.0.113.7", "[2001:db8::7]:8443"]`. A
+/// literal cannot throw, and a program should not die of a typing error in one, so a literal that is no
+/// address keeps its fault; whoever is about to dial it throws that fault first and dials nothing.
+/// `Endpoint("…")` with a literal means the same; for text from outside, `try Endpoint(text)` throws at
+/// once.
+public struct Endpoint: Hashable, Sendable {
+    /// The address to connect to; for a faulty literal an address where nothing can answer.
+    public let address: IPAddress
+
+    /// The port to connect to, or `nil` for the port of the URL.
+    public let port: UInt16?
+
+    private let faultyLiteral: FaultyLiteral?
+
+    /// Joins an address and a port.
+    public init(_ address: IPAddress, port: UInt16? = nil) {
+        self.address = address
+        self.port = port
+        faultyLiteral = nil
+    }
+
+    /// Reads an endpoint; the error names the part that is wrong.
+    public init(_ text: String) throws(AddressError) {
+        var text = text
+        self = try text.withUTF8 { bytes -> Result<Endpoint, AddressError> in
+            do throws(AddressError) {
+                return .success(try Endpoint(utf8: Span(_unsafeElements: bytes)))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// What is wrong with the literal this endpoint was written as.
+    package var fault: AddressError? { faultyLiteral?.error }
+
+    /// Lends the endpoint as a `sockaddr`; a faulty literal throws its fault here at the latest.
+    package func withSocketAddress<Result>(
+        defaultPort: UInt16,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) throws(AddressError) -> Result {
+        if let fault { throw fault }
+        return try address.withSocketAddress(port: port ?? defaultPort, body)
+    }
+
+    /// Reads address and port out of a `sockaddr` (see `IPAddress.init(socketAddress:)`).
+    package init?(socketAddress pointer: UnsafePointer<sockaddr>) {
+        guard let address = IPAddress(socketAddress: pointer) else { return nil }
+        // The port lies at the same place in both families.
+        let port = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self).sin_port
+        self.init(address, port: UInt16(bigEndian: port))
+    }
+}
+
+extension Endpoint: ExpressibleByStringLiteral {
+    /// Reads a literal, and keeps what is wrong with it until someone wants to dial.
+    public init(stringLiteral text: String) {
+        do throws(AddressError) {
+            try self.init(text)
+        } catch {
+            self.init(faulty: FaultyLiteral(text: text, error: error))
+        }
+    }
+
+    /// `100::` is the discard prefix of RFC 6666: should a caller overlook the fault, nothing answers.
+    /// (`0.0.0.0` and `::` would reach this very machine.)
+    private init(faulty literal: FaultyLiteral) {
+        address = IPAddress(family: .v6, high: 0x0100_0000_0000_0000, low: 0)
+        port = nil
+        faultyLiteral = literal
+    }
+}
+
+extension Endpoint: CustomStringConvertible {
+    /// The text that `init(_:)` reads; for a faulty literal, the literal.
+    public var description: String {
+        if let faultyLiteral { return faultyLiteral.text }
+        guard let port else { return address.description }
+        return address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)"
+    }
+}
+
+extension Endpoint {
+    /// Reads an endpoint from the whole of the given bytes.
+    package init(utf8 text: Span<UInt8>) throws(AddressError) {
+        guard !text.isEmpty else { throw .empty }
+        if text[0] == UInt8(ascii: "[") {
+            try self.init(bracketed: text)
+            return
+        }
+        if let address = IPAddress(utf8: text) {
+            self.init(address)
+            return
+        }
+        // One colon parts an IPv4 address from its port; an IPv6 address has two or more.
+        guard let colon = text.onlyIndex(of: UInt8(ascii: ":")),
+            let address = IPAddress(v4: text.extracting(..<colon))
+        else { throw .notAnAddress(String(copying: text)) }
+        self.init(address, port: try Self.port(text.extracting((colon + 1)...)))
+    }
+
+    private init(bracketed text: Span<UInt8>) throws(AddressError) {
+        guard let close = text.onlyIndex(of: UInt8(ascii: "]")) else { throw .unclosedBracket }
+        let inside = text.extracting(1..<close)
+        guard let address = IPAddress(utf8: inside), address.family == .v6 else {
+            throw .notIPv6(String(copying: inside))
+        }
+        let rest = text.extracting((close + 1)...)
+        if rest.isEmpty {
+            self.init(address)
+            return
+        }
+        guard rest[0] == UInt8(ascii: ":") else { throw .textAfterBracket(String(copying: rest)) }
+        self.init(address, port: try Self.port(rest.extracting(1...)))
+    }
+
+    private static func port(_ text: Span<UInt8>) throws(AddressError) -> UInt16 {
+        var port: UInt32 = 0
+        for index in text.indices {
+            let digit = text[index] &- 0x30
+            guard digit <= 9, index < 5, !(port == 0 && digit == 0) else {
+                throw .invalidPort(String(copying: text))
+            }
+            port = port * 10 + UInt32(digit)
+        }
+        guard let port = UInt16(exactly: port), port > 0 else { throw .invalidPort(String(copying: text)) }
+        return port
+    }
+}
+
+/// Kept behind a reference, so that the endpoints of a large map do not carry the room for it.
+private final class FaultyLiteral: Hashable, Sendable {
+    let text: String
+    let error: AddressError
+
+    init(text: String, error: AddressError) {
+        self.text = text
+        self.error = error
+    }
+
+    static func == (left: FaultyLiteral, right: FaultyLiteral) -> Bool { left.text == right.text }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension Span<UInt8> {
+    fileprivate func onlyIndex(of byte: UInt8) -> Int? {
+        var found: Int?
+        for index in indices where self[index] == byte {
+            guard found == nil else { return nil }
+            found = index
+        }
+        return found
+    }
+}
+
+extension String {
+    fileprivate init(copying text: Span<UInt8>) {
+        self = text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+}

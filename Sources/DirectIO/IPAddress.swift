@@ -1,0 +1,143 @@
+/// An IPv4 or IPv6 address, with the zone that a link-local IPv6 address needs (`fe80::1%eth0`).
+///
+/// The text is read as `inet_pton` reads it and no wider: four decimal numbers without leading zeros, or
+/// RFC 4291 groups. `1.2.3`, `01.2.3.4`, `0x7f.1` and ` ::1` are not addresses. A zone (RFC 4007,
+/// section 11) is a name or a number of up to 15 letters, digits, `-`, `.`, `_` and `~`; it is kept as
+/// written and takes part in equality, so `fe80::1%2` and `fe80::1%eth0` differ.
+///
+/// The value has a fixed size and owns no memory.
+public struct IPAddress: Hashable, Sendable {
+    /// The two families of addresses.
+    public enum Family: Hashable, Sendable {
+        case v4
+        case v6
+    }
+
+    /// Whether this is an IPv4 or an IPv6 address.
+    public let family: Family
+
+    /// The address as one number, first byte highest; an IPv4 address fills the lowest 32 bits.
+    let high: UInt64
+    let low: UInt64
+
+    let zoneName: ZoneName
+
+    init(family: Family, high: UInt64, low: UInt64, zoneName: ZoneName = ZoneName()) {
+        self.family = family
+        self.high = high
+        self.low = low
+        self.zoneName = zoneName
+    }
+
+    /// Reads an address in strict form; anything else gives `nil`.
+    public init?(_ description: String) {
+        var text = description
+        guard let address = text.withUTF8({ IPAddress(utf8: Span(_unsafeElements: $0)) }) else { return nil }
+        self = address
+    }
+
+    /// Takes the 4 bytes of an IPv4 or the 16 bytes of an IPv6 address in network order; any other count
+    /// gives `nil`.
+    public init?(bytes: some Collection<UInt8>) {
+        switch bytes.count {
+        case 4: family = .v4
+        case 16: family = .v6
+        default: return nil
+        }
+        let number = bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+        high = UInt64(truncatingIfNeeded: number >> 64)
+        low = UInt64(truncatingIfNeeded: number)
+        zoneName = ZoneName()
+    }
+
+    /// The 4 or 16 bytes in network order.
+    public var bytes: [UInt8] {
+        let number = UInt128(high) << 64 | UInt128(low)
+        let count = family == .v4 ? 4 : 16
+        return (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt128(8 * (count - 1 - $0))) }
+    }
+
+    /// The zone as written, without the percent sign.
+    public var zone: String? {
+        zoneName.isEmpty ? nil : zoneName.description
+    }
+
+    /// The same address without its zone.
+    public var withoutZone: IPAddress {
+        IPAddress(family: family, high: high, low: low)
+    }
+
+    /// Whether this is an IPv6 address that stands for an IPv4 one (`::ffff:203.0.113.7`).
+    public var isIPv4Mapped: Bool {
+        family == .v6 && high == 0 && low >> 32 == 0xFFFF
+    }
+
+    /// The IPv4 address that a mapped IPv6 address stands for; any other address is returned as it is.
+    public var unmapped: IPAddress {
+        isIPv4Mapped ? IPAddress(family: .v4, high: 0, low: low & 0xFFFF_FFFF) : self
+    }
+}
+
+extension IPAddress: Comparable {
+    /// IPv4 before IPv6, then by number, then by the zone's bytes.
+    public static func < (left: IPAddress, right: IPAddress) -> Bool {
+        guard left.family == right.family else { return left.family == .v4 }
+        guard left.high == right.high else { return left.high < right.high }
+        guard left.low == right.low else { return left.low < right.low }
+        return left.zoneName < right.zoneName
+    }
+}
+
+/// Up to 15 ASCII bytes of a zone, held inline: an interface name fits (IFNAMSIZ is 16 with its zero).
+struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    static let maximumLength = 15
+
+    /// The bytes from the highest down, filled up with zeros, so that numeric order is byte order.
+    private var high: UInt64 = 0
+    private var low: UInt64 = 0
+
+    init() {}
+
+    /// Fails for a name that is empty, too long, or holds anything but RFC 3986 unreserved characters:
+    /// only those need no escaping in a URL (RFC 6874).
+    init?(_ name: Span<UInt8>) {
+        guard !name.isEmpty, name.count <= Self.maximumLength else { return nil }
+        for index in name.indices {
+            let byte = name[index]
+            guard Self.allows(byte) else { return nil }
+            if index < 8 {
+                high |= UInt64(byte) << (56 - 8 * UInt64(index))
+            } else {
+                low |= UInt64(byte) << (120 - 8 * UInt64(index))
+            }
+        }
+    }
+
+    var isEmpty: Bool { high == 0 }
+
+    var description: String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+
+    var bytes: [UInt8] {
+        let number = UInt128(high) << 64 | UInt128(low)
+        return (0..<Self.maximumLength)
+            .map { UInt8(truncatingIfNeeded: number >> UInt128(120 - 8 * $0)) }
+            .filter { $0 != 0 }
+    }
+
+    static func < (left: ZoneName, right: ZoneName) -> Bool {
+        left.high == right.high ? left.low < right.low : left.high < right.high
+    }
+
+    private static func allows(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+}

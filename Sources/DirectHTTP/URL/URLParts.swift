@@ -1,0 +1,158 @@
+/// Where the parts of a URL, or of a reference relative to one, lie in its bytes (RFC 3986, appendix B).
+///
+/// One pass finds the parts and refuses what lies in them that readers disagree about. What the parts
+/// mean is for `URLAuthority` and `URLTarget`.
+struct URLParts {
+    /// 64 KiB: servers stop far earlier, and offsets stay small. RFC 9110, section 4.1, asks for 8,000.
+    static let maximumLength = 65_536
+
+    private(set) var scheme: HTTPURL.Scheme?
+    /// What follows the two slashes.
+    private(set) var authority: Range<Int>?
+    /// Where in the authority the user information ends.
+    private(set) var atSign: Int?
+    private(set) var path = 0..<0
+    /// Without its question mark.
+    private(set) var query: Range<Int>?
+    /// Without its number sign.
+    private(set) var fragment: Range<Int>?
+    /// Whether path or query hold dot segments or bytes that must be escaped.
+    private(set) var needsRewriting = false
+
+    @inline(__always)
+    init(_ text: Span<UInt8>) throws(URLFault) {
+        guard text.count <= Self.maximumLength else { throw .tooLong(limit: Self.maximumLength) }
+        guard !text.isEmpty else { return }
+        guard text[0] > 0x20, text[text.count - 1] > 0x20 else { throw .surroundedBySpace }
+        var position = try readScheme(text)
+        if text.hasSlashes(at: position) {
+            position = try readAuthority(text, from: position + 2)
+        } else if scheme != nil {
+            throw position < text.count && text[position] == UInt8(ascii: "\\") ? .backslash : .missingAuthority
+        }
+        position = try readPath(text, from: position)
+        if position < text.count, text[position] == UInt8(ascii: "?") {
+            position = try readQuery(text, from: position + 1)
+        }
+        if position < text.count {
+            fragment = (position + 1)..<text.count
+            for index in position..<text.count { try Self.refuseLineBreak(text[index]) }
+        }
+    }
+
+    private mutating func readScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
+        var end = 0
+        while end < text.count, Self.schemeBytes.contains(text[end]) { end += 1 }
+        guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0] | 0x20 >= 0x61 else { return 0 }
+        if end == 4, text.beginsWithHTTP {
+            scheme = .http
+        } else if end == 5, text.beginsWithHTTP, text[4] | 0x20 == UInt8(ascii: "s") {
+            scheme = .https
+        } else if text.hasSlashes(at: end + 1) {
+            throw .unsupportedScheme(String(copying: text.extracting(..<min(end, 32))))
+        } else {
+            // `user:password@host` has this form as well, so the "scheme" is not repeated.
+            throw .notHTTP
+        }
+        return end + 1
+    }
+
+    private mutating func readAuthority(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
+        let plain = ByteSet.hostName
+        var position = start
+        scan: while position < text.count {
+            let byte = text[position]
+            if !plain.contains(byte) {
+                switch byte {
+                case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"):
+                    break scan
+                case UInt8(ascii: "@"):
+                    guard atSign == nil else { throw .severalAtSigns }
+                    atSign = position
+                case UInt8(ascii: "\\"):
+                    throw .backslash
+                default:
+                    try Self.refuseLineBreak(byte)
+                }
+            }
+            position += 1
+        }
+        authority = start..<position
+        return position
+    }
+
+    private mutating func readPath(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
+        let plain = ByteSet.plainPath
+        var position = start
+        scan: while position < text.count {
+            let byte = text[position]
+            if !plain.contains(byte) {
+                switch byte {
+                case UInt8(ascii: "?"), UInt8(ascii: "#"):
+                    break scan
+                case UInt8(ascii: "."):
+                    let opensSegment = position == start || text[position - 1] == UInt8(ascii: "/")
+                    needsRewriting = needsRewriting || opensSegment
+                case UInt8(ascii: "%"):
+                    needsRewriting = needsRewriting || text.isEscapedDot(at: position)
+                case UInt8(ascii: "\\"):
+                    throw .backslash
+                default:
+                    try Self.refuseLineBreak(byte)
+                    needsRewriting = true
+                }
+            }
+            position += 1
+        }
+        path = start..<position
+        return position
+    }
+
+    private mutating func readQuery(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
+        let plain = ByteSet.query
+        var position = start
+        while position < text.count {
+            let byte = text[position]
+            if !plain.contains(byte) {
+                guard byte != UInt8(ascii: "#") else { break }
+                try Self.refuseLineBreak(byte)
+                needsRewriting = true
+            }
+            position += 1
+        }
+        query = start..<position
+        return position
+    }
+
+    private static func refuseLineBreak(_ byte: UInt8) throws(URLFault) {
+        guard byte != 0x09, byte != 0x0A, byte != 0x0D else { throw .tabOrLineBreak }
+    }
+
+    private static let schemeBytes = ByteSet(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.".utf8
+    )
+}
+
+extension Span<UInt8> {
+    fileprivate func hasSlashes(at index: Int) -> Bool {
+        index + 1 < count && self[index] == UInt8(ascii: "/") && self[index + 1] == UInt8(ascii: "/")
+    }
+
+    /// Whether the bytes begin with `http`, in either case.
+    fileprivate var beginsWithHTTP: Bool {
+        count >= 4 && self[0] | 0x20 == UInt8(ascii: "h") && self[1] | 0x20 == UInt8(ascii: "t")
+            && self[2] | 0x20 == UInt8(ascii: "t") && self[3] | 0x20 == UInt8(ascii: "p")
+    }
+
+    /// Whether `%2e` stands here, which the URL Standard reads as a dot when it looks for dot segments.
+    func isEscapedDot(at index: Int) -> Bool {
+        index + 2 < count && self[index] == UInt8(ascii: "%") && self[index + 1] == UInt8(ascii: "2")
+            && self[index + 2] | 0x20 == UInt8(ascii: "e")
+    }
+}
+
+extension String {
+    init(copying text: Span<UInt8>) {
+        self = unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -23,8 +23,9 @@ let package = Package(
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .systemLibrary(name: "CDirectLinux"),
 
-        .target(name: "DirectIO", swiftSettings: manners),
+        .target(name: "DirectIO", dependencies: ["CDirectLinux"], swiftSettings: manners),
         .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(

@@ -1,0 +1,16 @@
+#ifndef CDIRECTLINUX_SHIM_H
+#define CDIRECTLINUX_SHIM_H
+
+/* Linux headers that Swift's Glibc module leaves out. Empty elsewhere. */
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+/* prctl is variadic. At most 15 characters count. */
+static inline void direct_name_this_thread(const char *name) {
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+#endif
+
+#endif

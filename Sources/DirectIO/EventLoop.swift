@@ -1,0 +1,201 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+internal import Synchronization
+
+/// One thread that sleeps in the kernel's readiness queue and runs tasks that prefer it.
+///
+/// Sockets wake their tasks through it (see `WaitPoint`); where such a task then runs is its own affair.
+/// A task with this loop as executor preference goes on right here, without changing threads; any other
+/// goes on where Swift runs it. There is one code path for both, and it is correct on either.
+///
+/// A loop lives as long as the process: its thread holds it, so there is nothing to shut down and no
+/// order of destruction to get wrong. Make few.
+public final class EventLoop: TaskExecutor, @unchecked Sendable {
+    /// The loop that clients use unless they are given another.
+    public static let shared = EventLoop()
+
+    /// What only the loop's thread touches; behind a raw pointer, where Swift checks no exclusive access.
+    private let jobs: UnsafeMutablePointer<JobQueue>
+    private let poller: Poller
+    /// Jobs from other threads.
+    private let arrivals = Locked<[UnownedJob]>([])
+    private let hasArrivals = Atomic<Bool>(false)
+    /// Set before sleeping, taken by who wakes: one write to the alarm for any number of arrivals.
+    private let isAsleep = Atomic<Bool>(false)
+    private let thread = Atomic<UInt>(0)
+    private let registry = Locked<HandleRegistry>(HandleRegistry())
+    private let hasDeparted = Atomic<Bool>(false)
+    /// No deadline of any handle lies before this one.
+    private let earliestDeadline = Atomic<UInt64>(.max)
+
+    /// Starts a loop of its own thread.
+    ///
+    /// Without a readiness queue or a thread nothing here can work, and there is nobody to tell: when the
+    /// system refuses either, the process ends with a message.
+    public init() {
+        jobs = .allocate(capacity: 1)
+        jobs.initialize(to: JobQueue())
+        do {
+            poller = try Poller.open()
+        } catch {
+            fatalError("direct-http cannot make an event loop: \(error)")
+        }
+        startThread()
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isCurrent {
+            jobs.pointee.append(job)
+        } else {
+            arrivals.withLock { $0.append(job) }
+            hasArrivals.store(true, ordering: .sequentiallyConsistent)
+            wakeIfAsleep()
+        }
+    }
+
+    private var isCurrent: Bool {
+        thread.load(ordering: .relaxed) == Self.currentThread
+    }
+
+    private func wakeIfAsleep() {
+        guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
+        if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
+    }
+
+    /// Looks after the handle's deadlines from now on, and holds it until `remove`.
+    package func add(_ handle: LoopHandle) {
+        registry.withLock { $0.insert(handle) }
+    }
+
+    /// Lets go of the handle.
+    package func remove(_ handle: LoopHandle) {
+        registry.withLock { $0.remove(handle) }
+        hasDeparted.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// The same for a handle with a descriptor, whose readiness is reported as well.
+    func add(_ handle: LoopHandle, descriptor: Int32) throws(SystemError) {
+        add(handle)
+        do {
+            try poller.add(descriptor, token: Unmanaged.passUnretained(handle).toOpaque())
+        } catch {
+            remove(handle)
+            throw error
+        }
+    }
+
+    /// Events that are just being handed out may still speak of it: the loop lets go after them.
+    func remove(_ handle: LoopHandle, descriptor: Int32) {
+        poller.remove(descriptor)
+        remove(handle)
+    }
+
+    /// Sees to it that the loop looks at the deadlines no later than at `instant`.
+    func noteDeadline(_ instant: Instant) {
+        let due = instant.nanoseconds
+        var known = earliestDeadline.load(ordering: .sequentiallyConsistent)
+        while due < known {
+            let (exchanged, seen) = earliestDeadline.weakCompareExchange(
+                expected: known, desired: due, ordering: .sequentiallyConsistent)
+            if exchanged { return wakeIfAsleep() }
+            known = seen
+        }
+    }
+
+    private func startThread() {
+        // Balanced by nothing: the thread, and with it the loop, ends with the process.
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let refused = startDetachedThread(named: "direct-http loop", context) { context in
+            Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
+        }
+        if let refused { fatalError("direct-http cannot start the thread of an event loop: \(refused)") }
+    }
+
+    private func run() -> Never {
+        thread.store(Self.currentThread, ordering: .sequentiallyConsistent)
+        let executor = asUnownedTaskExecutor()
+        while true {
+            takeArrivals()
+            var budget = Self.jobsBetweenPolls
+            while budget > 0, let job = jobs.pointee.popFirst() {
+                job.runSynchronously(on: executor)
+                budget -= 1
+            }
+            poll()
+        }
+    }
+
+    private func poll() {
+        var timeout: UInt64? = 0
+        if jobs.pointee.isEmpty {
+            isAsleep.store(true, ordering: .sequentiallyConsistent)
+            // Looked at after the flag is up: who comes later sees it and wakes us.
+            if !hasArrivals.load(ordering: .sequentiallyConsistent) { timeout = expireDeadlines() }
+            if !jobs.pointee.isEmpty { timeout = 0 }
+        } else {
+            _ = expireDeadlines()
+        }
+        poller.poll(nanoseconds: timeout) { event in
+            // Alive: the registry holds every handle that the poller may speak of.
+            Unmanaged<LoopHandle>.fromOpaque(event.token)._withUnsafeGuaranteedRef { handle in
+                if event.isHungUp { handle.noteHangUp() }
+                if event.canRead { handle.input.signal() }
+                if event.canWrite { handle.output.signal() }
+            }
+        }
+        isAsleep.store(false, ordering: .relaxed)
+        releaseDeparted()
+    }
+
+    /// Stops the leases that are due; says how long it is to the next deadline, nothing if there is none.
+    private func expireDeadlines() -> UInt64? {
+        let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
+        guard due < .max else { return nil }
+        let now = Instant.now
+        guard due <= now.nanoseconds else { return due - now.nanoseconds }
+        // Anew before the scan: a deadline set from here on counts again.
+        earliestDeadline.store(.max, ordering: .sequentiallyConsistent)
+        let next = registry.withLock { registry in
+            var next = Instant.never
+            for handle in registry.handles {
+                if let handle { next = min(next, handle.expire(ifBefore: now)) }
+            }
+            // A scan has its price: many handles are looked at less often.
+            let soonest = now.advanced(byNanoseconds: UInt64(1_000_000 + registry.handles.count * 1000))
+            return max(next, soonest)
+        }
+        guard next < .never else { return nil }
+        noteDeadline(next)
+        return next.nanoseconds - now.nanoseconds
+    }
+
+    private func takeArrivals() {
+        guard hasArrivals.load(ordering: .acquiring) else { return }
+        hasArrivals.store(false, ordering: .sequentiallyConsistent)
+        var batch: [UnownedJob] = []
+        arrivals.withLock { swap(&$0, &batch) }
+        for job in batch { jobs.pointee.append(job) }
+    }
+
+    private func releaseDeparted() {
+        guard hasDeparted.load(ordering: .acquiring) else { return }
+        hasDeparted.store(false, ordering: .sequentiallyConsistent)
+        // Let go outside the lock: a handle's end may run code of its own.
+        var departed: [LoopHandle] = []
+        registry.withLock { swap(&$0.departed, &departed) }
+    }
+
+    private static let jobsBetweenPolls = 256
+
+    private static var currentThread: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
+    }
+}

@@ -1,0 +1,26 @@
+/// The handles of one loop, each in a slot of its own, and those that wait to be let go.
+struct HandleRegistry {
+    private(set) var handles: [LoopHandle?] = []
+    private var freeSlots: [Int] = []
+    /// Removed, but the events that the loop is just handing out may still speak of them.
+    var departed: [LoopHandle] = []
+
+    mutating func insert(_ handle: LoopHandle) {
+        if let slot = freeSlots.popLast() {
+            handles[slot] = handle
+            handle.slot = slot
+        } else {
+            handle.slot = handles.count
+            handles.append(handle)
+        }
+    }
+
+    mutating func remove(_ handle: LoopHandle) {
+        let slot = handle.slot
+        guard slot >= 0 else { return }
+        handle.slot = -1
+        handles[slot] = nil
+        freeSlots.append(slot)
+        departed.append(handle)
+    }
+}

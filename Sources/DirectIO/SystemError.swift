@@ -1,0 +1,56 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// A system call that failed: which one, and with what `errno`.
+public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the C function.
+    public let call: String
+    /// The value of `errno` after it.
+    public let code: Int32
+
+    package init(_ call: String, code: Int32) {
+        self.call = call
+        self.code = code
+    }
+
+    public var description: String {
+        "\(call): \(Self.text(of: code))"
+    }
+
+    /// The C library's words for an `errno`, such as "Connection refused".
+    package static func text(of code: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String in
+            guard let base = buffer.baseAddress else { return "error \(code)" }
+            guard strerror_r(code, base, buffer.count) == 0 else { return "error \(code)" }
+            return String(cString: base)
+        }
+    }
+}
+
+/// Runs a system call again for as long as a signal interrupts it: the one place that knows `EINTR`.
+///
+/// Nothing may run between the call and the reading of `errno`.
+@inline(__always)
+package func retryingInterrupts<Count: FixedWidthInteger>(
+    _ call: () -> Count
+) -> (result: Count, code: Int32) {
+    while true {
+        let result = call()
+        guard result == -1 else { return (result, 0) }
+        let code = errno
+        guard code == EINTR else { return (result, code) }
+    }
+}
+
+/// The same, for calls whose failure is an error of ours.
+@inline(__always)
+package func checked<Count: FixedWidthInteger>(
+    _ name: String, _ call: () -> Count
+) throws(SystemError) -> Count {
+    let (result, code) = retryingInterrupts(call)
+    guard result != -1 else { throw SystemError(name, code: code) }
+    return result
+}

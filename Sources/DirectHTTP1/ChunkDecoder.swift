@@ -1,0 +1,110 @@
+/// Finds the content in a chunked body (RFC 9112, section 7.1), wherever its bytes are cut.
+///
+/// It ends at the size line of the last chunk; the trailer section is read by the head's scanner.
+struct ChunkDecoder {
+    enum Event {
+        case needsMore
+        case content(Range<Int>)
+        case lastChunk
+    }
+
+    private enum State {
+        case size
+        /// Blanks behind the size, which only an extension may follow.
+        case afterSize
+        case ext
+        case lineFeed
+        case content
+        case contentEnd
+        case contentLineFeed
+    }
+
+    private var state = State.size
+    private var digits = 0
+    /// The size that is being read, then what is left of the content.
+    private var remaining: UInt64 = 0
+    private var extensionBytes = 0
+
+    /// Looks at the input from `position` on, which it moves behind what it has used.
+    @inline(__always)
+    mutating func next(
+        _ base: UnsafePointer<UInt8>,
+        position: inout Int,
+        count: Int,
+        extensionLimit: Int
+    ) throws(HTTP1Error) -> Event {
+        while position < count {
+            let byte = unsafe base[position]
+            switch state {
+            case .content:
+                let start = position
+                let length = Int(truncatingIfNeeded: min(remaining, UInt64(count &- start)))
+                position &+= length
+                remaining &-= UInt64(length)
+                if remaining == 0 { state = .contentEnd }
+                return .content(unsafe Range(uncheckedBounds: (start, start &+ length)))
+            case .contentEnd:
+                guard byte == .carriageReturn else { throw .missingChunkEnd }
+                state = .contentLineFeed
+            case .contentLineFeed:
+                guard byte == .lineFeed else { throw .missingChunkEnd }
+                state = .size
+            case .size:
+                if let value = byte.hexDigit {
+                    guard digits < 16 && remaining <= UInt64(Int64.max) &>> 4 else { throw .chunkSizeOverflow }
+                    remaining = remaining &<< 4 | UInt64(value)
+                    digits &+= 1
+                } else {
+                    guard digits > 0 else { throw .invalidChunkSize }
+                    state = try endOfSize(byte)
+                }
+            case .afterSize:
+                if byte == .semicolon { state = .ext } else if !byte.isBlank { throw .invalidChunkSize }
+                try countExtension(limit: extensionLimit)
+            case .ext:
+                if byte == .carriageReturn {
+                    state = .lineFeed
+                } else {
+                    guard byte >= .space && byte != 0x7f || byte == .tab else { throw .invalidChunkExtension }
+                    try countExtension(limit: extensionLimit)
+                }
+            case .lineFeed:
+                // Never LF alone, whatever the leniency (CVE-2025-22871).
+                guard byte == .lineFeed else { throw .bareCarriageReturn }
+                position &+= 1
+                digits = 0
+                guard remaining > 0 else { return .lastChunk }
+                state = .content
+                continue
+            }
+            position &+= 1
+        }
+        return .needsMore
+    }
+
+    @inline(__always)
+    private func endOfSize(_ byte: UInt8) throws(HTTP1Error) -> State {
+        switch byte {
+        case .carriageReturn: return .lineFeed
+        case .semicolon: return .ext
+        case .space, .tab: return .afterSize
+        case .lineFeed: throw .bareLineFeed
+        default: throw .invalidChunkSize
+        }
+    }
+
+    private mutating func countExtension(limit: Int) throws(HTTP1Error) {
+        extensionBytes += 1
+        guard extensionBytes <= limit else { throw .chunkExtensionsTooLarge(limit: limit) }
+    }
+}
+
+extension UInt8 {
+    /// The digit's value if this is an ASCII hexadecimal digit.
+    @inline(__always)
+    fileprivate var hexDigit: UInt8? {
+        if let digit { return digit }
+        let letter = (self | 0x20) &- 0x61
+        return letter < 6 ? letter &+ 10 : nil
+    }
+}

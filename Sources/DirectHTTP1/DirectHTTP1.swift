@@ -1,1 +1,0 @@
-// The first file of DirectHTTP1 replaces this one.

@@ -1,0 +1,151 @@
+/// What the fields of a head say about framing and about the connection (RFC 9112, sections 6 and 9).
+struct FramingFields {
+    private(set) var contentLength: UInt64?
+    /// Whether there is a Transfer-Encoding at all; `isChunked` tells whether `chunked` is its last coding.
+    private(set) var hasTransferEncoding = false
+    private(set) var isChunked = false
+    private var namesChunked = false
+    /// Whether there are codings besides `chunked`, which the content then still has.
+    private(set) var hasOtherCodings = false
+    private(set) var closes = false
+    private(set) var keepsAlive = false
+    private(set) var keepAlive: KeepAliveHint?
+
+    init() {}
+
+    /// Reads a field if it is one that matters; its name's length tells most others apart.
+    @inline(__always)
+    mutating func read(
+        name: UnsafePointer<UInt8>,
+        nameCount: Int,
+        value: UnsafePointer<UInt8>,
+        valueCount: Int
+    ) throws(HTTP1Error) {
+        switch nameCount {
+        case 10:
+            if unsafe name.equals("connection", count: nameCount) {
+                unsafe readConnection(ListElements(value, count: valueCount))
+            } else if unsafe name.equals("keep-alive", count: nameCount) {
+                unsafe readKeepAlive(ListElements(value, count: valueCount))
+            }
+        case 14:
+            if unsafe name.equals("content-length", count: nameCount) {
+                try unsafe readContentLength(value, count: valueCount)
+            }
+        case 17:
+            if unsafe name.equals("transfer-encoding", count: nameCount) {
+                try unsafe readTransferEncoding(value, count: valueCount)
+            }
+        default: break
+        }
+    }
+
+    /// One number, or a list of the same number again and again (RFC 9110, section 8.6).
+    private mutating func readContentLength(
+        _ value: UnsafePointer<UInt8>,
+        count: Int
+    ) throws(HTTP1Error) {
+        var position = 0
+        while true {
+            while position < count, unsafe value[position].isBlank { position += 1 }
+            let length = try unsafe number(value, count: count, position: &position)
+            guard contentLength == nil || contentLength == length else { throw .conflictingContentLengths }
+            contentLength = length
+            while position < count, unsafe value[position].isBlank { position += 1 }
+            guard position < count else { return }
+            guard unsafe value[position] == .comma else { throw .invalidContentLength }
+            position += 1
+        }
+    }
+
+    /// `1*DIGIT`: no sign, no hexadecimal, nothing that overflows (CVE-2021-32715).
+    private func number(
+        _ value: UnsafePointer<UInt8>,
+        count: Int,
+        position: inout Int
+    ) throws(HTTP1Error) -> UInt64 {
+        let start = position
+        var number: UInt64 = 0
+        while position < count, let digit = unsafe value[position].digit {
+            let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.addingReportingOverflow(UInt64(digit))
+            guard !overflow && !carry && sum <= UInt64(Int64.max) else { throw .contentLengthOverflow }
+            number = sum
+            position += 1
+        }
+        guard position > start else { throw .invalidContentLength }
+        return number
+    }
+
+    /// Several fields make one list; only an exact `chunked` in the last place frames (RFC 9112, section 6.1).
+    private mutating func readTransferEncoding(
+        _ value: UnsafePointer<UInt8>,
+        count: Int
+    ) throws(HTTP1Error) {
+        hasTransferEncoding = true
+        var elements = unsafe ListElements(value, count: count)
+        var isEmpty = true
+        while let coding = unsafe elements.next() {
+            isEmpty = false
+            let nameCount = unsafe ByteScan.endOfToken(coding.bytes, from: 0, to: coding.count)
+            isChunked = unsafe coding.bytes.equals("chunked", count: nameCount)
+            if isChunked {
+                guard !namesChunked else { throw .repeatedChunkedCoding }
+                guard unsafe nameCount == coding.count else { throw .invalidTransferEncoding }
+                namesChunked = true
+            } else {
+                try unsafe checkParameters(coding.bytes, nameCount: nameCount, count: coding.count)
+                hasOtherCodings = true
+            }
+        }
+        if isEmpty { throw .invalidTransferEncoding }
+    }
+
+    /// A coding is a token, behind which parameters may stand; ASCII all of it (CVE-2025-69224).
+    private func checkParameters(
+        _ coding: UnsafePointer<UInt8>,
+        nameCount: Int,
+        count: Int
+    ) throws(HTTP1Error) {
+        guard nameCount > 0 else { throw .invalidTransferEncoding }
+        var position = nameCount
+        while position < count, unsafe coding[position].isBlank { position += 1 }
+        guard position < count else { return }
+        guard unsafe coding[position] == .semicolon else { throw .invalidTransferEncoding }
+        while position < count {
+            guard unsafe coding[position] < 0x80 else { throw .invalidTransferEncoding }
+            position += 1
+        }
+    }
+
+    private mutating func readConnection(_ list: ListElements) {
+        var elements = list
+        while let option = unsafe elements.next() {
+            if unsafe option.bytes.equals("close", count: option.count) {
+                closes = true
+            } else if unsafe option.bytes.equals("keep-alive", count: option.count) {
+                keepsAlive = true
+            }
+        }
+    }
+
+    private mutating func readKeepAlive(_ list: ListElements) {
+        var elements = list
+        var hint = keepAlive ?? KeepAliveHint()
+        while let parameter = unsafe elements.next() {
+            let nameCount = unsafe ByteScan.endOfToken(parameter.bytes, from: 0, to: parameter.count)
+            guard unsafe nameCount < parameter.count, unsafe parameter.bytes[nameCount] == .equals else { continue }
+            var position = nameCount + 1
+            guard
+                let value = try? unsafe number(parameter.bytes, count: parameter.count, position: &position),
+                unsafe position == parameter.count
+            else { continue }
+            if unsafe parameter.bytes.equals("timeout", count: nameCount) {
+                hint.timeout = UInt32(clamping: value)
+            } else if unsafe parameter.bytes.equals("max", count: nameCount) {
+                hint.max = UInt32(clamping: value)
+            }
+        }
+        keepAlive = hint
+    }
+}

@@ -1,0 +1,125 @@
+extension Headers: RandomAccessCollection {
+    /// The position of the first field.
+    public var startIndex: Int { 0 }
+
+    /// The number of fields.
+    public var endIndex: Int { block?.header.fields ?? 0 }
+
+    /// The field at that position, its name and value made into text.
+    public subscript(position: Int) -> Field {
+        guard let block, position >= 0, position < block.header.fields else {
+            preconditionFailure("there is no field at that position")
+        }
+        return unsafe Field(
+            name: String(fieldText: block.name(at: position)),
+            value: String(fieldText: block.value(at: position))
+        )
+    }
+}
+
+extension Headers: ExpressibleByDictionaryLiteral {
+    /// The fields in the order written, duplicates included.
+    public init(dictionaryLiteral fields: (String, String)...) {
+        self.init()
+        for (name, value) in fields { add(name, value) }
+    }
+}
+
+extension Headers: Hashable {
+    /// Whether both have the same fields in the same order; names are compared without case.
+    public static func == (left: Headers, right: Headers) -> Bool {
+        guard let mine = left.block, let others = right.block else { return left.isEmpty && right.isEmpty }
+        if mine === others { return true }
+        guard left.count == right.count else { return false }
+        return left.indices.allSatisfy { index in
+            unsafe mine.name(at: index).equalsIgnoringCase(others.name(at: index))
+                && mine.value(at: index).elementsEqual(others.value(at: index))
+        }
+    }
+
+    /// Feeds names without case, and values.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        guard let block else { return }
+        for index in indices {
+            for unsafe byte in unsafe block.name(at: index) { hasher.combine(byte.lowercased) }
+            for unsafe byte in unsafe block.value(at: index) { hasher.combine(byte) }
+            hasher.combine(UInt8.lineFeed)
+        }
+    }
+}
+
+extension Headers: CustomStringConvertible {
+    /// The fields' names; values may be secret.
+    public var description: String {
+        "[" + map(\.name).joined(separator: ", ") + "]"
+    }
+}
+
+/// Looking at bytes without making text; `name` is given in lower case.
+extension Headers {
+    /// Where the first field of that name is, at `start` or behind it.
+    package func index(of name: StaticString, from start: Int = 0) -> Int? {
+        guard let block else { return nil }
+        let count = name.utf8CodeUnitCount
+        for index in start..<block.header.fields {
+            let place = unsafe block.places[index]
+            guard place.nameCount == count else { continue }
+            let bytes = unsafe block.bytes + Int(place.nameStart)
+            if unsafe bytes.pointee.lowercased == name.utf8Start.pointee,
+                unsafe UnsafePointer(bytes).equals(name, count: count)
+            {
+                return index
+            }
+        }
+        return nil
+    }
+
+    /// The bytes of the value at `index`, which must be that of a field.
+    package func valueBytes(at index: Int) -> [UInt8] {
+        guard let block, index < block.header.fields else { return [] }
+        return unsafe Array(block.value(at: index))
+    }
+
+    /// Lends the bytes of the value at `index`, which must be that of a field.
+    package func withValue(at index: Int, _ body: (Span<UInt8>) -> Void) {
+        guard let block, index < block.header.fields else { return }
+        unsafe body(block.value(at: index).span)
+    }
+
+    /// Whether the comma-separated lists of all fields of that name have that element, in whatever case.
+    package func lists(_ element: StaticString, in name: StaticString) -> Bool {
+        guard let block else { return false }
+        var next = index(of: name)
+        while let index = next {
+            var elements = unsafe ListElements(block.value(at: index))
+            while let found = unsafe elements.next() {
+                if unsafe found.bytes.equals(element, count: found.count) { return true }
+            }
+            next = self.index(of: name, from: index + 1)
+        }
+        return false
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    @inline(__always)
+    func equalsIgnoringCase(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for position in 0..<count {
+            guard unsafe self[position].lowercased == other[position].lowercased else { return false }
+        }
+        return true
+    }
+}
+
+extension String {
+    /// A field's bytes as text: UTF-8, or else Latin-1, in which every byte is a character.
+    init(fieldText bytes: UnsafeBufferPointer<UInt8>) {
+        if let text = unsafe String(validating: bytes, as: UTF8.self) {
+            self = text
+        } else {
+            self = unsafe String(decoding: bytes.lazy.map(UInt16.init), as: UTF16.self)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// How much of a response's framing is read before it counts as an attack.
+public struct HTTP1Limits: Hashable, Sendable {
+    /// Bytes of a final head together with all interim heads before it.
+    public var headBytes = 64 * 1024
+    /// Field lines in one head.
+    public var fieldCount = 200
+    /// Bytes of one line of a head or trailer section.
+    public var lineBytes = 32 * 1024
+    /// Interim (1xx) responses before the final one.
+    public var interimCount = 32
+    /// Bytes of chunk extensions in one body (CVE-2023-39326).
+    public var chunkExtensionBytes = 16 * 1024
+    /// Bytes of one trailer section.
+    public var trailerBytes = 16 * 1024
+    /// Fields in one trailer section.
+    public var trailerCount = 64
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Faults of old servers that may be overlooked, each only by its name; all are off by default.
+public struct HTTP1Leniency: Hashable, Sendable {
+    /// Lets a line of a head or trailer section end in LF alone (RFC 9112, section 2.2).
+    public var acceptsBareLineFeeds = false
+    /// Reads a folded field line as one line, the fold as spaces (RFC 9112, section 5.2).
+    public var unfoldsLines = false
+
+    /// Strict.
+    public init() {}
+}

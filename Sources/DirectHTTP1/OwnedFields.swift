@@ -1,0 +1,78 @@
+/// The fields of a request that are not the caller's to write.
+enum OwnedFields {
+    enum Verdict {
+        case passes
+        /// Says what the library says, too.
+        case passedOver
+        case refused
+    }
+
+    /// Whether the name's length is that of an owned field: most names have another one.
+    @inline(__always)
+    static func mayOwn(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        let lengths: UInt64 = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 14 | 1 << 17
+        return name.count < 64 && lengths &>> UInt64(truncatingIfNeeded: name.count) & 1 == 1
+    }
+
+    static func verdict(
+        _ name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>,
+        _ authority: [UInt8],
+        _ upgrade: Bool
+    ) -> Verdict {
+        guard let bytes = name.baseAddress else { return .passes }
+        switch name.count {
+        case 4 where unsafe bytes.equals("host", count: 4):
+            return unsafe authority.withUnsafeBufferPointer { authority in
+                unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused
+            }
+        case 6 where unsafe bytes.equals("expect", count: 6): return .refused
+        case 7 where unsafe bytes.equals("upgrade", count: 7): return upgrade ? .passes : .refused
+        case 10 where unsafe bytes.equals("connection", count: 10): return .refused
+        case 14 where unsafe bytes.equals("content-length", count: 14): return .refused
+        case 17 where unsafe bytes.equals("transfer-encoding", count: 17): return .refused
+        default: return .passes
+        }
+    }
+
+    /// Fields for framing, routing, authentication, response control or content format (RFC 9110, section 6.5.1).
+    /// Digests of the content are what trailers are for, and pass.
+    static func isForbiddenInTrailers(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let bytes = name.baseAddress else { return false }
+        return forbiddenInTrailers.contains { unsafe bytes.equals($0, count: name.count) }
+    }
+
+    private static let forbiddenInTrailers: [StaticString] = [
+        "transfer-encoding", "content-length", "trailer", "te", "host", "connection", "keep-alive", "upgrade",
+        "proxy-connection", "expect", "max-forwards", "authorization", "proxy-authorization",
+        "proxy-authenticate", "www-authenticate", "authentication-info", "proxy-authentication-info", "cookie",
+        "cookie2", "set-cookie", "set-cookie2", "content-type", "content-encoding", "content-range",
+        "content-language", "content-location", "content-disposition", "range", "if-match", "if-none-match",
+        "if-modified-since", "if-unmodified-since", "if-range", "cache-control", "pragma", "age", "date",
+        "expires", "location", "retry-after", "vary", "warning",
+    ]
+}
+
+extension HeaderBlock {
+    /// Whether there is a field of that name, in whatever case.
+    @inline(__always)
+    func hasField(named name: UnsafeBufferPointer<UInt8>) -> Bool {
+        for index in 0..<header.fields where unsafe places[index].nameCount == name.count {
+            if unsafe self.name(at: index).equalsIgnoringCase(name) { return true }
+        }
+        return false
+    }
+}
+
+extension UInt8 {
+    /// Whether this may stand in a host with a port: unreserved, sub-delims, `%`, `:`, `[` or `]`.
+    @inline(__always)
+    var isAuthorityCharacter: Bool {
+        let half: UInt64 = self < 64 ? 0x2fff_7ff2_0000_0000 : 0x47ff_fffe_afff_fffe
+        return self < 128 && half &>> UInt64(self & 63) & 1 == 1
+    }
+}
+
+extension Method {
+    var byteCount: Int { description.utf8.count }
+}

@@ -1,0 +1,357 @@
+/// How the end of a response's content is found.
+package enum ResponseFraming: Hashable, Sendable {
+    case none
+    case length(UInt64)
+    case chunked
+    case untilClose
+    /// No more HTTP: all that follows belongs to the tunnel or the new protocol.
+    case tunnel
+}
+
+/// Reads the responses of one connection, one exchange after the other, from whatever bytes have arrived.
+///
+/// The caller owns the buffer. Each step says how many bytes it used; offer the rest again, with more behind it.
+/// The states and what may happen in them:
+///
+///     state        bytes mean              then                   end of input
+///     idle         nothing yet             -                      end
+///     head         status line, fields     interim: head again,   never answered, or cut off
+///                                          head: by its framing
+///     length       content                 ended after the last   cut off
+///     chunked      sizes and content       trailers               cut off
+///     trailers     field lines             ended                  cut off
+///     untilClose   content                 -                      end if clean, else cut off
+///     tunnel       not ours                -                      end
+///     ended        the next response's     head by `begin`        end
+///     failed       nothing any more        the same fault         the same fault
+package struct ResponseReader: ~Copyable {
+    package enum Event {
+        /// Offer what was not used again, with more bytes behind it.
+        case needsMore
+        /// A 1xx response other than 101; the final one is still to come.
+        case interim(ResponseHead)
+        /// The final head; `framing` tells how its content ends.
+        case head(ResponseHead)
+        /// This range of the input is content.
+        case content(Range<Int>)
+        /// The trailer section, if it has fields; never to be merged into the head's.
+        case trailers(Headers)
+        /// The response is complete; nothing more is read before `begin`.
+        case end
+    }
+
+    package struct Step {
+        package let event: Event
+        /// How many bytes of the input are done with.
+        package let used: Int
+    }
+
+    private enum State {
+        case idle, head, length, chunked, trailers, untilClose, tunnel, ended
+        case failed(HTTP1Error)
+    }
+
+    private let limits: HTTP1Limits
+    private var scanner: HeadScanner
+    private var state = State.idle
+    private var chunks = ChunkDecoder()
+    private var fields = FramingFields()
+    private var version = HTTPVersion.http11
+
+    private var isHead = false
+    private var isConnect = false
+    private var expectsUpgrade = false
+    private var headBytesLeft = 0
+    private var interims = 0
+    /// Bytes of content handed out in this exchange.
+    private var received: UInt64 = 0
+
+    /// How the content of the current response ends; known once its head is there.
+    package private(set) var framing = ResponseFraming.none
+    /// Whether any byte of the current exchange's response has been seen.
+    package private(set) var hasStarted = false
+
+    package init(limits: HTTP1Limits = HTTP1Limits(), leniency: HTTP1Leniency = HTTP1Leniency()) {
+        self.limits = limits
+        scanner = HeadScanner(leniency: leniency)
+    }
+
+    /// Starts an exchange; `upgrade` allows the server to answer 101 and switch protocols.
+    package mutating func begin(_ method: Method, upgrade: Bool = false) {
+        state = .head
+        isHead = method.isHead
+        isConnect = method.isConnect
+        expectsUpgrade = upgrade
+        headBytesLeft = limits.headBytes
+        interims = 0
+        received = 0
+        framing = .none
+        hasStarted = false
+        scanner.expectHead()
+    }
+
+    /// The next event in the input.
+    package mutating func next(_ input: Span<UInt8>) throws(HTTP1Error) -> Step {
+        if !input.isEmpty { hasStarted = true }
+        do throws(HTTP1Error) {
+            return try unsafe input.withUnsafeBufferPointer { input throws(HTTP1Error) in
+                guard let base = input.baseAddress, !input.isEmpty else { return try nextWithoutInput() }
+                return try unsafe next(base, count: input.count)
+            }
+        } catch {
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    private mutating func next(_ base: UnsafePointer<UInt8>, count: Int) throws(HTTP1Error) -> Step {
+        switch state {
+        case .head: return try unsafe nextInHead(base, count: count)
+        case .length: return nextInLength(count: count)
+        case .chunked: return try unsafe nextInChunks(base, count: count)
+        case .trailers: return try unsafe nextInTrailers(base, from: 0, count: count)
+        case .untilClose, .tunnel: return content(from: 0, to: count)
+        case .idle, .ended: return Step(event: .end, used: 0)
+        case .failed(let fault): throw fault
+        }
+    }
+
+    /// What is due although no bytes are there: the end of a response without content.
+    private func nextWithoutInput() throws(HTTP1Error) -> Step {
+        switch state {
+        case .idle, .ended: Step(event: .end, used: 0)
+        case .failed(let fault): throw fault
+        default: Step(event: .needsMore, used: 0)
+        }
+    }
+
+    @inline(__always)
+    private mutating func nextInHead(
+        _ base: UnsafePointer<UInt8>,
+        count: Int
+    ) throws(HTTP1Error) -> Step {
+        let bounds = HeadScanner.Limits(
+            bytes: headBytesLeft,
+            lineBytes: limits.lineBytes,
+            fields: limits.fieldCount
+        )
+        guard let length = try unsafe scanner.scan(base, available: count, limits: bounds) else {
+            return Step(event: .needsMore, used: 0)
+        }
+        headBytesLeft &-= length
+        let block = unsafe scanner.makeBlock(base, length: length)
+        fields = try scanner.readFramingFields(block)
+        version = scanner.isHTTP10 ? .http10 : .http11
+        let status = Status(unchecked: scanner.statusCode)
+        let head = ResponseHead(status: status, version: version, block: block)
+        if status.isInformational && status != .switchingProtocols {
+            interims += 1
+            guard interims <= limits.interimCount else {
+                throw .tooManyInterimResponses(limit: limits.interimCount)
+            }
+            scanner.expectHead()
+            return Step(event: .interim(head), used: length)
+        }
+        framing = try framing(of: status)
+        enterContent()
+        return Step(event: .head(head), used: length)
+    }
+
+    /// The length of the content, in the order of RFC 9112, section 6.3.
+    @inline(__always)
+    private func framing(of status: Status) throws(HTTP1Error) -> ResponseFraming {
+        if isConnect && status.isSuccess { return .tunnel }
+        if status == .switchingProtocols {
+            guard expectsUpgrade else { throw .unsolicitedSwitchingProtocols }
+            return .tunnel
+        }
+        if isHead || status == .noContent || status == .notModified { return .none }
+        if fields.hasTransferEncoding {
+            guard version == .http11 else { throw .transferEncodingInHTTP10 }
+            guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
+            return fields.isChunked ? .chunked : .untilClose
+        }
+        if let length = fields.contentLength { return length == 0 ? .none : .length(length) }
+        return .untilClose
+    }
+
+    @inline(__always)
+    private mutating func enterContent() {
+        switch framing {
+        case .none: state = .ended
+        case .length: state = .length
+        case .chunked:
+            state = .chunked
+            chunks = ChunkDecoder()
+        case .untilClose: state = .untilClose
+        case .tunnel: state = .tunnel
+        }
+    }
+
+    @inline(__always)
+    private mutating func nextInLength(count: Int) -> Step {
+        guard case .length(let length) = framing else { return Step(event: .needsMore, used: 0) }
+        let used = Int(truncatingIfNeeded: min(length &- received, UInt64(count)))
+        if received &+ UInt64(used) == length { state = .ended }
+        return content(from: 0, to: used)
+    }
+
+    @inline(__always)
+    private mutating func content(from start: Int, to end: Int) -> Step {
+        received &+= UInt64(end &- start)
+        return Step(event: .content(start..<end), used: end)
+    }
+
+    @inline(__always)
+    private mutating func nextInChunks(
+        _ base: UnsafePointer<UInt8>,
+        count: Int
+    ) throws(HTTP1Error) -> Step {
+        var position = 0
+        let event = try unsafe chunks.next(
+            base,
+            position: &position,
+            count: count,
+            extensionLimit: limits.chunkExtensionBytes
+        )
+        switch event {
+        case .needsMore: return Step(event: .needsMore, used: position)
+        case .content(let range): return content(from: range.lowerBound, to: range.upperBound)
+        case .lastChunk:
+            state = .trailers
+            scanner.expectTrailers()
+            return try unsafe nextInTrailers(base, from: position, count: count)
+        }
+    }
+
+    private mutating func nextInTrailers(
+        _ base: UnsafePointer<UInt8>,
+        from start: Int,
+        count: Int
+    ) throws(HTTP1Error) -> Step {
+        guard let length = try unsafe scanTrailers(base + start, count: count - start) else {
+            return Step(event: .needsMore, used: start)
+        }
+        state = .ended
+        guard scanner.count > 0 else { return Step(event: .end, used: start + length) }
+        let block = unsafe scanner.makeBlock(base + start, length: length)
+        return Step(event: .trailers(Headers(block: block)), used: start + length)
+    }
+
+    private mutating func scanTrailers(
+        _ base: UnsafePointer<UInt8>,
+        count: Int
+    ) throws(HTTP1Error) -> Int? {
+        let bounds = HeadScanner.Limits(
+            bytes: limits.trailerBytes,
+            lineBytes: limits.lineBytes,
+            fields: limits.trailerCount
+        )
+        do throws(HTTP1Error) {
+            return try unsafe scanner.scan(base, available: count, limits: bounds)
+        } catch .headTooLarge(let limit) {
+            throw .trailersTooLarge(limit: limit)
+        } catch .tooManyFields(let limit) {
+            throw .tooManyTrailers(limit: limit)
+        }
+    }
+
+    /// What the end of the input means; `clean` if it was a plain FIN without TLS, or TLS's close_notify.
+    package mutating func endOfInput(clean: Bool) throws(HTTP1Error) -> Event {
+        switch state {
+        case .idle, .ended, .tunnel: return .end
+        case .untilClose where clean:
+            state = .ended
+            return .end
+        case .failed(let fault): throw fault
+        default:
+            let fault = truncation
+            state = .failed(fault)
+            throw fault
+        }
+    }
+
+    private var truncation: HTTP1Error {
+        switch framing {
+        case .none, .tunnel: hasStarted ? .truncatedHead : .closedBeforeResponse
+        case .length(let expected): .truncatedContent(received: received, expected: expected)
+        case .chunked: .truncatedChunks(received: received)
+        case .untilClose: .truncatedUntilClose(received: received)
+        }
+    }
+}
+
+extension ResponseReader {
+    /// Whether the connection may carry another exchange, as far as this response tells; bytes that follow
+    /// it unasked are for the caller to notice.
+    package var reuse: ReuseVerdict {
+        switch state {
+        case .idle: return .reusable
+        case .failed: return .close(.failed)
+        case .tunnel: return .close(.tunnel)
+        case .ended: return endedVerdict
+        case .head, .length, .chunked, .trailers, .untilClose: return .close(.unfinished)
+        }
+    }
+
+    private var endedVerdict: ReuseVerdict {
+        if framing == .untilClose { return .close(.untilClose) }
+        if fields.closes { return .close(.serverCloses) }
+        if fields.hasTransferEncoding && (fields.contentLength != nil || version == .http10) {
+            return .close(.doubtfulFraming)
+        }
+        if version == .http10 && !fields.keepsAlive { return .close(.http10) }
+        return .reusable
+    }
+
+    /// What the server said about how long it keeps the connection.
+    package var keepAlive: KeepAliveHint? { fields.keepAlive }
+
+    /// Whether the content still has transfer codings besides `chunked`, which were never asked for.
+    package var hasOtherTransferCodings: Bool { fields.hasOtherCodings }
+}
+
+extension HeadScanner {
+    /// The scanned section in a block of its own: one allocation, two copies.
+    @inline(__always)
+    fileprivate func makeBlock(_ base: UnsafePointer<UInt8>, length: Int) -> HeaderBlock {
+        let block = HeaderBlock.make(fieldCapacity: count, byteCapacity: length)
+        unsafe block.places.initialize(from: places, count: count)
+        unsafe block.bytes.initialize(from: base, count: length)
+        block.header.fields = count
+        block.header.bytes = length
+        block.header.reason = reason
+        if hasFolds { block.unfoldValues() }
+        return block
+    }
+
+    /// Reads the fields that frame from the block, where folds are already gone.
+    @inline(__always)
+    fileprivate func readFramingFields(_ block: HeaderBlock) throws(HTTP1Error) -> FramingFields {
+        var fields = FramingFields()
+        let bytes = unsafe UnsafePointer(block.bytes)
+        for index in 0..<count {
+            let place = unsafe places[index]
+            try unsafe fields.read(
+                name: bytes + Int(place.nameStart),
+                nameCount: place.nameCount,
+                value: bytes + Int(place.valueStart),
+                valueCount: place.valueCount
+            )
+        }
+        return fields
+    }
+}
+
+extension HeaderBlock {
+    /// Puts spaces where values have line ends (RFC 9112, section 5.2).
+    fileprivate func unfoldValues() {
+        for index in 0..<header.fields {
+            let place = unsafe places[index]
+            for position in Int(place.valueStart)..<Int(place.valueEnd) {
+                let byte = unsafe bytes[position]
+                if byte == .carriageReturn || byte == .lineFeed { unsafe bytes[position] = .space }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+#ifndef CDIRECTOPENSSL_SERVER_SHIM_H
+#define CDIRECTOPENSSL_SERVER_SHIM_H
+
+/* What TLSFixtures needs and Swift cannot import by itself: function-like macros, variadic
+ * functions, and 64-bit option macros of the server side and of certificate making. */
+
+#include <openssl/evp.h>
+#include <openssl/ocsp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+static inline int fixture_SSL_CTX_set_versions(SSL_CTX *context, int lowest, int highest) {
+    return SSL_CTX_set_min_proto_version(context, lowest)
+        && SSL_CTX_set_max_proto_version(context, highest);
+}
+
+static inline void fixture_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode) {
+    (void)SSL_CTX_set_session_cache_mode(context, mode);
+}
+
+static inline void fixture_SSL_CTX_forbid_tickets(SSL_CTX *context) {
+    (void)SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+}
+
+static inline void fixture_SSL_CTX_allow_renegotiation(SSL_CTX *context) {
+    (void)SSL_CTX_clear_options(context, SSL_OP_NO_RENEGOTIATION);
+    (void)SSL_CTX_set_options(context, SSL_OP_ALLOW_CLIENT_RENEGOTIATION);
+}
+
+static inline void fixture_SSL_CTX_set_read_ahead(SSL_CTX *context) {
+    (void)SSL_CTX_set_read_ahead(context, 1);
+}
+
+static inline int fixture_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *list) {
+    return (int)SSL_CTX_set1_groups_list(context, list);
+}
+
+static inline void fixture_SSL_CTX_set_servername_callback(
+    SSL_CTX *context, int (*callback)(SSL *, int *, void *)
+) {
+    (void)SSL_CTX_set_tlsext_servername_callback(context, callback);
+}
+
+static inline void fixture_SSL_CTX_set_status_callback(SSL_CTX *context, int (*callback)(SSL *, void *)) {
+    (void)SSL_CTX_set_tlsext_status_cb(context, callback);
+}
+
+static inline void fixture_SSL_CTX_set_status_argument(SSL_CTX *context, void *argument) {
+    (void)SSL_CTX_set_tlsext_status_arg(context, argument);
+}
+
+static inline long fixture_SSL_CTX_set_ticket_keys(SSL_CTX *context, void *keys, long count) {
+    return SSL_CTX_set_tlsext_ticket_keys(context, keys, count);
+}
+
+/* OpenSSL frees the response: a copy from its own allocator is handed over. */
+static inline int fixture_SSL_set_ocsp_response(SSL *ssl, const unsigned char *bytes, long count) {
+    unsigned char *copy = OPENSSL_memdup(bytes, (size_t)count);
+    return copy != NULL && SSL_set_tlsext_status_ocsp_resp(ssl, copy, count) == 1;
+}
+
+static inline EVP_PKEY *fixture_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
+static inline EVP_PKEY *fixture_EVP_RSA_gen(unsigned int bits) { return EVP_RSA_gen(bits); }
+static inline EVP_PKEY *fixture_EVP_ED25519_gen(void) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+}
+
+static inline long fixture_BIO_contents(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
+static inline void fixture_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
+
+static inline unsigned long fixture_XN_FLAG_RFC2253(void) { return XN_FLAG_RFC2253; }
+
+#ifdef __linux__
+/* glibc shows these two with _GNU_SOURCE only, which Swift does not define. */
+struct sockaddr;
+extern int accept4(int, struct sockaddr *restrict, unsigned int *restrict, int);
+extern int pipe2(int ends[2], int flags);
+
+static inline int fixture_accept(int listener, int flags) {
+    return accept4(listener, NULL, NULL, flags);
+}
+static inline int fixture_pipe(int ends[2], int flags) { return pipe2(ends, flags); }
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+/// The head of a request, read with enough care for a test server.
+struct RequestHead {
+    enum Framing: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    let bytes: [UInt8]
+    let method: String
+    let target: String
+    let version: String
+    let headers: FixtureHeaders
+
+    init(_ bytes: [UInt8]) throws(ConnectionEnd) {
+        self.bytes = bytes
+        var lines = Self.lines(bytes)
+        let requestLine = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false)
+        guard requestLine.count == 3, requestLine[2].hasPrefix("HTTP/1.") else {
+            throw .badRequest("request line")
+        }
+        (method, target) = (String(requestLine[0]), String(requestLine[1]))
+        version = String(requestLine[2])
+        headers = try Self.fields(lines)
+    }
+
+    /// The field lines of a head or a trailer section.
+    static func fields(_ lines: [String]) throws(ConnectionEnd) -> FixtureHeaders {
+        var headers = FixtureHeaders()
+        for line in lines {
+            guard let colon = line.firstIndex(of: ":") else { throw .badRequest("field line without colon") }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            headers.append(String(line[..<colon]), String(value.trimmingEnd()))
+        }
+        return headers
+    }
+
+    /// The lines up to the empty one. Bytes are split, not Characters: CR LF is one Character.
+    static func lines(_ bytes: [UInt8]) -> [String] {
+        bytes.split(separator: 10).map { line in
+            String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+        }.filter { !$0.isEmpty }
+    }
+
+    /// RFC 9112, section 6.3, with no mercy for contradictions.
+    func framing() throws(ConnectionEnd) -> Framing {
+        let codings = headers.all("transfer-encoding")
+        let lengths = headers.all("content-length")
+        if !codings.isEmpty {
+            guard lengths.isEmpty else { throw .badRequest("Content-Length beside Transfer-Encoding") }
+            guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+                throw .badRequest("Transfer-Encoding other than chunked")
+            }
+            return .chunked
+        }
+        guard let first = lengths.first else { return .none }
+        guard lengths.count == 1, let length = Int(first), first.utf8.allSatisfy({ (48...57).contains($0) })
+        else {
+            throw .badRequest("Content-Length")
+        }
+        return .length(length)
+    }
+
+    /// Whether the client wants the connection closed after the response.
+    var asksForClose: Bool {
+        let options = headers.all("connection").joined(separator: ",").lowercased()
+            .split(separator: ",").map { $0.drop { $0 == " " } }
+        return version == "HTTP/1.0" ? !options.contains("keep-alive") : options.contains("close")
+    }
+}
+
+/// The head of a response.
+struct ResponseHead {
+    var status: Int
+    var reason: String?
+    var headers: FixtureHeaders
+
+    var bytes: [UInt8] {
+        let line = "HTTP/1.1 \(status) \(reason ?? Self.reasons[status] ?? "Fixture")\r\n"
+        return Array(line.utf8) + Self.lines(headers) + Array("\r\n".utf8)
+    }
+
+    static func lines(_ headers: FixtureHeaders) -> [UInt8] {
+        headers.fields.flatMap { Array("\($0.name): \($0.value)\r\n".utf8) }
+    }
+
+    private static let reasons = [
+        100: "Continue", 101: "Switching Protocols", 103: "Early Hints", 200: "OK", 201: "Created",
+        202: "Accepted", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently", 302: "Found",
+        303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed",
+        407: "Proxy Authentication Required", 412: "Precondition Failed", 413: "Content Too Large",
+        416: "Range Not Satisfiable", 417: "Expectation Failed", 421: "Misdirected Request",
+        425: "Too Early", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
+        503: "Service Unavailable", 504: "Gateway Timeout",
+    ]
+}
+
+extension Substring {
+    fileprivate func trimmingEnd() -> Substring {
+        var rest = self
+        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+        return rest
+    }
+}

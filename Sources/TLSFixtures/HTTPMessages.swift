@@ -1,0 +1,313 @@
+/// Answers one request; runs on the connection's own thread and may block there.
+public typealias FixtureHandler = @Sendable (FixtureRequest) throws -> FixtureReply
+
+/// A request as the handler sees it. It belongs to the connection's thread and ends with the handler.
+public final class FixtureRequest {
+    /// The method.
+    public let method: String
+    /// The request target as sent: "/a?b=c", or a whole URL where the client takes us for a proxy.
+    public let target: String
+    /// "HTTP/1.1" or "HTTP/1.0".
+    public let version: String
+    /// The fields in the order sent.
+    public let headers: FixtureHeaders
+    /// How many requests came before it on this connection.
+    public let numberOnConnection: Int
+
+    private let connection: FixtureConnection
+    private let content: RequestContent
+
+    init(_ head: RequestHead, _ connection: FixtureConnection, _ content: RequestContent, number: Int) {
+        method = head.method
+        target = head.target
+        version = head.version
+        headers = head.headers
+        numberOnConnection = number
+        self.connection = connection
+        self.content = content
+    }
+
+    /// The target without its query.
+    public var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// What follows the question mark, if there is one.
+    public var query: String? {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    }
+
+    /// The Host field.
+    public var host: String? { headers["host"] }
+
+    /// The SNI of the connection.
+    public var serverName: String? { connection.wire.hello?.serverName }
+
+    /// What the TLS handshake agreed on.
+    public var tls: TLSFacts? { connection.wire.facts }
+
+    /// Which connection of the server it came on, counted from 0.
+    public var connectionNumber: Int { connection.number }
+
+    /// The server's address.
+    public var serverAddress: String { connection.core.address }
+
+    /// The server's port.
+    public var serverPort: UInt16 { connection.core.port }
+
+    /// The value of a cookie the client sent.
+    public func cookie(_ name: String) -> String? {
+        for pair in headers.all("cookie").flatMap({ $0.split(separator: ";") }) {
+            let pair = pair.drop { $0 == " " }
+            if pair.hasPrefix(name + "=") { return String(pair.dropFirst(name.count + 1)) }
+        }
+        return nil
+    }
+
+    /// The whole content, at most 64 MiB; the first look sends 100 (Continue) if the client waits for it.
+    public var body: [UInt8] {
+        get throws { try content.all() }
+    }
+
+    /// The whole content as text.
+    public var text: String {
+        get throws { String(decoding: try body, as: UTF8.self) }
+    }
+
+    /// Hands over the content piece by piece as it arrives, so that any size fits.
+    public func readBody(_ use: (Span<UInt8>) throws -> Void) throws {
+        while let piece = try content.next() { try use(piece.span) }
+    }
+
+    /// Reads and forgets the content, and returns its length.
+    public func discardBody() throws -> Int {
+        var count = 0
+        try readBody { count += $0.count }
+        return count
+    }
+
+    /// The fields after a chunked content; reads the content first.
+    public var trailers: FixtureHeaders {
+        get throws {
+            _ = try discardBody()
+            return content.trailers
+        }
+    }
+
+    /// Sends an interim response (100, 103, …) at once.
+    public func sendInterim(_ status: Int, _ headers: FixtureHeaders = [:]) throws {
+        try connection.send(ResponseHead(status: status, headers: headers).bytes)
+    }
+
+    /// Blocks the connection's thread until the test opens the gate; throws when the server stops.
+    public func wait(for gate: Gate) throws {
+        try connection.wait(for: gate)
+    }
+
+    /// Blocks the connection's thread for that long; throws when the server stops.
+    public func pause(_ duration: Duration) throws {
+        try connection.pause(duration)
+    }
+}
+
+/// What a handler answers.
+public struct FixtureReply: Sendable {
+    /// What happens to the connection after the reply.
+    public enum Ending: Sendable {
+        /// It stays open, unless the request or the framing asks for its end.
+        case keep
+        /// "Connection: close" is sent, then the connection is closed in order.
+        case close
+        /// The connection is closed in order, but no field says so.
+        case closeUnannounced
+        /// FIN, without close_notify under TLS.
+        case cut
+        /// RST.
+        case reset
+    }
+
+    /// How a content's length is told.
+    public enum Framing: Sendable {
+        /// Content-Length.
+        case length
+        /// Transfer-Encoding: chunked.
+        case chunked
+        /// Neither: the content ends with the connection.
+        case untilClose
+    }
+
+    enum Content: Sendable {
+        case bytes([UInt8])
+        case written(length: Int?, @Sendable (BodyWriter) throws -> Void)
+        /// Exactly these bytes in place of head and content.
+        case raw([UInt8])
+        case script(ByteScript)
+    }
+
+    /// The status code.
+    public var status: Int
+    /// The reason phrase; nil sends the usual one.
+    public var reason: String?
+    /// The fields. A Content-Length or Transfer-Encoding among them replaces ours, right or wrong,
+    /// and the content is then sent exactly as written.
+    public var headers: FixtureHeaders
+    /// How the content is framed.
+    public var framing = Framing.length
+    /// The fields after a chunked content.
+    public var trailers = FixtureHeaders()
+    /// What comes after the reply.
+    public var ending = Ending.keep
+    var content: Content
+
+    init(_ status: Int, _ headers: FixtureHeaders, _ content: Content, _ framing: Framing = .length) {
+        self.status = status
+        self.headers = headers
+        self.content = content
+        self.framing = framing
+    }
+
+    /// An empty reply.
+    public static func status(_ status: Int, _ headers: FixtureHeaders = [:]) -> FixtureReply {
+        FixtureReply(status, headers, .bytes([]))
+    }
+
+    /// Text.
+    public static func text(_ text: String, status: Int = 200, _ headers: FixtureHeaders = [:])
+        -> FixtureReply
+    {
+        var headers = headers
+        if headers["content-type"] == nil { headers.append("Content-Type", "text/plain; charset=utf-8") }
+        return FixtureReply(status, headers, .bytes(Array(text.utf8)))
+    }
+
+    /// Bytes.
+    public static func bytes(
+        _ bytes: [UInt8],
+        status: Int = 200,
+        _ headers: FixtureHeaders = [:],
+        framing: Framing = .length
+    ) -> FixtureReply {
+        FixtureReply(status, headers, .bytes(bytes), framing)
+    }
+
+    /// A redirect.
+    public static func redirect(to location: String, status: Int = 302) -> FixtureReply {
+        FixtureReply(status, ["Location": location], .bytes([]))
+    }
+
+    /// The request's content sent back, with its Content-Type.
+    public static func echo(_ request: FixtureRequest) throws -> FixtureReply {
+        let type = request.headers["content-type"] ?? "application/octet-stream"
+        return FixtureReply(200, ["Content-Type": type], .bytes(try request.body))
+    }
+
+    /// Chunks, each sent at once and as it stands, then the trailers.
+    public static func chunked(
+        _ chunks: [[UInt8]],
+        trailers: FixtureHeaders = [:],
+        pause: Duration = .zero
+    ) -> FixtureReply {
+        var reply = written(framing: .chunked) { writer in
+            for chunk in chunks {
+                try writer.write(chunk)
+                try writer.pause(pause)
+            }
+        }
+        reply.trailers = trailers
+        return reply
+    }
+
+    /// The bytes one by one with a pause after each.
+    public static func drip(
+        _ bytes: [UInt8],
+        every pause: Duration,
+        framing: Framing = .length
+    ) -> FixtureReply {
+        written(length: bytes.count, framing: framing) { writer in
+            for byte in bytes {
+                try writer.write([byte])
+                try writer.pause(pause)
+            }
+        }
+    }
+
+    /// That many bytes of `FixturePattern`, made while they are sent.
+    public static func pattern(
+        count: Int,
+        framing: Framing = .length,
+        chunkSize: Int = 64 << 10
+    ) -> FixtureReply {
+        written(length: count, framing: framing) { writer in
+            var sent = 0
+            while sent < count {
+                let size = min(chunkSize, count - sent)
+                try writer.write(FixturePattern.bytes(at: sent, count: size))
+                sent += size
+            }
+        }
+    }
+
+    /// A content the closure writes, on the connection's thread.
+    public static func written(
+        status: Int = 200,
+        _ headers: FixtureHeaders = [:],
+        length: Int? = nil,
+        framing: Framing = .chunked,
+        _ write: @escaping @Sendable (BodyWriter) throws -> Void
+    ) -> FixtureReply {
+        FixtureReply(status, headers, .written(length: length, write), framing)
+    }
+
+    /// Exactly these bytes in place of a response.
+    public static func raw(_ bytes: [UInt8], then ending: Ending = .keep) -> FixtureReply {
+        var reply = FixtureReply(0, [:], .raw(bytes))
+        reply.ending = ending
+        return reply
+    }
+
+    /// Exactly this text in place of a response.
+    public static func raw(_ text: String, then ending: Ending = .keep) -> FixtureReply {
+        raw(Array(text.utf8), then: ending)
+    }
+
+    /// From here on the connection follows the script, and ends with it.
+    public static func script(_ script: ByteScript) -> FixtureReply {
+        FixtureReply(0, [:], .script(script))
+    }
+
+    /// The same reply with another ending.
+    public func then(_ ending: Ending) -> FixtureReply {
+        var reply = self
+        reply.ending = ending
+        return reply
+    }
+
+    /// The same reply with one more field.
+    public func adding(_ name: String, _ value: String) -> FixtureReply {
+        var reply = self
+        reply.headers.append(name, value)
+        return reply
+    }
+}
+
+/// Bytes that tell by themselves where they belong: position modulo 251.
+public enum FixturePattern {
+    /// The bytes from that position on.
+    public static func bytes(at position: Int, count: Int) -> [UInt8] {
+        let start = position % period
+        if start + count <= table.count { return Array(table[start..<start + count]) }
+        return (0..<count).map { UInt8((position + $0) % period) }
+    }
+
+    /// Whether the bytes are the pattern's from that position on.
+    public static func matches(_ bytes: Span<UInt8>, at position: Int) -> Bool {
+        var expected = position % period
+        for index in bytes.indices {
+            guard Int(bytes[index]) == expected else { return false }
+            expected = expected + 1 == period ? 0 : expected + 1
+        }
+        return true
+    }
+
+    private static let period = 251
+    /// Long enough for a piece of 64 KiB from any position.
+    private static let table = (0..<(64 << 10) + period).map { UInt8($0 % period) }
+}

@@ -1,0 +1,53 @@
+internal import CDirectOpenSSL
+
+/// OpenSSL's words for an error code, or for the oldest error of this thread.
+func openSSLText(_ code: UInt = ERR_peek_error()) -> String {
+    guard code != 0 else { return "no reason given" }
+    var text = [CChar](repeating: 0, count: 256)
+    ERR_error_string_n(code, &text, text.count)
+    return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+}
+
+/// An error for the operation that just failed on this thread; empties the queue.
+func openSSLError(_ operation: String) -> FixtureError {
+    defer { ERR_clear_error() }
+    return .openSSL(operation, openSSLText())
+}
+
+/// Runs one of OpenSSL's i2d functions.
+func derBytes(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
+    let length = encode(nil)
+    guard length > 0 else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+        var cursor = buffer.baseAddress
+        count = Int(max(0, encode(&cursor)))
+    }
+}
+
+func derBytes(ofX509 certificate: OpaquePointer) -> [UInt8] {
+    derBytes { i2d_X509(certificate, $0) }
+}
+
+/// A distinguished name like "CN=a.test,O=Fixtures".
+func text(ofName name: OpaquePointer?) -> String {
+    withMemoryBIO { X509_NAME_print_ex($0, name, 0, fixture_XN_FLAG_RFC2253()) }
+}
+
+/// What the body writes into a memory BIO, as text.
+func withMemoryBIO(_ body: (OpaquePointer) -> some Any) -> String {
+    guard let bio = BIO_new(BIO_s_mem()) else { return "" }
+    defer { BIO_free(bio) }
+    _ = body(bio)
+    var bytes: UnsafeMutablePointer<CChar>?
+    let count = fixture_BIO_contents(bio, &bytes)
+    return String(decoding: UnsafeRawBufferPointer(start: bytes, count: max(0, count)), as: UTF8.self)
+}
+
+/// Reads text through a memory BIO.
+func withMemoryBIO<Result>(reading text: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
+    text.withUnsafeBytes { bytes in
+        guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+        defer { BIO_free(bio) }
+        return body(bio)
+    }
+}

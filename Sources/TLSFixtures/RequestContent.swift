@@ -1,0 +1,137 @@
+/// Reads the content of one request from its connection, whatever its framing.
+final class RequestContent {
+    private enum State {
+        case remaining(Int)
+        case chunkSize
+        case chunk(remaining: Int)
+        case finished
+    }
+
+    /// Whether the client still waits for 100 (Continue) before it sends the content.
+    private(set) var awaitsContinue: Bool
+    private(set) var trailers = FixtureHeaders()
+    private let connection: FixtureConnection
+    /// Which request of the connection's record it is.
+    private let record: Int
+    private var state: State
+
+    init(
+        _ connection: FixtureConnection,
+        record: Int,
+        framing: RequestHead.Framing,
+        awaitsContinue: Bool
+    ) {
+        self.connection = connection
+        self.record = record
+        switch framing {
+        case .none, .length(0): state = .finished
+        case .length(let count): state = .remaining(count)
+        case .chunked: state = .chunkSize
+        }
+        if case .finished = state {
+            self.awaitsContinue = false
+            update { $0.isComplete = true }
+        } else {
+            self.awaitsContinue = awaitsContinue
+        }
+    }
+
+    /// The next piece, or nil at the end.
+    func next() throws(ConnectionEnd) -> [UInt8]? {
+        if awaitsContinue {
+            awaitsContinue = false
+            try connection.send(ResponseHead(status: 100, headers: [:]).bytes)
+        }
+        while true {
+            switch state {
+            case .finished:
+                return nil
+            case .remaining(let left):
+                let piece = try connection.take(atMost: left)
+                state = piece.count == left ? .finished : .remaining(left - piece.count)
+                note(piece)
+                return piece
+            case .chunkSize:
+                let size = try chunkSize()
+                if size == 0 { return try finish() }
+                state = .chunk(remaining: size)
+            case .chunk(let left):
+                let piece = try connection.take(atMost: left)
+                if piece.count == left {
+                    guard try line().isEmpty else { throw .badRequest("no line end after a chunk") }
+                    state = .chunkSize
+                } else {
+                    state = .chunk(remaining: left - piece.count)
+                }
+                note(piece)
+                return piece
+            }
+        }
+    }
+
+    /// The rest of the content.
+    func all() throws(ConnectionEnd) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let piece = try next() {
+            bytes += piece
+            guard bytes.count <= Self.limit else { throw .badRequest("content too long to be kept") }
+        }
+        return bytes
+    }
+
+    private func finish() throws(ConnectionEnd) -> [UInt8]? {
+        var lines: [String] = []
+        while true {
+            let line = try line()
+            guard !line.isEmpty else { break }
+            lines.append(String(decoding: line, as: UTF8.self))
+        }
+        trailers = try RequestHead.fields(lines)
+        state = .finished
+        let trailers = self.trailers
+        update { request in
+            request.trailers = trailers
+            request.isComplete = true
+        }
+        return nil
+    }
+
+    private func chunkSize() throws(ConnectionEnd) -> Int {
+        let digits = String(decoding: try line().prefix { $0 != 59 }, as: UTF8.self)
+        guard !digits.hasPrefix("+"), !digits.hasPrefix("-"), let size = Int(digits, radix: 16) else {
+            throw .badRequest("chunk size")
+        }
+        return size
+    }
+
+    /// One line without its CR LF.
+    private func line() throws(ConnectionEnd) -> [UInt8] {
+        while true {
+            if let end = connection.buffer.firstIndex(of: 10) {
+                let line = connection.drop(end + 1)
+                guard line.count >= 2, line[end - 1] == 13 else { throw .badRequest("bare LF") }
+                return Array(line.dropLast(2))
+            }
+            guard connection.buffer.count < Self.lineLimit else { throw .badRequest("line too long") }
+            try connection.fill()
+        }
+    }
+
+    private func note(_ piece: [UInt8]) {
+        var isComplete = false
+        if case .finished = state { isComplete = true }
+        update { request in
+            request.bodyCount += piece.count
+            request.isComplete = isComplete
+            let room = RequestRecord.bodyLimit - request.body.count
+            if room > 0 { request.body.append(contentsOf: piece.prefix(room)) }
+        }
+    }
+
+    private func update(_ body: (inout RequestRecord) -> Void) {
+        connection.core.recorder.updateRequest(connection.number, record, body)
+    }
+
+    private static let limit = 64 << 20
+    private static let lineLimit = 64 << 10
+}

@@ -1,0 +1,177 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The listener, its thread, and the threads of its connections.
+final class ServerCore: @unchecked Sendable {
+    enum Manner {
+        case serving(FixtureBehaviour)
+        /// The port is taken and nothing listens: connecting is refused.
+        case refusing
+        /// The listener's queue is kept full: connecting hangs.
+        case unresponsive
+    }
+
+    let address: String
+    let port: UInt16
+    let recorder = Recorder()
+
+    private let security: TLSContext?
+    private let behaviour: FixtureBehaviour
+    private let listener: Int32
+    private let wake: (reading: Int32, writing: Int32)
+    /// Our own connections that fill the queue of an unresponsive listener.
+    private let fillers: [Int32]
+
+    private let lock = Lock()
+    // All of these are guarded by the lock.
+    private var acceptThread: WorkerThread?
+    private var openSockets: [Int: Int32] = [:]
+    private var threads: [Int: WorkerThread] = [:]
+    private var finishedThreads: [Int] = []
+    private var isStopped = false
+
+    /// Guarded by the bell's lock, because threads that pause look at it.
+    private var stopping = false
+
+    init(_ security: FixtureSecurity, _ manner: Manner, on address: String, port: UInt16) throws(FixtureError)
+    {
+        self.address = address
+        self.security =
+            switch security {
+            case .plain: nil
+            case .tls(let settings): try TLSContext(settings)
+            }
+        listener = try Sockets.bound(to: address, port: port)
+        self.port = Sockets.port(of: listener)
+        var fillers: [Int32] = []
+        var wake: (reading: Int32, writing: Int32) = (-1, -1)
+        do throws(FixtureError) {
+            wake = try Sockets.pipe()
+            switch manner {
+            case .serving(let behaviour):
+                self.behaviour = behaviour
+                try Sockets.startListening(listener, backlog: 1024)
+            case .refusing:
+                behaviour = .bytes([])
+            case .unresponsive:
+                behaviour = .bytes([])
+                try Sockets.startListening(listener, backlog: 0)
+                fillers = try Sockets.fillQueue(of: address, port: self.port)
+            }
+        } catch {
+            for descriptor in [listener, wake.reading, wake.writing] where descriptor >= 0 {
+                close(descriptor)
+            }
+            throw error
+        }
+        self.wake = wake
+        self.fillers = fillers
+        if case .serving = manner { try startAccepting() }
+    }
+
+    var isStopping: Bool { Bell.read { stopping } }
+
+    /// To be called inside the bell only.
+    var isStoppingInsideBell: Bool { stopping }
+
+    func stop() {
+        let isFirst = lock.locked {
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        Bell.ring { stopping = true }
+        var byte: UInt8 = 0
+        _ = write(wake.writing, &byte, 1)
+        joinOrLeave(lock.locked { acceptThread })
+        // Nobody accepts any more: what is open now is all there is.
+        let left = lock.locked {
+            openSockets.values.forEach { _ = shutdown($0, Int32(SHUT_RDWR)) }
+            defer { threads = [:] }
+            return Array(threads.values)
+        }
+        left.forEach(joinOrLeave)
+        for descriptor in [listener, wake.reading, wake.writing] + fillers { close(descriptor) }
+        recorder.close()
+    }
+
+    /// A handler that holds the last reference to its server stops it from its own thread.
+    private func joinOrLeave(_ thread: WorkerThread?) {
+        guard let thread else { return }
+        if thread.isCurrent { thread.detach() } else { thread.join() }
+    }
+
+    private func startAccepting() throws(FixtureError) {
+        // Between poll and accept the client may have gone: accept must not wait for the next one.
+        Sockets.setBlocking(listener, false)
+        let thread: WorkerThread
+        do {
+            thread = try WorkerThread { [self] in acceptUntilStopped() }
+        } catch {
+            for descriptor in [listener, wake.reading, wake.writing] { close(descriptor) }
+            throw error
+        }
+        lock.locked { acceptThread = thread }
+    }
+
+    private func acceptUntilStopped() {
+        while true {
+            let ready = Sockets.waitReadable([listener, wake.reading])
+            if ready[1] { return }
+            while let socket = Sockets.acceptOne(listener) { serve(socket) }
+            // Out of descriptors: the listener stays readable, so wait for better times.
+            if errno == EMFILE || errno == ENFILE {
+                Bell.wait(atMost: .milliseconds(20)) { stopping }
+            }
+            joinFinishedThreads()
+        }
+    }
+
+    private func serve(_ socket: Int32) {
+        let peer = Sockets.peer(of: socket) ?? ("", 0)
+        let number = recorder.open { number in
+            ConnectionRecord(
+                number: number,
+                order: ArrivalOrder.next(),
+                acceptedAt: .now,
+                serverAddress: address,
+                serverPort: port,
+                clientAddress: peer.address,
+                clientPort: peer.port
+            )
+        }
+        lock.locked { openSockets[number] = socket }
+        do {
+            // Under the lock, so that the thread cannot report its end before it is known.
+            try lock.locked { () throws(FixtureError) in
+                threads[number] = try WorkerThread { [self] in run(number, socket) }
+            }
+        } catch {
+            lock.locked { openSockets[number] = nil }
+            close(socket)
+            recorder.end(number, .handlerFailed("\(error)"))
+        }
+    }
+
+    private func run(_ number: Int, _ socket: Int32) {
+        let wire = Wire(socket: socket, security: security) { [unowned self] in isStopping }
+        let connection = FixtureConnection(wire: wire, number: number, core: self)
+        let end = connection.run(behaviour.forConnection(number))
+        connection.close(after: end)
+        lock.locked { openSockets[number] = nil }
+        close(socket)
+        recorder.end(number, end)
+        lock.locked { finishedThreads.append(number) }
+    }
+
+    private func joinFinishedThreads() {
+        let finished = lock.locked {
+            defer { finishedThreads = [] }
+            return finishedThreads.compactMap { threads.removeValue(forKey: $0) }
+        }
+        finished.forEach { $0.join() }
+    }
+}

@@ -1,0 +1,233 @@
+internal import CDirectOpenSSL
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// One accepted connection, plain or TLS, used by its own thread only.
+///
+/// Reads and writes block; `ServerCore.stop` shuts the socket down from outside, which ends them.
+final class Wire {
+    let socket: Int32
+    /// Set by the ClientHello callback.
+    var hello: ClientHello?
+    /// Set by the ClientHello callback when the name gets a refusal instead of a handshake.
+    var refusal: TLSSettings.Answer?
+    /// How many bytes TLS may still put on the socket; what comes after is silently dropped.
+    var writeAllowance = Int.max
+    private(set) var socketByteCount = 0
+    private(set) var isSecure = false
+
+    private let isStopping: () -> Bool
+    private var tls: (ssl: OpaquePointer, context: TLSContext)?
+    private var sawEnd = false
+    /// OpenSSL may clobber errno between the callback and its caller.
+    private var lastErrno: Int32 = 0
+
+    init(socket: Int32, security: TLSContext?, isStopping: @escaping () -> Bool) {
+        self.socket = socket
+        self.isStopping = isStopping
+        guard let security, let ssl = SSL_new(security.context) else { return }
+        tls = (ssl, security)
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        SSL_set_ex_data(ssl, 0, me)
+        let bio = BIO_new(WireBIO.method)
+        BIO_set_data(bio, me)
+        BIO_set_init(bio, 1)
+        SSL_set_bio(ssl, bio, bio)
+        SSL_set_accept_state(ssl)
+    }
+
+    deinit {
+        if let tls { SSL_free(tls.ssl) }
+    }
+
+    var speaksTLS: Bool { tls != nil }
+
+    /// Does the TLS handshake; on a plain connection, or when it is done, nothing.
+    func handshake() throws(ConnectionEnd) {
+        guard let tls, !isSecure else { return }
+        ERR_clear_error()
+        let result = SSL_do_handshake(tls.ssl)
+        guard result == 1 else {
+            let end = tlsFailure(result)
+            throw refusal == nil || end == .serverStopped ? end : .nameRefused
+        }
+        isSecure = true
+    }
+
+    var facts: TLSFacts? {
+        guard let tls, isSecure else { return nil }
+        return TLSFacts(tls.ssl)
+    }
+
+    /// Bytes from the client, at least one.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
+        guard let tls else {
+            let count = receiveRaw(into: buffer)
+            if count > 0 { return count }
+            throw isStopping() ? .serverStopped : count == 0 ? .clientClosed : .clientReset
+        }
+        try handshake()
+        ERR_clear_error()
+        let count = SSL_read(tls.ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+        guard count > 0 else { throw tlsFailure(count) }
+        return Int(count)
+    }
+
+    /// Sends everything.
+    func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
+        guard let tls else { return try sendRaw(bytes) }
+        try handshake()
+        guard bytes.count > 0 else { return }
+        ERR_clear_error()
+        var written = 0
+        let result = SSL_write_ex(tls.ssl, bytes.baseAddress, bytes.count, &written)
+        guard result == 1 else { throw tlsFailure(result) }
+    }
+
+    func send(_ bytes: [UInt8]) throws(ConnectionEnd) {
+        try Self.typed { try bytes.withUnsafeBytes { try self.send($0) } }
+    }
+
+    /// Sends bytes on the socket itself, past TLS.
+    func sendRaw(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
+        var rest = bytes
+        while rest.count > 0 {
+            let count = Sockets.send(socket, rest)
+            guard count > 0 else { throw isStopping() ? .serverStopped : .clientReset }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+
+    func sendRaw(_ bytes: [UInt8]) throws(ConnectionEnd) {
+        try Self.typed { try bytes.withUnsafeBytes { try self.sendRaw($0) } }
+    }
+
+    /// Tells the client in TLS that no more data comes; the socket stays open.
+    func sendCloseNotify() {
+        guard let tls, isSecure else { return }
+        ERR_clear_error()
+        SSL_shutdown(tls.ssl)
+    }
+
+    /// Sends FIN; reading goes on.
+    func halfClose() {
+        shutdown(socket, Int32(SHUT_WR))
+    }
+
+    /// The lower half of the TLS stack: what the BIO calls.
+    fileprivate func transportRead(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        receiveRaw(into: buffer)
+    }
+
+    fileprivate func transportWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch refusal {
+        case .close, .reset: return bytes.count
+        default: break
+        }
+        let allowed = UnsafeRawBufferPointer(rebasing: bytes.prefix(writeAllowance))
+        if writeAllowance != .max { writeAllowance -= allowed.count }
+        var rest = allowed
+        while rest.count > 0 {
+            let count = Sockets.send(socket, rest)
+            guard count > 0 else {
+                lastErrno = errno
+                return -1
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return bytes.count
+    }
+
+    fileprivate var isAtEnd: Bool { sawEnd }
+
+    private func receiveRaw(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = Sockets.receive(socket, buffer)
+        if count > 0 { socketByteCount += count }
+        if count == 0 { sawEnd = true }
+        if count < 0 { lastErrno = errno }
+        return count
+    }
+
+    /// Why the last call of OpenSSL failed, as the end of the connection.
+    private func tlsFailure(_ result: Int32) -> ConnectionEnd {
+        guard let tls else { return .clientClosed }
+        let kind = SSL_get_error(tls.ssl, result)
+        let error = ERR_peek_error()
+        ERR_clear_error()
+        if isStopping() { return .serverStopped }
+        if kind == SSL_ERROR_ZERO_RETURN { return .clientClosed }
+        let reason = ERR_GET_REASON(error)
+        // OpenSSL numbers a received alert as 1000 plus its number.
+        if ERR_GET_LIB(error) == ERR_LIB_SSL, (1000..<1256).contains(reason) {
+            return .clientAlert(UInt8(reason - 1000))
+        }
+        if lastErrno != 0 { return .clientReset }
+        if sawEnd { return .clientCut }
+        return .tlsFailed(openSSLText(error))
+    }
+
+    /// Closures of the standard library rethrow untyped; all that ours throw is a `ConnectionEnd`.
+    private static func typed(_ body: () throws -> Void) throws(ConnectionEnd) {
+        do {
+            try body()
+        } catch let end as ConnectionEnd {
+            throw end
+        } catch {
+            throw .tlsFailed("\(error)")
+        }
+    }
+}
+
+extension TLSFacts {
+    fileprivate init(_ ssl: OpaquePointer) {
+        version = String(cString: SSL_get_version(ssl))
+        cipher = SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? ""
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &length)
+        applicationProtocol =
+            length == 0
+            ? nil : String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+        isResumed = SSL_session_reused(ssl) == 1
+        let certificate = SSL_get1_peer_certificate(ssl)
+        defer { X509_free(certificate) }
+        clientCertificate = certificate.map(derBytes(ofX509:))
+        clientSubject = certificate.map { text(ofName: X509_get_subject_name($0)) }
+    }
+}
+
+/// The BIO between OpenSSL and a `Wire`: the stock socket BIO sends with write(2), and a client
+/// that has gone would kill the test process with SIGPIPE.
+private enum WireBIO {
+    nonisolated(unsafe) static let method: OpaquePointer? = makeMethod()
+
+    private static func makeMethod() -> OpaquePointer? {
+        let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "fixture wire")
+        BIO_meth_set_read(method) { bio, bytes, count in
+            guard let wire = wire(of: bio) else { return -1 }
+            return Int32(
+                wire.transportRead(UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)))
+            )
+        }
+        BIO_meth_set_write(method) { bio, bytes, count in
+            guard let wire = wire(of: bio) else { return -1 }
+            return Int32(wire.transportWrite(UnsafeRawBufferPointer(start: bytes, count: Int(count))))
+        }
+        BIO_meth_set_ctrl(method) { bio, command, _, _ in
+            switch command {
+            case BIO_CTRL_FLUSH, BIO_CTRL_DUP: 1
+            case BIO_CTRL_EOF: wire(of: bio)?.isAtEnd == true ? 1 : 0
+            default: 0
+            }
+        }
+        return method
+    }
+}
+
+private func wire(of bio: OpaquePointer?) -> Wire? {
+    BIO_get_data(bio).map { Unmanaged<Wire>.fromOpaque($0).takeUnretainedValue() }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// The outcome of a command-line client.
+struct CommandResult: Sendable {
+    let status: Int32
+    let output: String
+    let errors: String
+}
+
+/// Runs a command beside the cooperative pool: the pool's two threads must stay free for the tests.
+func run(_ command: String, _ arguments: [String], input: String? = nil) async throws -> CommandResult {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+            continuation.resume(with: Result { try runBlocking(command, arguments, input) })
+        }
+    }
+}
+
+private func runBlocking(_ command: String, _ arguments: [String], _ input: String?) throws -> CommandResult {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [command] + arguments
+    let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = feed
+    try process.run()
+    if let input { feed.fileHandleForWriting.write(Data(input.utf8)) }
+    try feed.fileHandleForWriting.close()
+    let errorBytes = OutputBox()
+    let reader = Thread {
+        errorBytes.bytes = errors.fileHandleForReading.readDataToEndOfFile()
+        errorBytes.done.signal()
+    }
+    reader.start()
+    let outputBytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    errorBytes.done.wait()
+    return CommandResult(
+        status: process.terminationStatus,
+        output: String(decoding: outputBytes, as: UTF8.self),
+        errors: String(decoding: errorBytes.bytes, as: UTF8.self)
+    )
+}
+
+private final class OutputBox: @unchecked Sendable {
+    let done = DispatchSemaphore(value: 0)
+    // Written before the signal, read after it.
+    var bytes = Data()
+}
+
+/// Whether the tool can be run here; tests that need it are skipped otherwise.
+func isInstalled(_ command: String) -> Bool {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+        FileManager.default.isExecutableFile(atPath: "\($0)/\(command)")
+    }
+}
+
+/// A file that is there as long as the value lives.
+final class TemporaryFile: Sendable {
+    let path: String
+
+    init(_ text: String) throws {
+        path = NSTemporaryDirectory() + "fixture-" + UUID().uuidString
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// How many descriptors this process has open.
+func openDescriptors() throws -> Int {
+    #if os(Linux)
+    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    #else
+    return try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count
+    #endif
+}

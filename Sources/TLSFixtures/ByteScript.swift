@@ -15,6 +15,8 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case awaitHead
         /// Reads until the client has sent that many more bytes.
         case awaitBytes(Int)
+        /// Waits until something has arrived on the socket (under TLS a ClientHello), and leaves it unread.
+        case awaitArrival
         /// Reads until the client closes, and ends.
         case awaitClose
         /// Does the TLS handshake now.
@@ -23,6 +25,8 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case rawBytes([UInt8])
         /// TLS may send that many more bytes; the rest is silently dropped. (Cuts a handshake in two.)
         case mute(afterBytes: Int)
+        /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client to update its keys.
+        case askForNewKeys
         /// Sends close_notify; the socket stays open.
         case closeNotify
         /// Sends FIN without close_notify; reading goes on.
@@ -63,6 +67,9 @@ extension ByteScript.Step {
 
     /// Sends these bytes.
     public static func send(_ bytes: [UInt8]) -> Self { .bytes(bytes) }
+
+    /// Sends a fatal TLS alert of this number in the clear: an answer to a ClientHello.
+    public static func alert(_ number: UInt8) -> Self { .rawBytes([21, 3, 3, 0, 2, 2, number]) }
 }
 
 extension FixtureConnection {
@@ -81,10 +88,12 @@ extension FixtureConnection {
         case .wait(let gate): try wait(for: gate)
         case .awaitHead: try awaitHead()
         case .awaitBytes(let count): try awaitBytes(count)
+        case .awaitArrival: _ = Sockets.waitReadable([wire.socket])
         case .awaitClose: return discardUntilEnd()
         case .handshake: try handshake()
         case .rawBytes(let bytes): try wire.sendRaw(bytes)
         case .mute(let count): wire.writeAllowance = count
+        case .askForNewKeys: try wire.askForNewKeys()
         case .closeNotify: try closeNotify()
         case .halfClose: wire.halfClose()
         case .cut: return .serverCut
@@ -95,11 +104,13 @@ extension FixtureConnection {
     }
 
     private func awaitHead() throws(ConnectionEnd) {
+        var searched = 0
         while true {
-            if let end = buffer.indices.first(where: { buffer[$0...].starts(with: [13, 10, 13, 10]) }) {
-                _ = drop(end + 4)
+            if let length = buffer.headLength(searchedTo: searched) {
+                _ = drop(length)
                 return
             }
+            searched = buffer.count
             try fill()
         }
     }

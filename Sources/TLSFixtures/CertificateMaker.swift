@@ -15,7 +15,7 @@ enum CertificateMaker {
         issuer: FixtureCertificate?,
         sentWith chain: [FixtureCertificate]
     ) throws(FixtureError) -> FixtureCertificate {
-        let key = try makeKey(profile.key)
+        let key = try key(for: profile)
         guard let certificate = X509_new() else { throw openSSLError("X509_new") }
         do throws(FixtureError) {
             try fill(certificate, profile, serial: serial, key: key, issuer: issuer)
@@ -174,7 +174,13 @@ enum CertificateMaker {
         }
     }
 
-    private static func makeKey(_ kind: CertificateProfile.Key) throws(FixtureError) -> OpaquePointer {
+    /// A reference of the caller's own.
+    private static func key(for profile: CertificateProfile) throws(FixtureError) -> OpaquePointer {
+        if let key = profile.existingKey?.key {
+            EVP_PKEY_up_ref(key)
+            return key
+        }
+        let kind = profile.key
         let key: OpaquePointer? =
             switch kind {
             case .p256: fixture_EVP_EC_gen("P-256")

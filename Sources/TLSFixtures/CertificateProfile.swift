@@ -18,17 +18,28 @@ public struct CertificateProfile: Sendable {
 
     /// What kind of key the certificate has.
     public enum Key: Hashable, Sendable {
-        case p256, p384, ed25519
+        case p256
+        case p384
+        case ed25519
         /// Slow to make from 2048 bits on, so RSA keys of one size are shared in the process.
         case rsa(Int)
     }
 
     /// The digest the issuer signs with (Ed25519 issuers ignore it).
-    public enum Digest: Sendable { case sha256, sha384, sha1, md5 }
+    public enum Digest: Sendable {
+        case sha256
+        case sha384
+        case sha1
+        case md5
+    }
 
     /// What the key may be used for beyond TLS servers.
     public enum Purpose: String, Sendable {
-        case serverAuth, clientAuth, codeSigning, emailProtection, OCSPSigning
+        case serverAuth
+        case clientAuth
+        case codeSigning
+        case emailProtection
+        case ocspSigning = "OCSPSigning"
     }
 
     /// From when to when, in seconds since 1970.
@@ -77,6 +88,8 @@ public struct CertificateProfile: Sendable {
     public var validity = Validity.decades
     /// The kind of key.
     public var key = Key.p256
+    /// Certifies this certificate's key instead of a new one: a renewal, or a cross-signed authority.
+    public var existingKey: FixtureCertificate?
     /// The issuer's digest.
     public var digest = Digest.sha256
     /// basicConstraints CA; nil leaves the extension out.

@@ -18,6 +18,8 @@ final class FixtureConnection {
         self.wire = wire
         self.number = number
         self.core = core
+        // At once, not after the handshake: a script may stall or cut that.
+        wire.didReceiveHello = { [unowned self] in record($0) }
     }
 
     deinit {
@@ -117,10 +119,12 @@ final class FixtureConnection {
     /// yet. So FIN goes first, and the rest is read for a while, as real servers do.
     private func drainBeforeClosing() {
         guard Sockets.unreadCount(wire.socket) > 0 else { return }
-        shutdown(wire.socket, Int32(SHUT_WR))
-        while Sockets.waitReadable([wire.socket], atMost: .milliseconds(500))[0] {
-            if Sockets.receive(wire.socket, chunk) <= 0 { return }
-        }
+        wire.halfClose()
+        let end = monotonicNanoseconds() + Self.lingeringTime
+        while monotonicNanoseconds() < end,
+            Sockets.waitReadable([wire.socket], atMost: .milliseconds(500))[0],
+            Sockets.receive(wire.socket, chunk) > 0
+        {}
     }
 
     private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
@@ -137,13 +141,17 @@ final class FixtureConnection {
         return count
     }
 
+    private func record(_ hello: ClientHello) {
+        core.recorder.update(number) { $0.hello = hello }
+    }
+
     private func recordHandshake() {
         hasRecordedHandshake = true
         guard wire.speaksTLS else { return }
-        let (hello, facts) = (wire.hello, wire.facts)
-        core.recorder.update(number) { record in
-            record.hello = hello
-            record.tls = facts
-        }
+        let facts = wire.facts
+        core.recorder.update(number) { $0.tls = facts }
     }
+
+    /// Longer than any test waits for a connection to close, in nanoseconds.
+    private static let lingeringTime: Int64 = 5_000_000_000
 }

@@ -26,6 +26,36 @@ public final class FixtureServer: Sendable {
         FixtureServer(try ServerCore(security, .serving(behaviour), on: address, port: port))
     }
 
+    /// Starts equal servers on several addresses that share one port, which is free on all of them.
+    public static func startOnSamePort(
+        _ addresses: [String],
+        _ security: FixtureSecurity = .plain,
+        _ handler: @escaping FixtureHandler
+    ) throws(FixtureError) -> [FixtureServer] {
+        let port = try SharedPort(on: addresses)
+        var servers: [FixtureServer] = []
+        for address in addresses {
+            servers.append(try start(security, on: address, port: port.number, handler))
+        }
+        return servers
+    }
+
+    /// Takes a port on which nothing listens: connecting is refused.
+    public static func refusing(
+        on address: String = "127.0.0.1",
+        port: UInt16 = 0
+    ) throws(FixtureError) -> FixtureServer {
+        FixtureServer(try ServerCore(.plain, .refusing, on: address, port: port))
+    }
+
+    /// Takes a port whose queue is kept full: connecting hangs, as it does towards a dead machine.
+    public static func unresponsive(
+        on address: String = "127.0.0.1",
+        port: UInt16 = 0
+    ) throws(FixtureError) -> FixtureServer {
+        FixtureServer(try ServerCore(.plain, .unresponsive, on: address, port: port))
+    }
+
     private init(_ core: ServerCore) {
         self.core = core
     }

@@ -16,14 +16,14 @@ struct HTTPConversation {
             let request = FixtureRequest(head, connection, content, number: number)
             let reply = try answer(request)
             if case .script(let script) = reply.content { return try connection.run(script) }
-            let keeps = try send(reply, to: head)
+            let keeps = try send(reply, to: head, unreadContent: content.awaitsContinue)
             switch reply.ending {
             case .cut: return .serverCut
             case .reset: return .serverReset
             case .close, .closeUnannounced: return .serverClosed
             case .keep: break
             }
-            guard keeps, !content.awaitsContinue else { return .serverClosed }
+            guard keeps else { return .serverClosed }
             try drain(content)
             number += 1
         }
@@ -75,18 +75,23 @@ struct HTTPConversation {
         }
     }
 
-    /// Sends head and content, and says whether the connection can go on.
-    private func send(_ reply: FixtureReply, to request: RequestHead) throws(ConnectionEnd) -> Bool {
+    /// Sends head and content, and says whether the connection can go on. It cannot where the client
+    /// was never told to continue: nobody knows whether its content still comes.
+    private func send(
+        _ reply: FixtureReply,
+        to request: RequestHead,
+        unreadContent: Bool
+    ) throws(ConnectionEnd) -> Bool {
         if case .raw(let bytes) = reply.content {
             try connection.send(bytes)
-            return true
+            return !unreadContent
         }
         var head = ResponseHead(status: reply.status, reason: reply.reason, headers: reply.headers)
         let carriesContent =
             request.method != "HEAD" && reply.status != 204 && reply.status != 304
             && !(100..<200).contains(reply.status)
         let framing = frame(reply, &head, carriesContent: carriesContent || request.method == "HEAD")
-        let asksForClose = request.asksForClose
+        let asksForClose = request.asksForClose || unreadContent
         let keeps = !asksForClose && !(framing == .untilClose && carriesContent)
         if reply.ending == .close || (asksForClose && reply.ending == .keep) {
             head.headers.append("Connection", "close")
@@ -147,80 +152,4 @@ struct HTTPConversation {
     }
 
     private static let headLimit = 1 << 20
-}
-
-/// Writes a reply's content. Only the first piece waits, for the head to go out with it.
-public final class BodyWriter {
-    private let connection: FixtureConnection
-    private let isChunked: Bool
-    /// The head, until the first piece takes it along.
-    private var pending: [UInt8]
-
-    init(_ connection: FixtureConnection, head: [UInt8], chunked: Bool) {
-        self.connection = connection
-        isChunked = chunked
-        pending = head
-    }
-
-    /// Sends a piece at once: one chunk, where the content is chunked; an empty piece sends nothing.
-    public func write(_ bytes: [UInt8]) throws {
-        try write(bytes, keepsBuffered: false)
-    }
-
-    /// Sends a piece of text at once.
-    public func write(_ text: String) throws {
-        try write(Array(text.utf8))
-    }
-
-    /// Blocks the connection's thread for that long, after sending what is ready.
-    public func pause(_ duration: Duration) throws {
-        try flush()
-        if duration > .zero { try connection.pause(duration) }
-    }
-
-    /// Blocks until the test opens the gate, after sending what is ready.
-    public func wait(for gate: Gate) throws {
-        try flush()
-        try connection.wait(for: gate)
-    }
-
-    func write(_ bytes: [UInt8], keepsBuffered: Bool) throws(ConnectionEnd) {
-        guard !bytes.isEmpty else { return }
-        if isChunked {
-            pending += Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
-        } else if pending.isEmpty {
-            return try connection.send(bytes)
-        } else {
-            pending += bytes
-        }
-        if !keepsBuffered { try flush() }
-    }
-
-    func finish(trailers: FixtureHeaders) throws(ConnectionEnd) {
-        guard isChunked else { return }
-        pending += Array("0\r\n".utf8)
-        pending += ResponseHead.lines(trailers) + Array("\r\n".utf8)
-    }
-
-    func flush() throws(ConnectionEnd) {
-        guard !pending.isEmpty else { return }
-        let bytes = pending
-        pending = []
-        try connection.send(bytes)
-    }
-}
-
-extension [UInt8] {
-    /// The length of the head that the array begins with, the empty line included.
-    fileprivate func headLength(searchedTo start: Int) -> Int? {
-        var index = Swift.max(3, start)
-        while index < count {
-            // CR LF CR LF: look at the last byte first, it is rarely LF.
-            if self[index] == 10, self[index - 1] == 13, self[index - 2] == 10, self[index - 3] == 13 {
-                return index + 1
-            }
-            index += 1
-        }
-        return nil
-    }
 }

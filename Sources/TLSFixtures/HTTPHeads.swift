@@ -104,3 +104,18 @@ extension Substring {
         return rest
     }
 }
+
+extension [UInt8] {
+    /// The length of the head that the array begins with, the empty line included.
+    func headLength(searchedTo start: Int) -> Int? {
+        var index = Swift.max(3, start)
+        while index < count {
+            // CR LF CR LF: look at the last byte first, it is rarely LF.
+            if self[index] == 10, self[index - 1] == 13, self[index - 2] == 10, self[index - 3] == 13 {
+                return index + 1
+            }
+            index += 1
+        }
+        return nil
+    }
+}

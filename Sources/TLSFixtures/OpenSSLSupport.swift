@@ -43,11 +43,11 @@ func withMemoryBIO(_ body: (OpaquePointer) -> some Any) -> String {
     return String(decoding: UnsafeRawBufferPointer(start: bytes, count: max(0, count)), as: UTF8.self)
 }
 
-/// Reads text through a memory BIO.
-func withMemoryBIO<Result>(reading text: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
+/// Gives the body the text as a memory BIO.
+func withMemoryBIO(reading text: [UInt8], _ body: (OpaquePointer) -> Void) {
     text.withUnsafeBytes { bytes in
-        guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+        guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return }
         defer { BIO_free(bio) }
-        return body(bio)
+        body(bio)
     }
 }

@@ -94,6 +94,9 @@ final class ServerCore: @unchecked Sendable {
             return Array(threads.values)
         }
         left.forEach(joinOrLeave)
+        // A child that the host is just forking holds copies until it execs: close alone would leave
+        // the port listening for that moment.
+        shutdown(listener, Int32(SHUT_RDWR))
         for descriptor in [listener, wake.reading, wake.writing] + fillers { close(descriptor) }
         recorder.close()
     }

@@ -21,6 +21,17 @@ public final class TestAuthority: Sendable {
         chain = []
     }
 
+    /// A root authority as the profile has it; `CertificateProfile.authority` is a good start.
+    public init(_ profile: CertificateProfile) throws(FixtureError) {
+        certificate = try CertificateMaker.make(
+            profile,
+            serial: profile.serial ?? 1,
+            issuer: nil,
+            sentWith: []
+        )
+        chain = []
+    }
+
     private init(intermediate: FixtureCertificate, chain: [FixtureCertificate]) {
         certificate = intermediate
         self.chain = chain
@@ -35,12 +46,11 @@ public final class TestAuthority: Sendable {
     /// A good certificate for these host names and IP addresses; the same names get the same one.
     public func certificate(for names: String...) -> FixtureCertificate {
         cache.certificate(for: names) {
-            var profile = CertificateProfile(
+            let profile = CertificateProfile(
                 names.map { isIPAddress($0) ? .ip($0) : .dns($0) },
                 // RFC 5280 bounds the common name to 64 characters; OpenSSL refuses longer ones.
                 commonName: names.first.flatMap { $0.utf8.count <= 64 ? $0 : nil }
             )
-            profile.digest = .sha256
             do {
                 return try issue(profile)
             } catch {

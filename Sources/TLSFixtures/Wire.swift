@@ -12,7 +12,10 @@ internal import Darwin
 final class Wire {
     let socket: Int32
     /// Set by the ClientHello callback.
-    var hello: ClientHello?
+    var hello: ClientHello? {
+        didSet { if let hello { didReceiveHello(hello) } }
+    }
+    var didReceiveHello: (ClientHello) -> Void = { _ in }
     /// Set by the ClientHello callback when the name gets a refusal instead of a handshake.
     var refusal: TLSSettings.Answer?
     /// How many bytes TLS may still put on the socket; what comes after is silently dropped.
@@ -104,6 +107,17 @@ final class Wire {
 
     func sendRaw(_ bytes: [UInt8]) throws(ConnectionEnd) {
         try Self.typed { try bytes.withUnsafeBytes { try self.sendRaw($0) } }
+    }
+
+    /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client for new keys in both directions.
+    func askForNewKeys() throws(ConnectionEnd) {
+        try handshake()
+        guard let tls else { return }
+        ERR_clear_error()
+        let isNewest = SSL_version(tls.ssl) == TLS1_3_VERSION
+        let asked = isNewest ? SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED) : SSL_renegotiate(tls.ssl)
+        let result = asked == 1 ? SSL_do_handshake(tls.ssl) : asked
+        guard result == 1 else { throw tlsFailure(result) }
     }
 
     /// Tells the client in TLS that no more data comes; the socket stays open.

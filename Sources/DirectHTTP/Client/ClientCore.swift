@@ -1,0 +1,182 @@
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTLS
+
+/// What all copies of a client share, and the walk of a request through it.
+final class ClientCore: Sendable {
+    let settings: HTTPClient.Settings
+    private let pool: ConnectionPool
+    private let dialler: Dialler
+
+    init(_ settings: HTTPClient.Settings) {
+        self.settings = settings
+        pool = ConnectionPool(
+            limits: .init(
+                perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
+                idle: max(0, settings.maximumIdleConnections),
+                idleTime: settings.idleTimeout.clampedNanoseconds),
+            loop: settings.loop)
+        dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+    }
+
+    func send(_ request: Request) async throws -> Response {
+        let start = Instant.now
+        let url: HTTPURL
+        let route: Route
+        do throws(HTTPError.Reason) {
+            (url, route) = try destination(of: request)
+        } catch {
+            throw HTTPError(.request, error, name: try? request.url.host.description)
+        }
+        let timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
+        let end = start.advanced(byNanoseconds: timeouts.total)
+        var call = Call(request: request, url: url, route: route, timeouts: timeouts, start: start, end: end)
+        do throws(DialFailure) {
+            while true {
+                let (connection, lease, isReused) = try await connection(for: call)
+                do throws(CallFailure) {
+                    return try await exchange(call, connection, lease, isReused: isReused)
+                } catch {
+                    discard(connection, lease)
+                    guard isReused, !call.isReplay, call.mayReplay(after: error, connection) else {
+                        throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
+                    }
+                    call.isReplay = true
+                }
+            }
+        } catch {
+            throw error.asError(name: url.host.description)
+        }
+    }
+
+    /// The response is read to its end: the connection may serve again, if all is as it should be.
+    func conclude(_ reading: BodyReading, _ lease: ConnectionPool.Lease, at now: Instant) {
+        let connection = reading.exchange.connection
+        if let upload = reading.upload {
+            guard upload.isFinished else { return abandon(reading, lease) }
+            connection.endDuplex()
+        }
+        if case .reusable = connection.reader.reuse, !connection.hasUnparsedBytes {
+            pool.checkIn(connection, lease, at: now)
+        } else {
+            pool.discard(connection, lease)
+        }
+    }
+
+    /// Nobody wants the rest of it.
+    func abandon(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
+        reading.upload?.cancel()
+        pool.discard(reading.exchange.connection, lease)
+    }
+
+    private func discard(_ connection: Connection, _ lease: ConnectionPool.Lease) {
+        pool.discard(connection, lease)
+    }
+
+    /// Where the request wants to go. The precedence: itself, the literal in its URL, the system.
+    private func destination(of request: Request) throws(HTTPError.Reason) -> (HTTPURL, Route) {
+        let url: HTTPURL
+        switch request.target {
+        case .success(let parsed): url = parsed
+        case .failure(let fault): throw .url(fault)
+        }
+        if let addresses = request.addresses {
+            guard !addresses.isEmpty else { throw .noAddresses }
+            for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
+            return (url, .chosen(addresses, port: url.port, .request))
+        }
+        if case .address(let address) = url.host { return (url, .literal(address, port: url.port)) }
+        return (url, .system)
+    }
+
+    private func connection(
+        for call: Call
+    ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
+        let patience = Patience(
+            phase: .queue, stall: call.timeouts.queue, end: call.end, total: call.timeouts.total)
+        let turn: ConnectionPool.Turn
+        do throws(CallFailure) {
+            let key = PoolKey(origin: call.url.origin)
+            turn = try await pool.checkOut(key, call.route, fresh: call.isReplay, patience)
+        } catch {
+            throw DialFailure(cause: error)
+        }
+        switch turn {
+        case .reuse(let connection, let lease): return (connection, lease, true)
+        case .dial(let lease):
+            do throws(DialFailure) {
+                let connection = try await dialler.dial(call.url, call.route, call.timeouts, end: call.end)
+                return (connection, lease, false)
+            } catch {
+                pool.release(lease)
+                throw error
+            }
+        }
+    }
+
+    private func exchange(
+        _ call: Call, _ connection: Connection, _ lease: ConnectionPool.Lease, isReused: Bool
+    ) async throws(CallFailure) -> Response {
+        let exchange = Exchange(connection: connection, timeouts: call.timeouts, end: call.end)
+        let upload = try await exchange.send(call.request, call.url, defaults: settings.headers)
+        do throws(CallFailure) {
+            let sent = Instant.now
+            let head = try await exchange.receiveHead(from: sent, upload)
+            let arrived = Instant.now
+            let transaction = Transaction(
+                connection: connection.facts,
+                times: .init(start: call.start, sent: sent, response: arrived),
+                isReused: isReused)
+            // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
+            if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
+            var reading = BodyReading(exchange, upload)
+            let first = try reading.takeBuffered()
+            let body: ResponseBody
+            if reading.isAtEnd {
+                body = ResponseBody(content: .complete(first, trailers: reading.trailers))
+                conclude(reading, lease, at: arrived)
+            } else {
+                body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+            }
+            return Response(head: head, body: body, transaction: transaction)
+        } catch {
+            upload?.cancel()
+            throw error
+        }
+    }
+}
+
+/// A request on its way through the client.
+private struct Call {
+    let request: Request
+    let url: HTTPURL
+    let route: Route
+    let timeouts: Timeouts.Nanoseconds
+    let start: Instant
+    let end: Instant
+    /// Whether it has been sent before, in vain.
+    var isReplay = false
+
+    /// Whether the connection was dead before the request reached it, and sending it again does no harm
+    /// (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    func mayReplay(after failure: CallFailure, _ connection: Connection) -> Bool {
+        guard request.method.isIdempotent, request.body.isReplayable else { return false }
+        guard !connection.reader.hasStarted, case .failed(let phase, let reason) = failure else { return false }
+        guard phase == .write || phase == .response else { return false }
+        switch reason {
+        case .http(.closedBeforeResponse), .connectionClosed, .system: return true
+        case .tls(.connectionLost), .tls(.truncated): return true
+        default: return false
+        }
+    }
+}
+
+extension DialFailure {
+    fileprivate func asError(name: String) -> any Error {
+        switch cause {
+        case .cancelled: CancellationError()
+        case .failed(let phase, let reason):
+            HTTPError(phase, reason, name: name, endpoint: endpoint, attempts: attempts)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import DirectHTTP1
+public import DirectIO
+
+/// Sends HTTP/1.1 requests: to the name in their URL, at the address you choose.
+///
+/// A client is cheap to make and to copy; copies share their connections. There is nothing to shut down:
+/// when the last copy is gone, idle connections are closed, and requests under way still end.
+public struct HTTPClient: Sendable {
+    private let core: ClientCore
+
+    /// A client to share, with the default settings.
+    public static let shared = HTTPClient()
+
+    /// A client with these settings.
+    public init(_ settings: Settings = Settings()) {
+        core = ClientCore(settings)
+    }
+
+    /// A client with the default settings, changed in `configure`.
+    public init(_ configure: (inout Settings) -> Void) {
+        var settings = Settings()
+        configure(&settings)
+        self.init(settings)
+    }
+
+    /// What the client was made with.
+    public var settings: Settings { core.settings }
+
+    /// The thread that watches the client's sockets, as an executor.
+    ///
+    /// A task that prefers it (`withTaskExecutorPreference(client.executor)`) changes no threads while it waits
+    /// for the network, which is the cheapest way to make many small requests. It must not block or compute
+    /// for long there: every other request would wait.
+    public var executor: EventLoop { core.settings.loop }
+
+    /// Sends a request; returns when the head of the response is there. Its body is read as it is used.
+    @concurrent
+    public func send(_ request: Request) async throws -> Response {
+        try await core.send(request)
+    }
+
+    /// Sends a request and collects the whole response, up to `maximumBufferedBody`.
+    @concurrent
+    public func fetch(_ request: Request) async throws -> FullResponse {
+        let response = try await core.send(request)
+        let limit = core.settings.maximumBufferedBody
+        let body = try await response.body.collect(upTo: limit)
+        return FullResponse(response, body)
+    }
+
+    /// Gets a whole resource.
+    @concurrent
+    public func get(_ url: String, headers: Headers = [:]) async throws -> FullResponse {
+        try await fetch(Request(.get, url, headers: headers))
+    }
+
+    /// Posts a body and collects the whole answer.
+    @concurrent
+    public func post(_ url: String, _ body: RequestBody, headers: Headers = [:]) async throws -> FullResponse {
+        try await fetch(Request(.post, url, headers: headers, body: body))
+    }
+}

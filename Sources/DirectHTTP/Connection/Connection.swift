@@ -1,0 +1,213 @@
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTLS
+
+/// One connection to one address: its socket, the TLS on it, and the bytes read ahead of the parser.
+///
+/// It has one owner at a time, a call that holds it on lease or the pool, and the owner may run on any
+/// thread. Nothing here is locked, except while a body is sent by a task of its own (see `beginDuplex`).
+@safe
+final class Connection: @unchecked Sendable {
+    /// What one attempt to move bytes came to.
+    enum Step {
+        case moved(Int)
+        case wantsInput
+        case wantsRoom
+        /// The peer will send nothing more; clean if nobody on the way can have cut it short.
+        case ended(clean: Bool)
+        case failed(HTTPError.Reason)
+    }
+
+    let socket: Socket
+    let facts: ConnectionFacts
+    var reader: ResponseReader
+    /// How many exchanges it has begun.
+    var uses = 0
+    /// Written by the pool, under its lock.
+    var idleSince = Instant(nanoseconds: 0)
+
+    private let tls: TLSConnection?
+    /// Where requests are written and responses are read: one after the other, so one piece of memory.
+    private(set) var buffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// The part of it that is received, decrypted and not yet parsed.
+    private var unparsed = 0..<0
+    /// Orders the reading and the writing task while there are two: OpenSSL bears one at a time.
+    private var duplex: Locked<Void>?
+    private var isClosed = false
+
+    init(socket: Socket, tls: TLSConnection?, facts: ConnectionFacts, reader: consuming ResponseReader) {
+        self.socket = socket
+        self.tls = tls
+        self.facts = facts
+        self.reader = reader
+    }
+
+    deinit {
+        close()
+        unsafe buffer.deallocate()
+    }
+
+    /// From here on one task may read and another one write.
+    func beginDuplex() {
+        if duplex == nil { duplex = Locked(()) }
+    }
+
+    /// To be called when the writing task is done.
+    func endDuplex() {
+        duplex = nil
+    }
+
+    /// Says goodbye if the peer still listens, and closes the descriptor. Later attempts to move bytes fail.
+    func close() {
+        exclusively {
+            guard !isClosed else { return }
+            isClosed = true
+            tls?.close()
+            socket.close()
+        }
+    }
+
+    /// Whether the peer has left the connection alone while it was idle.
+    ///
+    /// Anything it has to say now, be it a goodbye or an unsolicited response (RFC 9112, section 11.1), makes
+    /// the connection useless; only TLS may have had news of its own, such as a session ticket.
+    func isStillQuiet() -> Bool {
+        guard mayHaveInput else { return true }
+        reserve(Self.smallBuffer)
+        if case .wantsInput = unsafe read(into: buffer) { return true }
+        return false
+    }
+
+    /// Gives memory back that an idle connection does not need.
+    func releaseBuffers() {
+        guard unparsed.isEmpty else { return }
+        unsafe buffer.deallocate()
+        unsafe buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        tls?.releaseBuffers()
+    }
+
+    /// Whether bytes have been received that the parser has not used.
+    var hasUnparsedBytes: Bool { !unparsed.isEmpty }
+
+    /// Whether a read may well find something.
+    var mayHaveInput: Bool { socket.hasNews || tls?.hasPending ?? false }
+
+    /// Makes room for at least `count` bytes in `buffer`, without moving what is unparsed.
+    func reserve(_ count: Int) {
+        guard unsafe buffer.count < count else { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(count, Self.smallBuffer), alignment: 16)
+        unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[0..<unparsed.upperBound]))
+        unsafe buffer.deallocate()
+        unsafe buffer = larger
+    }
+
+    /// The parser's next event; a range of content is one of `buffer`, good until the next read.
+    func nextEvent() throws(HTTP1Error) -> ResponseReader.Event {
+        let start = unparsed.lowerBound
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[unparsed])
+        let step = try unsafe reader.next(bytes.assumingMemoryBound(to: UInt8.self).span)
+        unparsed = start + step.used..<unparsed.upperBound
+        if case .content(let range) = step.event {
+            return .content(start + range.lowerBound..<start + range.upperBound)
+        }
+        return step.event
+    }
+
+    /// Reads more behind what is unparsed.
+    func fill() -> Step {
+        if unparsed.isEmpty {
+            unparsed = 0..<0
+        } else if unsafe unparsed.upperBound == buffer.count {
+            makeRoom()
+        }
+        reserve(Self.smallBuffer)
+        let free = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[unparsed.upperBound...])
+        let step = unsafe read(into: free)
+        if case .moved(let count) = step {
+            unparsed = unparsed.lowerBound..<unparsed.upperBound + count
+        }
+        return step
+    }
+
+    /// Puts back bytes that were read past what the parser could use.
+    func keep(unparsed bytes: UnsafeRawBufferPointer) {
+        unparsed = 0..<0
+        reserve(bytes.count)
+        unsafe buffer.copyMemory(from: bytes)
+        unparsed = 0..<bytes.count
+    }
+
+    /// Receives, and decrypts, what is there.
+    func read(into target: UnsafeMutableRawBufferPointer) -> Step {
+        exclusively {
+            guard !isClosed else { return .ended(clean: false) }
+            guard let tls else { return unsafe socket.step(readingInto: target) }
+            return switch unsafe tls.read(into: target) {
+            case .bytes(let count): .moved(count)
+            case .wantsRead: .wantsInput
+            case .wantsWrite: .wantsRoom
+            case .closeNotify: .ended(clean: true)
+            case .truncated: .ended(clean: false)
+            case .failed(let error): .failed(.tls(error))
+            }
+        }
+    }
+
+    /// Encrypts, and sends, as much as there is room for.
+    func write(_ source: UnsafeRawBufferPointer) -> Step {
+        exclusively {
+            guard !isClosed else { return .ended(clean: false) }
+            guard let tls else { return unsafe socket.step(writing: source) }
+            return switch unsafe tls.write(source) {
+            case .bytes(let count): .moved(count)
+            case .wantsRead: .wantsInput
+            case .wantsWrite: .wantsRoom
+            case .failed(let error): .failed(.tls(error))
+            }
+        }
+    }
+
+    private func makeRoom() {
+        if unparsed.lowerBound > 0 {
+            let moved = unsafe UnsafeRawBufferPointer(rebasing: buffer[unparsed])
+            unsafe buffer.copyMemory(from: moved)
+            unparsed = 0..<unparsed.count
+        } else {
+            // The parser's limits bound this: it refuses a head that is too long before it asks for more.
+            unsafe reserve(buffer.count * 2)
+        }
+    }
+
+    private func exclusively<Result>(_ body: () -> Result) -> Result {
+        guard let duplex else { return body() }
+        return duplex.withLock { _ in body() }
+    }
+
+    /// Enough for almost every head; larger bodies are read into memory of their own.
+    private static let smallBuffer = 8192
+}
+
+extension Socket {
+    /// Whether the loop has seen anything happen that nobody has looked at yet.
+    var hasNews: Bool { input.isReady || isHungUp }
+
+    fileprivate func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
+        guard let base = target.baseAddress else { return .moved(0) }
+        return switch unsafe receive(into: base, count: target.count) {
+        case .moved(let count): .moved(count)
+        case .endOfStream: .ended(clean: true)
+        case .wouldBlock: .wantsInput
+        case .failed(let code): .failed(.system(SystemError("recv", code: code)))
+        }
+    }
+
+    fileprivate func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
+        guard let base = source.baseAddress else { return .moved(0) }
+        return switch unsafe send(base, count: source.count) {
+        case .moved(let count): .moved(count)
+        case .endOfStream, .wouldBlock: .wantsRoom
+        case .failed(let code): .failed(.system(SystemError("send", code: code)))
+        }
+    }
+}

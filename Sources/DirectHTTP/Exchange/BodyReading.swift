@@ -1,0 +1,129 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// The reading of one response's body, piece by piece.
+struct BodyReading {
+    let exchange: Exchange
+    let upload: Upload?
+    private(set) var trailers = Headers()
+    /// Whether the last byte has been read.
+    private(set) var isAtEnd = false
+
+    init(_ exchange: Exchange, _ upload: Upload?) {
+        self.exchange = exchange
+        self.upload = upload
+    }
+
+    /// The content among the bytes that have already been received; stops where more are needed.
+    mutating func takeBuffered() throws(CallFailure) -> [UInt8] {
+        var taken: [UInt8] = []
+        while !isAtEnd {
+            switch try exchange.nextEvent(.body) {
+            case .content(let range):
+                let content = unsafe UnsafeRawBufferPointer(rebasing: exchange.connection.buffer[range])
+                // An array made from a buffer takes exactly its size; most bodies come in one piece.
+                if taken.isEmpty { taken = unsafe [UInt8](content) } else { unsafe taken += content }
+            case .trailers(let fields): trailers = fields
+            case .end: isAtEnd = true
+            case .needsMore: return taken
+            case .interim, .head: return taken
+            }
+        }
+        return taken
+    }
+
+    /// The next piece, as large as what has arrived but no larger than `pieceSize`; nothing at the end.
+    mutating func next() async throws(CallFailure) -> [UInt8]? {
+        let connection = exchange.connection
+        let patience = exchange.patience(.body, stall: exchange.timeouts.read)
+        while !isAtEnd {
+            if connection.hasUnparsedBytes {
+                let taken = try takeBuffered()
+                if !taken.isEmpty { return taken }
+                if isAtEnd { return nil }
+                if connection.hasUnparsedBytes {
+                    // Half of a chunk's size line, or of the trailers: the rest has to come behind it.
+                    try await exchange.fill(patience, from: .now, upload)
+                    continue
+                }
+            }
+            guard connection.mayHaveInput else {
+                _ = try await exchange.goesOn(after: .wantsInput, patience, from: .now, upload)
+                continue
+            }
+            var last = Connection.Step.wantsInput
+            let piece = try readPiece(&last)
+            if !piece.isEmpty { return piece }
+            if isAtEnd { return nil }
+            if try await !exchange.goesOn(after: last, patience, from: .now, upload) { isAtEnd = true }
+        }
+        return nil
+    }
+
+    /// Reads straight into the memory that is handed out, and lets the parser close up the gaps that the
+    /// framing leaves; nothing is copied that need not be.
+    private mutating func readPiece(_ last: inout Connection.Step) throws(CallFailure) -> [UInt8] {
+        var failure: CallFailure?
+        var step = Connection.Step.wantsInput
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { memory, filled in
+            let all = UnsafeMutableRawBufferPointer(memory)
+            while all.count - filled >= Self.roomWorthReading, !isAtEnd {
+                let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled...])
+                step = unsafe exchange.connection.read(into: free)
+                guard case .moved(let count) = step else { break }
+                do throws(CallFailure) {
+                    let arrived = unsafe UnsafeMutableRawBufferPointer(rebasing: free[0..<count])
+                    filled += try unsafe closeGaps(in: arrived)
+                } catch {
+                    failure = error
+                    break
+                }
+                if exchange.connection.hasUnparsedBytes { break }
+            }
+        }
+        last = step
+        if let failure { throw failure }
+        // Little in much memory: the caller may keep it for long.
+        return piece.count < Self.pieceSize / 4 ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
+    }
+
+    /// Moves the content in `bytes` to their front, and says how much there is.
+    private mutating func closeGaps(in bytes: UnsafeMutableRawBufferPointer) throws(CallFailure) -> Int {
+        var used = 0
+        var content = 0
+        while true {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[used...])
+            let step: ResponseReader.Step
+            do throws(HTTP1Error) {
+                step = try unsafe exchange.connection.reader.next(
+                    rest.assumingMemoryBound(to: UInt8.self).span)
+            } catch {
+                throw .failed(.body, .http(error))
+            }
+            if case .content(let range) = step.event {
+                if content < used + range.lowerBound {
+                    let found = unsafe UnsafeRawBufferPointer(rebasing: rest[range])
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[content...]).copyMemory(from: found)
+                }
+                content += range.count
+            }
+            used += step.used
+            switch step.event {
+            case .content: continue
+            case .trailers(let fields): trailers = fields
+            case .end:
+                isAtEnd = true
+                unsafe exchange.connection.keep(unparsed: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+                return content
+            case .needsMore:
+                unsafe exchange.connection.keep(unparsed: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+                return content
+            case .interim, .head: return content
+            }
+        }
+    }
+
+    private static let pieceSize = 64 * 1024
+    /// Less than a full record would only split it.
+    private static let roomWorthReading = 16 * 1024
+}

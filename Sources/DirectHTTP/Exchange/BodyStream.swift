@@ -1,0 +1,109 @@
+internal import DirectHTTP1
+internal import DirectIO
+internal import Synchronization
+
+/// A body on its way: holds the connection on lease until the last byte, or until nobody wants more.
+final class BodyStream: @unchecked Sendable {
+    private let core: ClientCore
+    private let lease: ConnectionPool.Lease
+    /// Set while a task is inside: only that one touches what follows.
+    private let isBusy = Atomic<Bool>(false)
+    private var reading: BodyReading
+    /// What came together with the head.
+    private var first: [UInt8]
+    private var outcome: Outcome?
+
+    private enum Outcome {
+        case complete
+        case failed(CallFailure)
+    }
+
+    init(_ core: ClientCore, _ lease: ConnectionPool.Lease, _ reading: BodyReading, first: [UInt8]) {
+        self.core = core
+        self.lease = lease
+        self.reading = reading
+        self.first = first
+    }
+
+    deinit {
+        if outcome == nil { core.abandon(reading, lease) }
+    }
+
+    var trailers: Headers {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+            return Headers()
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return reading.trailers
+    }
+
+    func next() async throws -> [UInt8]? {
+        try await exclusively { try await nextPiece() }
+    }
+
+    func collect(upTo limit: Int) async throws -> [UInt8] {
+        try await exclusively {
+            var all: [UInt8] = []
+            while let piece = try await nextPiece() {
+                guard all.count + piece.count <= limit else {
+                    end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
+                    throw reading.error(.body, .bodyTooLarge(limit: limit))
+                }
+                if all.isEmpty { all = piece } else { all += piece }
+            }
+            return all
+        }
+    }
+
+    private func nextPiece() async throws -> [UInt8]? {
+        if !first.isEmpty {
+            defer { first = [] }
+            return first
+        }
+        switch outcome {
+        case .complete: return nil
+        case .failed(let failure): throw reading.error(failure)
+        case nil: break
+        }
+        do throws(CallFailure) {
+            let piece = try await reading.next()
+            // Given back with the last piece, not after it: the caller may never ask again.
+            if reading.isAtEnd { end(.complete) }
+            return piece
+        } catch {
+            end(.failed(error))
+            throw reading.error(error)
+        }
+    }
+
+    private func end(_ outcome: Outcome) {
+        guard self.outcome == nil else { return }
+        self.outcome = outcome
+        switch outcome {
+        case .complete: core.conclude(reading, lease, at: .now)
+        case .failed: core.abandon(reading, lease)
+        }
+    }
+
+    private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+            throw reading.error(.body, .bodyAlreadyRead)
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return try await body()
+    }
+}
+
+extension BodyReading {
+    func error(_ failure: CallFailure) -> any Error {
+        switch failure {
+        case .cancelled: CancellationError()
+        case .failed(let phase, let reason): error(phase, reason)
+        }
+    }
+
+    func error(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) -> HTTPError {
+        let facts = exchange.connection.facts
+        return HTTPError(phase, reason, name: facts.name, endpoint: facts.endpoint)
+    }
+}

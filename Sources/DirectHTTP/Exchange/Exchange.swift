@@ -1,0 +1,132 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// One request and its response on one connection, from the first byte sent to the last one read.
+struct Exchange {
+    let connection: Connection
+    let timeouts: Timeouts.Nanoseconds
+    /// When the whole call has to be over.
+    let end: Instant
+
+    /// Sends the head and as much of the body as goes with it; the rest, if any, is on its way afterwards.
+    func send(_ request: Request, _ url: HTTPURL, defaults: Headers) async throws(CallFailure) -> Upload? {
+        let connection = connection
+        connection.uses += 1
+        connection.reader.begin(request.method)
+        var count = try writeHead(of: request, url, defaults)
+        var rest: Upload.Content?
+        switch request.body.content {
+        case .none: break
+        case .bytes(let bytes):
+            let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
+            count += taken
+            if taken < bytes.count { rest = .bytes(bytes, from: taken) }
+        case .stream(let length, let makeSource): rest = .stream(length: length, makeSource)
+        }
+        let first = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
+        let patience = patience(.write, stall: timeouts.write)
+        try await unsafe connection.writeAll(first, patience)
+        guard let rest else { return nil }
+        return Upload.start(rest, on: connection, patience)
+    }
+
+    /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).
+    func receiveHead(from sent: Instant, _ upload: Upload?) async throws(CallFailure) -> ResponseHead {
+        let connection = connection
+        var now = sent
+        while true {
+            switch try nextEvent(.response) {
+            case .head(let head): return head
+            case .interim: now = .now
+            case .needsMore:
+                let hasBegun = connection.reader.hasStarted
+                let stall = hasBegun ? timeouts.read : timeouts.response
+                try await fill(patience(.response, stall: stall), from: hasBegun ? .now : now, upload)
+            case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
+            }
+        }
+    }
+
+    /// The parser's next event in what has been received.
+    func nextEvent(_ phase: HTTPError.Phase) throws(CallFailure) -> ResponseReader.Event {
+        do throws(HTTP1Error) {
+            return try connection.nextEvent()
+        } catch {
+            throw .failed(phase, .http(error))
+        }
+    }
+
+    /// Reads more into the connection's buffer, waiting if need be. The end of the stream is an error, except
+    /// where it ends the body: then it brings nothing, and the parser's next event is the end.
+    func fill(_ patience: Patience, from now: Instant, _ upload: Upload?) async throws(CallFailure) {
+        while true {
+            let step = connection.fill()
+            if case .moved = step { return }
+            if try await !goesOn(after: step, patience, from: now, upload) { return }
+        }
+    }
+
+    /// Waits for what the step wants. False when the stream has ended and so has the response.
+    func goesOn(
+        after step: Connection.Step, _ patience: Patience, from now: Instant, _ upload: Upload?
+    ) async throws(CallFailure) -> Bool {
+        if let failure = upload?.sourceFailure { throw failure }
+        switch step {
+        case .moved: return true
+        case .wantsInput:
+            var patience = patience
+            // As long as we are sending, the server need not say anything; sending has a limit of its own.
+            if let upload, upload.isRunning { patience.stall = .max }
+            try await connection.waitForInput(patience, from: now)
+            return true
+        case .wantsRoom:
+            try await connection.wait(for: step, patience)
+            return true
+        case .ended(let clean):
+            do throws(HTTP1Error) {
+                _ = try connection.reader.endOfInput(clean: clean)
+                return false
+            } catch {
+                throw upload?.failure ?? .failed(patience.phase, .http(error))
+            }
+        case .failed(let reason): throw upload?.failure ?? .failed(patience.phase, reason)
+        }
+    }
+
+    func patience(_ phase: HTTPError.Phase, stall: UInt64) -> Patience {
+        Patience(phase: phase, stall: stall, end: end, total: timeouts.total)
+    }
+
+    private func writeHead(
+        of request: Request, _ url: HTTPURL, _ defaults: Headers
+    ) throws(CallFailure) -> Int {
+        let target = url.targetBytes, authority = url.authorityBytes
+        let bound = RequestWriter.headSizeBound(
+            method: request.method, target: target, authority: authority, headers: request.headers,
+            extra: defaults)
+        connection.reserve(bound + request.body.bytesWorthSendingAtOnce)
+        do throws(HTTP1Error) {
+            return try unsafe RequestWriter.writeHead(
+                method: request.method, target: target, authority: authority, headers: request.headers,
+                extra: defaults, framing: request.body.framing, into: connection.buffer)
+        } catch {
+            throw .failed(.request, .http(error))
+        }
+    }
+}
+
+extension RequestBody {
+    fileprivate var framing: BodyFraming {
+        switch content {
+        case .none: .none
+        case .bytes(let bytes): .length(UInt64(bytes.count))
+        case .stream(.some(let length), _): .length(length)
+        case .stream(nil, _): .chunked
+        }
+    }
+
+    /// Small bodies travel in the same record as the head.
+    fileprivate var bytesWorthSendingAtOnce: Int {
+        if case .bytes(let bytes) = content { min(bytes.count, 14 * 1024) } else { 0 }
+    }
+}

@@ -1,0 +1,117 @@
+public import DirectHTTP1
+public import DirectIO
+public import DirectTLS
+
+/// A request that failed: in which phase, why, for which name and at which address.
+///
+/// Cancelling the task is not an error of ours: it throws `CancellationError`. No header value, no user
+/// part of a URL and no byte of a body ever appears in here.
+public struct HTTPError: Error, Sendable, CustomStringConvertible {
+    /// How far the request had come.
+    public enum Phase: String, Hashable, Sendable {
+        /// Nothing was done yet: the request itself is at fault.
+        case request
+        /// Turning the name into addresses.
+        case resolve
+        /// Waiting for a connection to become free.
+        case queue
+        /// Connecting to an address.
+        case connect
+        /// The TLS handshake, which includes all checks of the certificate.
+        case tls
+        /// Sending the request.
+        case write
+        /// Waiting for and reading the head of the response.
+        case response
+        /// Reading the body of the response.
+        case body
+    }
+
+    /// What went wrong.
+    @nonexhaustive
+    public enum Reason: Error, Sendable {
+        case url(URLFault)
+        case address(AddressError)
+        /// The request names no address to go to, and an empty list never means "ask the system".
+        case noAddresses
+        case lookup(LookupError)
+        case system(SystemError)
+        case tls(TLSError)
+        /// The peer, or the request, broke the grammar of HTTP/1.1.
+        case http(HTTP1Error)
+        /// The phase, or the request as a whole, took longer than this.
+        case timedOut(after: Duration)
+        /// The peer ended the connection before the response was whole.
+        case connectionClosed
+        /// The body is larger than the caller was ready to hold.
+        case bodyTooLarge(limit: Int)
+        /// The body that was to be sent gave more or fewer bytes than announced.
+        case bodyLength(announced: UInt64, given: UInt64)
+        /// The source of the body that was to be sent failed.
+        case bodySource(any Error)
+        /// The body of a response is read by one task, once.
+        case bodyAlreadyRead
+    }
+
+    public let phase: Phase
+    public let reason: Reason
+    /// The name the request was for, as it stands in the URL; nothing if the URL has none.
+    public let name: String?
+    /// The address that the connection was made to, if it had come so far.
+    public let endpoint: Endpoint?
+    /// Every address that was tried in vain before, and what came of it.
+    public let attempts: [Attempt]
+
+    init(
+        _ phase: Phase, _ reason: Reason, name: String? = nil, endpoint: Endpoint? = nil,
+        attempts: [Attempt] = []
+    ) {
+        self.phase = phase
+        self.reason = reason
+        self.name = name
+        self.endpoint = endpoint
+        self.attempts = attempts
+    }
+
+    public var description: String {
+        var text = phase.rawValue
+        if let name { text += " \(name)" }
+        if let endpoint { text += " at \(endpoint)" }
+        text += ": \(reason)"
+        for attempt in attempts where attempts.count > 1 { text += "; \(attempt)" }
+        return text
+    }
+}
+
+extension HTTPError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .url(let fault): "\(fault)"
+        case .address(let fault): "\(fault)"
+        case .noAddresses: "an empty list of addresses"
+        case .lookup(let error): "\(error)"
+        case .system(let error): "\(error)"
+        case .tls(let error): "\(error)"
+        case .http(let error): "\(error)"
+        case .timedOut(let limit): "timed out after \(limit)"
+        case .connectionClosed: "the peer closed the connection before the response was complete"
+        case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
+        case .bodyLength(let announced, let given):
+            "the body was announced with \(announced) bytes and has \(given) or more"
+        case .bodySource: "the source of the request's body failed"
+        case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        }
+    }
+}
+
+/// One address that was tried, and why it did not do.
+public struct Attempt: Sendable, CustomStringConvertible {
+    public let endpoint: Endpoint
+    public let phase: HTTPError.Phase
+    public let reason: HTTPError.Reason
+    public let elapsed: Duration
+
+    public var description: String {
+        "\(endpoint): \(phase.rawValue): \(reason) (\(elapsed))"
+    }
+}

@@ -1,0 +1,61 @@
+public import DirectHTTP1
+
+/// The body of a response: pieces of bytes, each as it arrives.
+///
+/// Nothing is read ahead: who does not ask for the next piece keeps the server waiting. The body is read
+/// once, by one task. Letting go of it before its end closes the connection.
+public struct ResponseBody: AsyncSequence, Sendable {
+    public typealias Element = [UInt8]
+
+    enum Content: Sendable {
+        /// All of it came together with the head.
+        case complete([UInt8], trailers: Headers)
+        case arriving(BodyStream)
+    }
+
+    let content: Content
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(content)
+    }
+
+    /// The whole body, unless it is larger than `limit`.
+    @concurrent
+    public func collect(upTo limit: Int) async throws -> [UInt8] {
+        switch content {
+        case .complete(let bytes, _):
+            guard bytes.count <= limit else { throw HTTPError(.body, .bodyTooLarge(limit: limit)) }
+            return bytes
+        case .arriving(let stream): return try await stream.collect(upTo: limit)
+        }
+    }
+
+    /// The fields that came behind a body sent in chunks; there once the body has been read to its end.
+    public var trailers: Headers {
+        switch content {
+        case .complete(_, let trailers): trailers
+        case .arriving(let stream): stream.trailers
+        }
+    }
+
+    /// Hands out the pieces.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var content: Content?
+
+        fileprivate init(_ content: Content) {
+            self.content = content
+        }
+
+        /// The next piece, never empty; nothing at the end.
+        @concurrent
+        public mutating func next() async throws -> [UInt8]? {
+            switch content {
+            case .none: return nil
+            case .complete(let bytes, _):
+                content = nil
+                return bytes.isEmpty ? nil : bytes
+            case .arriving(let stream): return try await stream.next()
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import DirectIO
+public import DirectTLS
+
+/// What happened to one request on the wire: for whom, where it went, over what, and when.
+public struct Transaction: Sendable, CustomStringConvertible {
+    let connection: ConnectionFacts
+    let times: Times
+    /// Whether the connection had served a request before.
+    public let isReused: Bool
+
+    struct Times: Sendable {
+        var start: Instant
+        var sent: Instant
+        var response: Instant
+    }
+
+    /// The name the request was for.
+    public var name: String { connection.name }
+    /// The address the bytes went to.
+    public var endpoint: Endpoint { connection.endpoint }
+    /// Where that address came from.
+    public var source: AddressSource { connection.source }
+    /// What was agreed in the TLS handshake; nothing for `http`.
+    public var tls: TLSFacts? { connection.tls }
+    /// The addresses that were tried in vain before this one.
+    public var failedAttempts: [Attempt] { connection.failedAttempts }
+
+    /// Turning the name into addresses; nothing if that was not needed.
+    public var resolveTime: Duration? { isReused ? nil : connection.resolveTime }
+    /// Connecting to the address; nothing on a connection that was there.
+    public var connectTime: Duration? { isReused ? nil : connection.connectTime }
+    /// The TLS handshake; nothing on a connection that was there.
+    public var tlsTime: Duration? { isReused ? nil : connection.tlsTime }
+    /// From the call to the last byte of the request.
+    public var requestTime: Duration { times.sent.since(times.start) }
+    /// From the call to the head of the response.
+    public var responseTime: Duration { times.response.since(times.start) }
+
+    public var description: String {
+        var text = "\(name) at \(endpoint) (\(source)), "
+        text += isReused ? "reused" : "new connection"
+        if let tls { text += ", \(tls)" }
+        return text + ", response after \(responseTime)"
+    }
+}
+
+/// Who named an address.
+public enum AddressSource: String, Hashable, Sendable {
+    /// The request itself.
+    case request
+    /// The client's static map.
+    case staticMap
+    /// The URL, whose host is an address.
+    case url
+    /// The system's resolver.
+    case system
+}
+
+/// What stays the same for all requests on one connection.
+final class ConnectionFacts: Sendable {
+    let name: String
+    let endpoint: Endpoint
+    let source: AddressSource
+    let tls: TLSFacts?
+    let failedAttempts: [Attempt]
+    let resolveTime: Duration?
+    let connectTime: Duration
+    let tlsTime: Duration?
+
+    init(
+        name: String, endpoint: Endpoint, source: AddressSource, tls: TLSFacts?, failedAttempts: [Attempt],
+        resolveTime: Duration?, connectTime: Duration, tlsTime: Duration?
+    ) {
+        self.name = name
+        self.endpoint = endpoint
+        self.source = source
+        self.tls = tls
+        self.failedAttempts = failedAttempts
+        self.resolveTime = resolveTime
+        self.connectTime = connectTime
+        self.tlsTime = tlsTime
+    }
+}

@@ -1,0 +1,173 @@
+internal import DirectIO
+
+/// The connections of one client: the pool's decisions, carried out.
+final class ConnectionPool: @unchecked Sendable {
+    typealias Machine = Pool<Connection>
+
+    /// The right to use a connection, or to dial one, until it is given back.
+    struct Lease {
+        fileprivate let origin: Machine.Origin
+    }
+
+    enum Turn {
+        case reuse(Connection, Lease)
+        case dial(Lease)
+    }
+
+    /// A call that waits for its turn.
+    private final class Waiter: @unchecked Sendable {
+        let turn: LoopHandle
+        /// What it was granted; guarded by the pool's lock.
+        var connection: Connection?
+
+        init(loop: EventLoop) {
+            turn = LoopHandle(loop: loop)
+        }
+    }
+
+    private struct State {
+        var machine: Machine
+        var waiting: [Machine.Ticket: Waiter] = [:]
+        var janitor: LoopHandle?
+
+        mutating func fulfil(_ grant: Machine.Grant?) {
+            guard let grant, let waiter = waiting.removeValue(forKey: grant.ticket) else { return }
+            waiter.connection = grant.member
+            waiter.turn.input.signal()
+        }
+    }
+
+    private let state: Locked<State>
+    private let loop: EventLoop
+    private let tidyInterval: UInt64
+
+    init(limits: Machine.Limits, loop: EventLoop) {
+        state = Locked(State(machine: Machine(limits)))
+        self.loop = loop
+        tidyInterval = min(limits.idleTime / 4, Self.longestTidyInterval)
+    }
+
+    deinit {
+        let (idle, janitor) = state.withLock { ($0.machine.sweep(at: .never) { _ in true }, $0.janitor) }
+        for connection in idle { connection.close() }
+        janitor?.input.signal()
+    }
+
+    /// A connection that fits and is alive, or leave to dial one, now or when it is this call's turn.
+    ///
+    /// `fresh` passes over what is idle: one connection has just turned out to be stale, so others may be.
+    func checkOut(
+        _ key: PoolKey, _ route: Route, fresh: Bool, _ patience: Patience
+    ) async throws(CallFailure) -> Turn {
+        while true {
+            let (turn, close, waiter) = ask(key, route, fresh)
+            close?.close()
+            switch turn {
+            case .reuse(let connection, let origin):
+                let lease = Lease(origin: origin)
+                if connection.isStillQuiet() { return .reuse(connection, lease) }
+                discard(connection, lease)
+            case .dial(let origin):
+                return .dial(Lease(origin: origin))
+            case .wait(let ticket, let origin):
+                guard let waiter else { continue }
+                let lease = Lease(origin: origin)
+                try await wait(waiter, ticket, lease, patience)
+                guard let connection = waiter.connection else { return .dial(lease) }
+                if connection.isStillQuiet() { return .reuse(connection, lease) }
+                discard(connection, lease)
+            }
+        }
+    }
+
+    /// Gives back a connection that can serve another request.
+    func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
+        let (close, janitor) = state.withLock { state -> (Connection?, LoopHandle?) in
+            let orders = state.machine.checkIn(connection, to: lease.origin, at: now)
+            state.fulfil(orders.grant)
+            guard state.janitor == nil else { return (orders.close, nil) }
+            state.janitor = LoopHandle(loop: loop)
+            return (orders.close, state.janitor)
+        }
+        close?.close()
+        if let janitor { startTidying(janitor) }
+    }
+
+    /// Closes a connection that cannot.
+    func discard(_ connection: Connection, _ lease: Lease) {
+        connection.close()
+        release(lease)
+    }
+
+    /// Gives back the leave to dial: it has come to nothing.
+    func release(_ lease: Lease) {
+        state.withLock { $0.fulfil($0.machine.release(lease.origin)) }
+    }
+
+    /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
+    private func ask(
+        _ key: PoolKey, _ route: Route, _ fresh: Bool
+    ) -> (Machine.Turn, close: Connection?, Waiter?) {
+        state.withLock { state in
+            let (turn, close) = state.machine.checkOut(key, route, fresh: fresh)
+            guard case .wait(let ticket, _) = turn else { return (turn, close, nil) }
+            let waiter = Waiter(loop: loop)
+            state.waiting[ticket] = waiter
+            return (turn, close, waiter)
+        }
+    }
+
+    private func wait(
+        _ waiter: Waiter, _ ticket: Machine.Ticket, _ lease: Lease, _ patience: Patience
+    ) async throws(CallFailure) {
+        loop.add(waiter.turn)
+        defer { loop.remove(waiter.turn) }
+        let wake = await waiter.turn.input.wait(until: patience.deadline(from: .now), on: loop)
+        let hasLeft = state.withLock { state in
+            state.waiting[ticket] = nil
+            return state.machine.leave(ticket, lease.origin)
+        }
+        // Granted in the last moment counts: the caller has it now, and must give it back.
+        if hasLeft { try patience.check(wake) }
+    }
+
+    /// Looks after idle connections for as long as there are any, without keeping the pool alive.
+    private func startTidying(_ janitor: LoopHandle) {
+        let interval = tidyInterval
+        Task.detached(executorPreference: loop) { [weak self] in
+            janitor.loop.add(janitor)
+            defer { janitor.loop.remove(janitor) }
+            while true {
+                let next = Instant.now.advanced(byNanoseconds: interval)
+                let wake = await janitor.input.wait(until: next, on: janitor.loop)
+                guard wake == .expired, let self, self.tidy(at: .now) else { return }
+            }
+        }
+    }
+
+    /// Closes what is too old or was closed by its peer, and gives back the memory of the rest.
+    private func tidy(at now: Instant) -> Bool {
+        let (done, goesOn) = state.withLock { state -> ([Connection], Bool) in
+            let done = state.machine.sweep(at: now) { connection in
+                guard connection.isStillQuiet() else { return true }
+                let rested = connection.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
+                if rested <= now { connection.releaseBuffers() }
+                return false
+            }
+            if !state.machine.hasIdle { state.janitor = nil }
+            return (done, state.machine.hasIdle)
+        }
+        for connection in done { connection.close() }
+        return goesOn
+    }
+
+    /// A connection that rests this long will rest longer, and 33 KiB of buffers for each are a waste.
+    private static let restBeforeRelease: UInt64 = 1_500_000_000
+    private static let longestTidyInterval: UInt64 = 2_000_000_000
+}
+
+extension Connection: PoolMember {
+    func serves(_ route: Route) -> Bool {
+        route.leads(to: facts.endpoint, from: facts.source)
+    }
+}

@@ -77,14 +77,17 @@ extension IPAddress {
     private static func zone(ofScope scope: UInt32) -> ZoneName {
         guard scope != 0 else { return ZoneName() }
         let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
-            guard let base = buffer.baseAddress, if_indextoname(scope, base) != nil else { return nil as ZoneName? }
+            guard let base = buffer.baseAddress, if_indextoname(scope, base) != nil else {
+                return nil as ZoneName?
+            }
             let bytes = UnsafeRawBufferPointer(start: base, count: strlen(base))
             return bytes.withMemoryRebound(to: UInt8.self) { ZoneName(Span(_unsafeElements: $0)) }
         }
         // An interface that is gone, or has a name we would not read back, is told by its number.
-        return name ?? Array(String(scope).utf8).withUnsafeBufferPointer {
-            ZoneName(Span(_unsafeElements: $0)) ?? ZoneName()
-        }
+        return name
+            ?? Array(String(scope).utf8).withUnsafeBufferPointer {
+                ZoneName(Span(_unsafeElements: $0)) ?? ZoneName()
+            }
     }
 }
 

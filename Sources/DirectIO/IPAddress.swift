@@ -57,6 +57,9 @@ public struct IPAddress: Hashable, Sendable {
         return (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt128(8 * (count - 1 - $0))) }
     }
 
+    /// The address as two numbers, network order read as big-endian; IPv4 fills the lowest 32 bits.
+    package var words: (high: UInt64, low: UInt64) { (high, low) }
+
     /// The zone as written, without the percent sign.
     public var zone: String? {
         zoneName.isEmpty ? nil : zoneName.description

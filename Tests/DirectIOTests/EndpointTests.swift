@@ -67,7 +67,8 @@ struct EndpointTests {
     @Test("the URL's port is used where the endpoint has none")
     func defaultPort() throws {
         let dialled = try ["203.0.113.7", "[2001:db8::7]:8443"].map { (endpoint: Endpoint) in
-            try endpoint.withSocketAddress(defaultPort: 443) { pointer, _ in Endpoint(socketAddress: pointer) }
+            try endpoint.withSocketAddress(defaultPort: 443) { pointer, _ in Endpoint(socketAddress: pointer)
+            }
         }
         #expect(dialled.map { $0?.port } == [443, 8443])
     }
@@ -85,7 +86,9 @@ struct EndpointTests {
         let alphabet = Array("0123456789abcdef.:[]%eth \0é".utf8)
         for _ in 0..<20_000 {
             var bytes = Array((Self.accepted.randomElement(using: &random)?.text ?? "").utf8)
-            for _ in 0..<Int.random(in: 1...4, using: &random) { bytes.mutate(with: alphabet, using: &random) }
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes.mutate(with: alphabet, using: &random)
+            }
             let text = String(decoding: bytes, as: UTF8.self)
             guard let endpoint = try? Endpoint(text) else { continue }
             #expect(try Endpoint(endpoint.description) == endpoint)

@@ -52,7 +52,8 @@ struct IPAddressTests {
         "01.2.3.4", "1.2.3.00", "1.2.3.256", "1.2.3.4444", "0x7f.1", "0x7f.0.0.1", "2130706433", "1.2.3.4 ",
         " 1.2.3.4", "+1.2.3.4", "1.2.3.-4", "١.2.3.4", "1.2.3.4%eth0", "1.2.3.4\n", "1.2.3.4\0",
         ":1", "1:", "1:::2", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::",
-        "::1:2:3:4:5:6:7:8", "12345::", "g::", "::1 ", " ::1", "[::1]", "::1.2.3", "::1.2.3.4.5", "::01.2.3.4",
+        "::1:2:3:4:5:6:7:8", "12345::", "g::", "::1 ", " ::1", "[::1]", "::1.2.3", "::1.2.3.4.5",
+        "::01.2.3.4",
         "1.2.3.4::", "1:2:3:4:5:6:7:1.2.3.4", "::1.2.3.4:5", "::ffff:1.2.3.4%eth0",
         "fe80::1%", "fe80::1%%", "fe80::1%eth 0", "fe80::1%eth/0", "fe80::1%abcdefghijklmnop", "fe80::1%ét",
         "fe80::1%a%b",
@@ -100,11 +101,16 @@ struct IPAddressTests {
 
     @Test("order is IPv4 before IPv6, then by number, then by zone")
     func order() {
-        let sorted = ["0.0.0.1", "9.0.0.0", "10.0.0.0", "255.0.0.0", "::", "::1", "fe80::1", "fe80::1%a", "fe80::1%ab"]
+        let sorted = [
+            "0.0.0.1", "9.0.0.0", "10.0.0.0", "255.0.0.0", "::", "::1", "fe80::1", "fe80::1%a", "fe80::1%ab",
+        ]
         #expect(sorted.reversed().compactMap { IPAddress($0) }.sorted().map(\.description) == sorted)
     }
 
-    @Test("an address goes through a sockaddr and comes back", arguments: ["203.0.113.7", "2001:db8::7", "::"])
+    @Test(
+        "an address goes through a sockaddr and comes back",
+        arguments: ["203.0.113.7", "2001:db8::7", "::"]
+    )
     func socketAddress(_ text: String) throws {
         let address = try #require(IPAddress(text))
         let copy = try address.withSocketAddress(port: 8443) { pointer, length in
@@ -126,7 +132,10 @@ struct IPAddressTests {
         }
         #expect(index == 1)
         let numbered = try #require(IPAddress("fe80::1%1"))
-        #expect(try numbered.withSocketAddress(port: 1) { pointer, _ in IPAddress(socketAddress: pointer) } == named)
+        #expect(
+            try numbered.withSocketAddress(port: 1) { pointer, _ in IPAddress(socketAddress: pointer) }
+                == named
+        )
     }
 
     @Test("a zone that no interface carries is an error that names it")

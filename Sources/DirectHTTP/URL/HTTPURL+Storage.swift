@@ -3,44 +3,29 @@ internal import DirectIO
 extension HTTPURL {
     /// The one allocation that all copies of a URL share; nothing in it changes.
     final class Storage: Sendable {
-        let origin: Origin
-        let hasTrailingDot: Bool
-        let authorityBytes: [UInt8]
+        let authority: URLAuthority
         let target: URLTarget
-        /// Escaped; `nil` rather than empty.
-        let userinfo: String?
+        /// Escaped.
         let fragment: String?
 
-        init(scheme: Scheme, authority: URLAuthority, target: URLTarget, fragment: String?) {
-            origin = Origin(scheme: scheme, host: authority.host, port: authority.port)
-            hasTrailingDot = authority.hasTrailingDot
-            authorityBytes = authority.bytes
-            userinfo = authority.userinfo
-            self.target = target
-            self.fragment = fragment
-        }
-
-        /// The authority of another URL with what comes behind it.
-        init(_ other: Storage, keepsUserinfo: Bool = true, target: URLTarget, fragment: String?) {
-            origin = other.origin
-            hasTrailingDot = other.hasTrailingDot
-            authorityBytes = other.authorityBytes
-            userinfo = keepsUserinfo ? other.userinfo : nil
+        init(authority: consuming URLAuthority, target: consuming URLTarget, fragment: consuming String?) {
+            self.authority = authority
             self.target = target
             self.fragment = fragment
         }
 
         func equals(_ other: Storage) -> Bool {
-            origin == other.origin && hasTrailingDot == other.hasTrailingDot
-                && target.bytes == other.target.bytes && userinfo == other.userinfo
-                && fragment == other.fragment
+            authority.origin == other.authority.origin && target.bytes == other.target.bytes
+                && authority.hasTrailingDot == other.authority.hasTrailingDot
+                && authority.userinfo == other.authority.userinfo && fragment == other.fragment
         }
 
         func text(userinfo: String?) -> String {
+            let origin = authority.origin
             var text = "\(origin.scheme.rawValue)://"
             if let userinfo { text += "\(userinfo)@" }
             switch origin.host {
-            case .name(let name): text += hasTrailingDot ? "\(name)." : name.text
+            case .name(let name): text += authority.hasTrailingDot ? "\(name)." : "\(name)"
             case .address(let address): text += Self.text(of: address)
             }
             if origin.port != origin.scheme.defaultPort { text += ":\(origin.port)" }

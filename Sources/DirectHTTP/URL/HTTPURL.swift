@@ -39,7 +39,6 @@ public struct HTTPURL: Sendable {
         let parts = try URLParts(text)
         guard let scheme = parts.scheme, let authority = parts.authority else { throw .notHTTP }
         storage = Storage(
-            scheme: scheme,
             authority: try URLAuthority(text, authority, atSign: parts.atSign, scheme: scheme),
             target: URLTarget(text, parts),
             fragment: Self.fragment(text, parts)
@@ -60,12 +59,11 @@ public struct HTTPURL: Sendable {
         let fragment = Self.fragment(text, parts)
         guard let authority = parts.authority else {
             let target = URLTarget(text, parts, relativeTo: storage.target)
-            return HTTPURL(Storage(storage, target: target, fragment: fragment))
+            return HTTPURL(Storage(authority: storage.authority, target: target, fragment: fragment))
         }
         let scheme = parts.scheme ?? scheme
         return HTTPURL(
             Storage(
-                scheme: scheme,
                 authority: try URLAuthority(text, authority, atSign: parts.atSign, scheme: scheme),
                 target: URLTarget(text, parts),
                 fragment: fragment
@@ -80,25 +78,25 @@ public struct HTTPURL: Sendable {
     private static func fragment(_ text: Span<UInt8>, _ parts: URLParts) -> String? {
         guard let range = parts.fragment else { return nil }
         var bytes: [UInt8] = []
-        bytes.appendEscaped(text.extracting(range), keeping: .fragment)
+        bytes.appendEscaped(text.extracting(range), where: \.standsInFragment)
         return String(decoding: bytes, as: UTF8.self)
     }
 }
 
 extension HTTPURL {
     /// http or https.
-    public var scheme: Scheme { storage.origin.scheme }
+    public var scheme: Scheme { storage.authority.origin.scheme }
 
     /// The name or address, without trailing dot.
-    public var host: Host { storage.origin.host }
+    public var host: Host { storage.authority.origin.host }
 
     /// Whether the name was written with a dot at its end (`example.com.`), which says that it is complete.
     ///
     /// The dot is not part of the host: SNI, certificate check, `Host`, cookies and pool go without it.
-    public var hasTrailingDot: Bool { storage.hasTrailingDot }
+    public var hasTrailingDot: Bool { storage.authority.hasTrailingDot }
 
     /// The port to use, whether the URL names it or not.
-    public var port: UInt16 { storage.origin.port }
+    public var port: UInt16 { storage.authority.origin.port }
 
     /// The path, escaped, never empty.
     public var path: String { String(decoding: targetBytes[..<storage.target.pathLength], as: UTF8.self) }
@@ -123,35 +121,36 @@ extension HTTPURL {
     }
 
     /// Scheme, host and port.
-    public var origin: Origin { storage.origin }
+    public var origin: Origin { storage.authority.origin }
 
     /// The whole URL with user information and fragment, so that `HTTPURL(url.text) == url`.
-    public var text: String { storage.text(userinfo: storage.userinfo) }
+    public var text: String { storage.text(userinfo: storage.authority.userinfo) }
 
     /// Path and query as the request line says them; only visible ASCII, beginning with a slash.
     package var targetBytes: [UInt8] { storage.target.bytes }
 
     /// What `Host` says: the default port is left out, IPv6 stands in brackets without its zone, and a
     /// name goes without its trailing dot (a server that routes by name would not know it with the dot).
-    package var authorityBytes: [UInt8] { storage.authorityBytes }
+    package var authorityBytes: [UInt8] { storage.authority.bytes }
 
     /// User name and password, unescaped, as bytes: they need not be UTF-8.
     package var credentialBytes: (user: [UInt8], password: [UInt8])? {
-        guard let userinfo = storage.userinfo?.utf8 else { return nil }
+        guard let userinfo = storage.authority.userinfo?.utf8 else { return nil }
         let colon = userinfo.firstIndex(of: UInt8(ascii: ":")) ?? userinfo.endIndex
         return (unescaped(userinfo[..<colon]), unescaped(userinfo[colon...].dropFirst()))
     }
 
     /// The same URL without user name and password.
     package var withoutCredentials: HTTPURL {
-        guard storage.userinfo != nil else { return self }
-        return HTTPURL(Storage(storage, keepsUserinfo: false, target: storage.target, fragment: fragment))
+        guard storage.authority.userinfo != nil else { return self }
+        let authority = URLAuthority(withoutUserinfo: storage.authority)
+        return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
     }
 
     /// The same URL with the other one's fragment, unless it has one (RFC 9110, section 10.2.2).
     package func inheritingFragment(from other: HTTPURL) -> HTTPURL {
         guard fragment == nil, let inherited = other.fragment else { return self }
-        return HTTPURL(Storage(storage, target: storage.target, fragment: inherited))
+        return HTTPURL(Storage(authority: storage.authority, target: storage.target, fragment: inherited))
     }
 }
 
@@ -161,14 +160,14 @@ extension HTTPURL: Hashable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(storage.origin)
+        hasher.combine(storage.authority.origin)
         hasher.combine(storage.target.bytes)
     }
 }
 
 extension HTTPURL: CustomStringConvertible {
     /// The URL for people and logs: like `text`, but with `***` for user name and password.
-    public var description: String { storage.text(userinfo: storage.userinfo == nil ? nil : "***") }
+    public var description: String { storage.text(userinfo: storage.authority.userinfo == nil ? nil : "***") }
 }
 
 private func unescaped(_ text: Substring.UTF8View) -> [UInt8] {
@@ -185,15 +184,4 @@ private func unescaped(_ text: Substring.UTF8View) -> [UInt8] {
         }
     }
     return bytes
-}
-
-extension UInt8 {
-    fileprivate var hexadecimalValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x37
-        case 0x61...0x66: self - 0x57
-        default: nil
-        }
-    }
 }

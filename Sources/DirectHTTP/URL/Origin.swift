@@ -3,26 +3,23 @@ internal import DirectIO
 /// Scheme, host and port: what credentials, connections and cookies belong to (RFC 9110, section 4.3.1).
 ///
 /// The host has no trailing dot here, so `https://example.com./` and `https://example.com/` are one
-/// origin. The hash is computed once, when the URL is read; look-ups by origin cost a comparison.
+/// origin. The hash is computed once, when the URL is read; a look-up by origin costs a comparison.
 public struct Origin: Hashable, Sendable {
     /// The scheme.
     public let scheme: HTTPURL.Scheme
-    /// The host, without trailing dot.
-    public let host: Host
     /// The port, also where the URL leaves the default one out.
     public let port: UInt16
+    /// The host, without trailing dot.
+    public let host: Host
 
-    private let storedHash: Int
+    private let storedHash: UInt64
 
     /// Joins the three.
-    public init(scheme: HTTPURL.Scheme, host: Host, port: UInt16) {
+    public init(scheme: HTTPURL.Scheme, host: consuming Host, port: UInt16) {
+        storedHash = Self.hash(scheme, host, port)
         self.scheme = scheme
-        self.host = host
         self.port = port
-        var hasher = Hasher()
-        hasher.combine(UInt32(port) << 1 | (scheme == .https ? 1 : 0))
-        hasher.combine(host)
-        storedHash = hasher.finalize()
+        self.host = host
     }
 
     public static func == (left: Origin, right: Origin) -> Bool {
@@ -33,36 +30,30 @@ public struct Origin: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(storedHash)
     }
+
+    private static func hash(_ scheme: HTTPURL.Scheme, _ host: borrowing Host, _ port: UInt16) -> UInt64 {
+        var hash = FoldedHash()
+        hash.fold(UInt64(port) << 1 | (scheme == .https ? 1 : 0))
+        switch host {
+        case .name(let name):
+            hash.fold(name.bytes.span)
+        case .address(let address):
+            hash.fold(address.words.high)
+            hash.fold(address.words.low)
+        }
+        return hash.value
+    }
 }
 
 extension Origin: CustomStringConvertible {
     /// The origin as a URL without path: `https://example.com:8443`.
     public var description: String {
-        "\(scheme.rawValue)://" + String(decoding: authorityBytes, as: UTF8.self)
-    }
-
-    /// What stands in `Host` and in the URL: brackets around IPv6, no zone, no default port.
-    var authorityBytes: [UInt8] {
-        var bytes: [UInt8] = []
+        var authority: [UInt8] = []
         switch host {
-        case .name(let name): bytes += name.utf8
-        case .address(let address): address.appendAuthority(to: &bytes)
+        case .name(let name): authority = name.bytes
+        case .address(let address): address.appendAuthority(to: &authority)
         }
-        if port != scheme.defaultPort {
-            bytes.append(UInt8(ascii: ":"))
-            bytes += String(port).utf8
-        }
-        return bytes
-    }
-}
-
-extension IPAddress {
-    /// Appends the address as it stands in an authority: IPv6 in brackets, and without zone, which
-    /// means nothing to the server (RFC 6874, section 4).
-    func appendAuthority(to bytes: inout [UInt8]) {
-        guard family == .v6 else { return appendText(to: &bytes) }
-        bytes.append(UInt8(ascii: "["))
-        appendText(to: &bytes)
-        bytes.append(UInt8(ascii: "]"))
+        let port = port == scheme.defaultPort ? "" : ":\(port)"
+        return "\(scheme.rawValue)://\(String(decoding: authority, as: UTF8.self))\(port)"
     }
 }

@@ -1,67 +1,65 @@
 internal import DirectIO
 
 /// The authority of a URL, taken apart: user information, host, port.
-struct URLAuthority {
-    let userinfo: String?
-    let host: Host
-    let hasTrailingDot: Bool
-    let port: UInt16
+struct URLAuthority: Sendable {
+    let origin: Origin
     /// What `Host` says: no user information, no trailing dot, no zone, no default port.
     let bytes: [UInt8]
+    /// Escaped; `nil` rather than empty.
+    let userinfo: String?
+    let hasTrailingDot: Bool
 
-    @inline(__always)
     init(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
         atSign: Int?,
         scheme: HTTPURL.Scheme
     ) throws(URLFault) {
-        var start = range.lowerBound
-        if let atSign {
-            userinfo = Self.userinfo(text.extracting(start..<atSign))
-            start = atSign + 1
-        } else {
-            userinfo = nil
-        }
-        guard start < range.upperBound else { throw .host(.missing) }
-
-        var bytes: [UInt8]
-        var end: Int
-        if text[start] == UInt8(ascii: "[") {
-            end = try Self.closingBracket(in: text, start..<range.upperBound)
-            let address = try Self.bracketed(text.extracting((start + 1)..<(end - 1)))
-            bytes = []
-            address.appendAuthority(to: &bytes)
-            host = .address(address)
-            hasTrailingDot = false
-        } else {
-            end = start
-            do throws(HostFault) {
-                bytes = try [UInt8](capacity: range.upperBound - start) { (output) throws(HostFault) in
-                    end = try DomainName.scan(text, from: start, to: range.upperBound, into: &output)
-                }
-                hasTrailingDot = bytes.last == UInt8(ascii: ".")
-                if hasTrailingDot { bytes.removeLast() }
-                host = try Self.host(bytes.span, hasTrailingDot: hasTrailingDot)
-            } catch {
-                throw .host(error)
-            }
-        }
-
-        port = try Self.port(text.extracting(end..<range.upperBound)) ?? scheme.defaultPort
+        let start = atSign.map { $0 + 1 } ?? range.lowerBound
+        var (host, bytes, end, hasTrailingDot) = try Self.readHost(text, start..<range.upperBound)
+        let port = try Self.port(text.extracting(end..<range.upperBound)) ?? scheme.defaultPort
         if port != scheme.defaultPort {
             bytes.append(UInt8(ascii: ":"))
             bytes += String(port).utf8
         }
-        self.bytes = bytes
+        self.bytes = consume bytes
+        origin = Origin(scheme: scheme, host: consume host, port: port)
+        self.hasTrailingDot = hasTrailingDot
+        userinfo = atSign.flatMap { Self.userinfo(text.extracting(range.lowerBound..<$0)) }
     }
 
-    private static func host(_ name: Span<UInt8>, hasTrailingDot: Bool) throws(HostFault) -> Host {
-        guard !name.isEmpty else { throw .missing }
-        guard DomainName.endsInNumber(name) else { return .name(DomainName(scanned: name)) }
-        // With a trailing dot, a dotted quad is an address to browsers and a name to resolvers.
-        guard !hasTrailingDot, let address = IPAddress(v4: name) else { throw .looksNumeric }
-        return .address(address)
+    /// The same without user information.
+    init(withoutUserinfo other: URLAuthority) {
+        origin = other.origin
+        bytes = other.bytes
+        userinfo = nil
+        hasTrailingDot = other.hasTrailingDot
+    }
+
+    private typealias ReadHost = (host: Host, bytes: [UInt8], end: Int, hasTrailingDot: Bool)
+
+    @inline(__always)
+    private static func readHost(_ text: Span<UInt8>, _ range: Range<Int>) throws(URLFault) -> ReadHost {
+        guard !range.isEmpty else { throw .host(.missing) }
+        if text[range.lowerBound] == UInt8(ascii: "[") {
+            let end = try closingBracket(in: text, range)
+            let address = try bracketed(text.extracting((range.lowerBound + 1)..<(end - 1)))
+            var bytes: [UInt8] = []
+            address.appendAuthority(to: &bytes)
+            return (.address(address), bytes, end, false)
+        }
+        do throws(HostFault) {
+            let scan = try NameScan(text, range)
+            let bytes = scan.lowerCased(text)
+            guard scan.endsInNumber else {
+                return (.name(DomainName(checked: bytes)), bytes, scan.end, scan.hasTrailingDot)
+            }
+            // With a trailing dot, a dotted quad is an address to browsers and a name to resolvers.
+            guard !scan.hasTrailingDot, let address = IPAddress(v4: bytes.span) else { throw .looksNumeric }
+            return (.address(address), bytes, scan.end, false)
+        } catch {
+            throw .host(error)
+        }
     }
 
     private static func closingBracket(in text: Span<UInt8>, _ range: Range<Int>) throws(URLFault) -> Int {
@@ -71,7 +69,9 @@ struct URLAuthority {
             guard end < range.upperBound else { throw .host(.unclosedBracket) }
         }
         end += 1
-        guard end == range.upperBound || text[end] == UInt8(ascii: ":") else { throw .host(.textAfterBracket) }
+        guard end == range.upperBound || text[end] == UInt8(ascii: ":") else {
+            throw .host(.textAfterBracket)
+        }
         return end
     }
 
@@ -108,11 +108,22 @@ struct URLAuthority {
         var colon = 0
         while colon < text.count, text[colon] != UInt8(ascii: ":") { colon += 1 }
         var bytes: [UInt8] = []
-        bytes.appendEscaped(text.extracting(..<colon), keeping: .userinfo)
+        bytes.appendEscaped(text.extracting(..<colon), where: \.standsInUserinfo)
         if colon + 1 < text.count {
             bytes.append(UInt8(ascii: ":"))
-            bytes.appendEscaped(text.extracting((colon + 1)...), keeping: .userinfo)
+            bytes.appendEscaped(text.extracting((colon + 1)...), where: \.standsInUserinfo)
         }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension IPAddress {
+    /// Appends the address as it stands in an authority: IPv6 in brackets, and without zone, which
+    /// means nothing to the server (RFC 6874, section 4).
+    func appendAuthority(to bytes: inout [UInt8]) {
+        guard family == .v6 else { return appendText(to: &bytes) }
+        bytes.append(UInt8(ascii: "["))
+        appendText(to: &bytes)
+        bytes.append(UInt8(ascii: "]"))
     }
 }

@@ -28,7 +28,8 @@ struct URLParts {
         if text.hasSlashes(at: position) {
             position = try readAuthority(text, from: position + 2)
         } else if scheme != nil {
-            throw position < text.count && text[position] == UInt8(ascii: "\\") ? .backslash : .missingAuthority
+            throw position < text.count && text[position] == UInt8(ascii: "\\")
+                ? .backslash : .missingAuthority
         }
         position = try readPath(text, from: position)
         if position < text.count, text[position] == UInt8(ascii: "?") {
@@ -41,28 +42,34 @@ struct URLParts {
     }
 
     private mutating func readScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
-        var end = 0
-        while end < text.count, Self.schemeBytes.contains(text[end]) { end += 1 }
-        guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0] | 0x20 >= 0x61 else { return 0 }
-        if end == 4, text.beginsWithHTTP {
-            scheme = .http
-        } else if end == 5, text.beginsWithHTTP, text[4] | 0x20 == UInt8(ascii: "s") {
-            scheme = .https
-        } else if text.hasSlashes(at: end + 1) {
-            throw .unsupportedScheme(String(copying: text.extracting(..<min(end, 32))))
-        } else {
-            // `user:password@host` has this form as well, so the "scheme" is not repeated.
-            throw .notHTTP
+        if text.beginsWithHTTP, text.count > 5 {
+            if text[4] == UInt8(ascii: ":") {
+                scheme = .http
+                return 5
+            }
+            if text[4] | 0x20 == UInt8(ascii: "s"), text[5] == UInt8(ascii: ":") {
+                scheme = .https
+                return 6
+            }
         }
-        return end + 1
+        return try readNoScheme(text)
+    }
+
+    /// No other scheme is spoken here, so either this is a relative reference, or it is refused.
+    private func readNoScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
+        var end = 0
+        while end < text.count, Self.standsInScheme(text[end]) { end += 1 }
+        guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0].isLetter else { return 0 }
+        // `user:password@host` has this form as well, so what is no clear scheme is not repeated.
+        guard text.hasSlashes(at: end + 1) else { throw .notHTTP }
+        throw .unsupportedScheme(String(copying: text.extracting(..<min(end, 32))))
     }
 
     private mutating func readAuthority(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
-        let plain = ByteSet.hostName
         var position = start
         scan: while position < text.count {
             let byte = text[position]
-            if !plain.contains(byte) {
+            if !byte.isLetter, !byte.standsInLabel {
                 switch byte {
                 case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"):
                     break scan
@@ -82,11 +89,10 @@ struct URLParts {
     }
 
     private mutating func readPath(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
-        let plain = ByteSet.plainPath
         var position = start
         scan: while position < text.count {
             let byte = text[position]
-            if !plain.contains(byte) {
+            if !byte.isLetter, !byte.isPlainInPath {
                 switch byte {
                 case UInt8(ascii: "?"), UInt8(ascii: "#"):
                     break scan
@@ -109,11 +115,10 @@ struct URLParts {
     }
 
     private mutating func readQuery(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
-        let plain = ByteSet.query
         var position = start
         while position < text.count {
             let byte = text[position]
-            if !plain.contains(byte) {
+            if !byte.isLetter, !byte.standsInQuery {
                 guard byte != UInt8(ascii: "#") else { break }
                 try Self.refuseLineBreak(byte)
                 needsRewriting = true
@@ -128,9 +133,10 @@ struct URLParts {
         guard byte != 0x09, byte != 0x0A, byte != 0x0D else { throw .tabOrLineBreak }
     }
 
-    private static let schemeBytes = ByteSet(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.".utf8
-    )
+    private static func standsInScheme(_ byte: UInt8) -> Bool {
+        byte.isLetter || byte.isDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
 }
 
 extension Span<UInt8> {
@@ -148,11 +154,5 @@ extension Span<UInt8> {
     func isEscapedDot(at index: Int) -> Bool {
         index + 2 < count && self[index] == UInt8(ascii: "%") && self[index + 1] == UInt8(ascii: "2")
             && self[index + 2] | 0x20 == UInt8(ascii: "e")
-    }
-}
-
-extension String {
-    init(copying text: Span<UInt8>) {
-        self = unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }

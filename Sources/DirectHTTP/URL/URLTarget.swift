@@ -63,10 +63,6 @@ extension URLParts {
 }
 
 extension [UInt8] {
-    fileprivate init(copying text: Span<UInt8>) {
-        self = unsafe text.withUnsafeBufferPointer { unsafe Array($0) }
-    }
-
     /// Appends the segments of a path, each behind a slash, to the folder that stands here (which has no
     /// slash at its end); `..` takes the last segment away again.
     fileprivate mutating func appendPath(_ path: Span<UInt8>) {
@@ -79,7 +75,7 @@ extension [UInt8] {
             if dots == 2 { removeSubrange((lastIndex(of: UInt8(ascii: "/")) ?? 0)...) }
             if dots == nil {
                 append(UInt8(ascii: "/"))
-                appendEscaped(segment, keeping: .path)
+                appendEscaped(segment, where: \.standsInPath)
             } else if end == path.count {
                 append(UInt8(ascii: "/"))
             }
@@ -90,14 +86,14 @@ extension [UInt8] {
 
     fileprivate mutating func appendQuery(_ query: Span<UInt8>) {
         append(UInt8(ascii: "?"))
-        appendEscaped(query, keeping: .query)
+        appendEscaped(query, where: \.standsInQuery)
     }
 
-    /// Appends the bytes, those that are not in the set as `%XX`.
-    mutating func appendEscaped(_ text: Span<UInt8>, keeping allowed: ByteSet) {
+    /// Appends the bytes, those that do not stand here as `%XX`.
+    mutating func appendEscaped(_ text: Span<UInt8>, where stands: (UInt8) -> Bool) {
         for index in text.indices {
             let byte = text[index]
-            if allowed.contains(byte) {
+            if stands(byte) {
                 append(byte)
             } else {
                 append(UInt8(ascii: "%"))

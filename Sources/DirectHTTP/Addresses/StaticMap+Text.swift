@@ -1,0 +1,140 @@
+internal import DirectIO
+
+extension StaticMap {
+    /// Reads entries as curl's `--resolve` takes them, one an element: `host:port:address[,address]`.
+    ///
+    /// The host may be a name, an IPv4 address, an IPv6 address in brackets, `*.name` or `*`; the port may
+    /// be `*` for any. An address may have a port of its own, and an IPv6 address may stand in brackets. A
+    /// later entry replaces an earlier one for the same host and port, and `-host:port` takes it away.
+    public init(curl entries: some Sequence<String>) throws(StaticMapFault) {
+        self.init()
+        var number = 0
+        for entry in entries {
+            number += 1
+            do throws(StaticMapFault) {
+                try withUTF8Result(of: entry) { utf8 throws(StaticMapFault) in try add(entry: utf8) }
+            } catch {
+                throw .line(number, error)
+            }
+        }
+    }
+
+    /// Reads a hosts file, hosts(5): an address and its names on a line, `#` before a comment.
+    ///
+    /// The entries are for any port. Lines with the same name add their addresses to it, in order.
+    public init(hosts text: String) throws(StaticMapFault) {
+        self.init()
+        try withUTF8Result(of: text) { utf8 throws(StaticMapFault) in
+            var number = 0
+            var start = 0
+            while start < utf8.count {
+                number += 1
+                let end = utf8.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? utf8.count
+                do throws(StaticMapFault) {
+                    try add(hostsLine: utf8.extracting(start..<end))
+                } catch {
+                    throw .line(number, error)
+                }
+                start = end + 1
+            }
+        }
+    }
+
+    private mutating func add(entry: Span<UInt8>) throws(StaticMapFault) {
+        guard !entry.isEmpty else { throw .notAnEntry }
+        guard entry[0] != UInt8(ascii: "+") else { throw .timedEntry }
+        let isRemoval = entry[0] == UInt8(ascii: "-")
+        let hostStart = isRemoval ? 1 : 0
+        let searchStart =
+            hostStart < entry.count && entry[hostStart] == UInt8(ascii: "[")
+            ? entry.firstIndex(of: UInt8(ascii: "]"), from: hostStart) ?? entry.count : hostStart
+        guard let hostEnd = entry.firstIndex(of: UInt8(ascii: ":"), from: searchStart) else {
+            throw .notAnEntry
+        }
+        let pattern: HostPattern
+        do throws(HostFault) {
+            pattern = try HostPattern(utf8: entry.extracting(hostStart..<hostEnd))
+        } catch {
+            throw .host(error)
+        }
+        let portEnd = entry.firstIndex(of: UInt8(ascii: ":"), from: hostEnd + 1)
+        let port = try Self.port(entry.extracting((hostEnd + 1)..<(portEnd ?? entry.count)))
+        if isRemoval {
+            guard portEnd == nil else { throw .notAnEntry }
+            remove(pattern, port: port)
+        } else {
+            guard let portEnd else { throw .notAnEntry }
+            try set(try Self.endpoints(entry.extracting((portEnd + 1)...)), for: pattern, port: port)
+        }
+    }
+
+    private static func port(_ text: Span<UInt8>) throws(StaticMapFault) -> UInt16? {
+        if text.count == 1, text[0] == UInt8(ascii: "*") { return nil }
+        var port: UInt32 = 0
+        for index in text.indices {
+            guard text[index].isDigit, index < 5 else { throw .invalidPort }
+            port = port * 10 + UInt32(text[index] - 0x30)
+        }
+        guard let port = UInt16(exactly: port), port > 0 else { throw .invalidPort }
+        return port
+    }
+
+    private static func endpoints(_ list: Span<UInt8>) throws(StaticMapFault) -> [Endpoint] {
+        guard !list.isEmpty else { throw .noAddresses }
+        var endpoints: [Endpoint] = []
+        var start = 0
+        while start <= list.count {
+            let end = list.firstIndex(of: UInt8(ascii: ","), from: start) ?? list.count
+            do throws(AddressError) {
+                endpoints.append(try Endpoint(utf8: list.extracting(start..<end)))
+            } catch {
+                throw .address(error)
+            }
+            start = end + 1
+        }
+        return endpoints
+    }
+
+    private mutating func add(hostsLine line: Span<UInt8>) throws(StaticMapFault) {
+        var address: IPAddress?
+        var hasName = false
+        var position = 0
+        let end = line.firstIndex(of: UInt8(ascii: "#"), from: 0) ?? line.count
+        while position < end {
+            guard line[position] > 0x20 else {
+                position += 1
+                continue
+            }
+            let start = position
+            while position < end, line[position] > 0x20 { position += 1 }
+            let word = line.extracting(start..<position)
+            if let address {
+                try add(address, forName: word)
+                hasName = true
+            } else {
+                address = IPAddress(utf8: word)
+                guard address != nil else { throw .address(.notAnAddress(String(copying: word))) }
+            }
+        }
+        guard hasName || address == nil else { throw .noNames }
+    }
+
+    private mutating func add(_ address: IPAddress, forName word: Span<UInt8>) throws(StaticMapFault) {
+        do throws(HostFault) {
+            add(Endpoint(address), for: try DomainName(utf8: word))
+        } catch {
+            throw .host(error)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        var index = start
+        while index < count {
+            if self[index] == byte { return index }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -13,8 +13,14 @@ struct FramingFields {
 
     init() {}
 
-    /// Reads a field if it is one that matters; its name's length tells most others apart.
+    /// 1 if the name has the length of a field that matters, which most have not; and for some long ones.
     @inline(__always)
+    static func mark(nameCount: Int) -> UInt64 {
+        let lengths: UInt64 = 1 << 10 | 1 << 14 | 1 << 17
+        return lengths &>> UInt64(truncatingIfNeeded: nameCount) & 1
+    }
+
+    /// Reads a field if it is one that matters.
     mutating func read(
         name: UnsafePointer<UInt8>,
         nameCount: Int,
@@ -23,17 +29,17 @@ struct FramingFields {
     ) throws(HTTP1Error) {
         switch nameCount {
         case 10:
-            if unsafe name.equals("connection", count: nameCount) {
-                unsafe readConnection(ListElements(value, count: valueCount))
-            } else if unsafe name.equals("keep-alive", count: nameCount) {
+            if unsafe name.spells("connection", count: nameCount) {
+                unsafe readConnection(value, count: valueCount)
+            } else if unsafe name.spells("keep-alive", count: nameCount) {
                 unsafe readKeepAlive(ListElements(value, count: valueCount))
             }
         case 14:
-            if unsafe name.equals("content-length", count: nameCount) {
+            if unsafe name.spells("content-length", count: nameCount) {
                 try unsafe readContentLength(value, count: valueCount)
             }
         case 17:
-            if unsafe name.equals("transfer-encoding", count: nameCount) {
+            if unsafe name.spells("transfer-encoding", count: nameCount) {
                 try unsafe readTransferEncoding(value, count: valueCount)
             }
         default: break
@@ -67,11 +73,10 @@ struct FramingFields {
         let start = position
         var number: UInt64 = 0
         while position < count, let digit = unsafe value[position].digit {
-            let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = tens.addingReportingOverflow(UInt64(digit))
-            guard !overflow && !carry && sum <= UInt64(Int64.max) else { throw .contentLengthOverflow }
-            number = sum
-            position += 1
+            // The largest number that cannot grow beyond 2^63 - 1 by one more digit.
+            guard number <= (UInt64(Int64.max) &- 9) / 10 else { throw .contentLengthOverflow }
+            number = number &* 10 &+ UInt64(digit)
+            position &+= 1
         }
         guard position > start else { throw .invalidContentLength }
         return number
@@ -88,7 +93,7 @@ struct FramingFields {
         while let coding = unsafe elements.next() {
             isEmpty = false
             let nameCount = unsafe ByteScan.endOfToken(coding.bytes, from: 0, to: coding.count)
-            isChunked = unsafe coding.bytes.equals("chunked", count: nameCount)
+            isChunked = unsafe coding.bytes.spells("chunked", count: nameCount)
             if isChunked {
                 guard !namesChunked else { throw .repeatedChunkedCoding }
                 guard unsafe nameCount == coding.count else { throw .invalidTransferEncoding }
@@ -118,12 +123,16 @@ struct FramingFields {
         }
     }
 
-    private mutating func readConnection(_ list: ListElements) {
-        var elements = list
+    private mutating func readConnection(_ value: UnsafePointer<UInt8>, count: Int) {
+        if unsafe value.spells("keep-alive", count: count) {
+            keepsAlive = true
+            return
+        }
+        var elements = unsafe ListElements(value, count: count)
         while let option = unsafe elements.next() {
-            if unsafe option.bytes.equals("close", count: option.count) {
+            if unsafe option.bytes.spells("close", count: option.count) {
                 closes = true
-            } else if unsafe option.bytes.equals("keep-alive", count: option.count) {
+            } else if unsafe option.bytes.spells("keep-alive", count: option.count) {
                 keepsAlive = true
             }
         }
@@ -140,9 +149,9 @@ struct FramingFields {
                 let value = try? unsafe number(parameter.bytes, count: parameter.count, position: &position),
                 unsafe position == parameter.count
             else { continue }
-            if unsafe parameter.bytes.equals("timeout", count: nameCount) {
+            if unsafe parameter.bytes.spells("timeout", count: nameCount) {
                 hint.timeout = UInt32(clamping: value)
-            } else if unsafe parameter.bytes.equals("max", count: nameCount) {
+            } else if unsafe parameter.bytes.spells("max", count: nameCount) {
                 hint.max = UInt32(clamping: value)
             }
         }

@@ -21,6 +21,9 @@
     private(set) var count = 0
     private var capacity = 32
 
+    /// A bit for each field that may say something about framing, by its index modulo 64.
+    private(set) var framingFields: UInt64 = 0
+
     private(set) var statusCode: UInt16 = 0
     private(set) var isHTTP10 = false
     private(set) var reason: Range<UInt32> = 0..<0
@@ -54,6 +57,7 @@
     mutating func expectTrailers() {
         part = .fields
         count = 0
+        framingFields = 0
         position = 0
         lineStart = 0
         nameEnd = 0
@@ -62,7 +66,6 @@
     }
 
     /// The length of the section that begins at `base`, or nil if it goes on behind `available` bytes.
-    @inline(__always)
     mutating func scan(
         _ base: UnsafePointer<UInt8>,
         available: Int,
@@ -82,23 +85,21 @@
         end: Int,
         limits: Limits
     ) throws(HTTP1Error) -> Bool {
-        let stop = min(end, limits.lineBytes &+ 2)
         if part == .statusLine {
-            guard try unsafe StatusLine.check(base, count: stop) else {
-                return try needsMore(at: 0, stop: stop, limits: limits)
+            guard try unsafe StatusLine.check(base, count: end) else {
+                try needsMore(at: 0, end: end, limits: limits)
+                return false
             }
             isHTTP10 = unsafe base[7] == 0x30
             statusCode = unsafe StatusLine.code(base)
             position = StatusLine.prefixCount
             part = .reason
         }
-        let lineEnd = unsafe ByteScan.endOfText(base, from: position, to: stop)
-        guard lineEnd < stop else { return try needsMore(at: lineEnd, stop: stop, limits: limits) }
-        guard
-            let next = try unsafe endOfLine(base, at: lineEnd, stop: stop, limits: limits, .invalidReasonPhrase)
+        let lineEnd = unsafe ByteScan.endOfText(base, from: position, to: end)
+        guard let next = try unsafe endOfLine(base, at: lineEnd, end: end, limits: limits, .invalidReasonPhrase)
         else { return false }
         let start = min(StatusLine.prefixCount &+ 1, lineEnd)
-        reason = unsafe Range(uncheckedBounds: (UInt32(truncatingIfNeeded: start), UInt32(truncatingIfNeeded: lineEnd)))
+        reason = UInt32(truncatingIfNeeded: start)..<UInt32(truncatingIfNeeded: lineEnd)
         part = .fields
         position = next
         lineStart = next
@@ -106,75 +107,93 @@
     }
 
     /// Scans field lines up to the empty line; nil if they go on behind `end`.
-    @inline(__always)
     private mutating func scanFields(
         _ base: UnsafePointer<UInt8>,
         end: Int,
         limits: Limits
     ) throws(HTTP1Error) -> Int? {
-        var position = self.position
         while true {
-            let stop = min(end, lineStart &+ limits.lineBytes &+ 2)
+            if position == lineStart { unsafe scanPlainFields(base, end: end, limits: limits) }
             if nameEnd == 0 {
-                position = unsafe ByteScan.endOfToken(base, from: position, to: stop)
-                guard position < stop else {
-                    _ = try needsMore(at: position, stop: stop, limits: limits)
-                    return nil
-                }
-                if unsafe position != lineStart && base[position] == .colon {
+                position = unsafe ByteScan.endOfToken(base, from: position, to: end)
+                if unsafe position < end && base[position] == .colon && position > lineStart {
                     nameEnd = position
                     position &+= 1
-                } else if position == lineStart {
-                    switch try unsafe scanLineStart(base, stop: stop, limits: limits) {
-                    case .needsMore: return nil
-                    case .end(let length): return length
-                    case .fold: break
-                    }
-                    // The line before goes on: its value now ends where this line does.
-                    position = self.position
-                    continue
                 } else {
-                    throw unsafe nameFault(base[position])
+                    let length = try unsafe scanOddLine(base, at: position, end: end, limits: limits)
+                    // Without a length, more bytes are needed, unless the line before goes on.
+                    guard length == nil, nameEnd != 0 else { return length }
                 }
             }
-            position = unsafe ByteScan.endOfText(base, from: position, to: stop)
-            guard position < stop else {
-                _ = try needsMore(at: position, stop: stop, limits: limits)
-                return nil
-            }
-            guard
-                let next = try unsafe endOfLine(base, at: position, stop: stop, limits: limits, .invalidFieldValue)
+            position = unsafe ByteScan.endOfText(base, from: position, to: end)
+            guard let next = try unsafe endOfLine(base, at: position, end: end, limits: limits, .invalidFieldValue)
             else { return nil }
             try unsafe keepField(base, lineEnd: position, limits: limits)
+            nameEnd = 0
             position = next
             lineStart = next
-            nameEnd = 0
         }
     }
 
-    private enum LineStart {
-        case needsMore
-        case end(Int)
-        case fold
-    }
-
-    /// Decides about a line that does not begin with a name: the empty one, or one that goes on with the last.
+    /// Scans as many lines as are whole and have nothing odd: a name of letters and dashes, a colon and
+    /// perhaps one space, a value without blanks around it, CR LF. The fast half of `scanFields`; whatever it
+    /// stops at is looked at again from the line's start.
     @inline(__always)
-    private mutating func scanLineStart(
-        _ base: UnsafePointer<UInt8>,
-        stop: Int,
-        limits: Limits
-    ) throws(HTTP1Error) -> LineStart {
-        let first = unsafe base[lineStart]
-        if first.isBlank {
-            try unfold()
-            return .fold
+    private mutating func scanPlainFields(_ base: UnsafePointer<UInt8>, end: Int, limits: Limits) {
+        var lineStart = self.lineStart
+        var count = self.count
+        var marked = framingFields
+        let places = unsafe self.places
+        let room = min(capacity, limits.fields)
+        while count < room {
+            let nameEnd = unsafe ByteScan.endOfPlainName(base, from: lineStart, to: end)
+            guard unsafe nameEnd &+ 2 < end && base[nameEnd] == .colon && nameEnd > lineStart else { break }
+            let start = unsafe base[nameEnd &+ 1] == .space ? nameEnd &+ 2 : nameEnd &+ 1
+            let lineEnd = unsafe ByteScan.endOfText(base, from: start, to: end)
+            guard lineEnd &+ 1 < end && lineEnd &- lineStart <= limits.lineBytes else { break }
+            guard unsafe base.isLineEnd(at: lineEnd) else { break }
+            // Of a value that is empty these two are the line's end and the colon or its space.
+            guard unsafe base[lineEnd &- 1] > .space && base[start] > .space || start == lineEnd else { break }
+            let place = FieldPlace(
+                nameStart: UInt32(truncatingIfNeeded: lineStart),
+                nameEnd: UInt32(truncatingIfNeeded: nameEnd),
+                valueStart: UInt32(truncatingIfNeeded: start),
+                valueEnd: UInt32(truncatingIfNeeded: lineEnd)
+            )
+            unsafe (places + count).initialize(to: place)
+            marked |= FramingFields.mark(nameCount: nameEnd &- lineStart) &<< UInt64(truncatingIfNeeded: count)
+            count &+= 1
+            lineStart = lineEnd &+ 2
         }
-        let isLineEnd = first == .carriageReturn || first == .lineFeed
-        guard isLineEnd else { throw first == .colon ? .invalidFieldName : nameFault(first) }
-        guard let next = try unsafe endOfLine(base, at: lineStart, stop: stop, limits: limits, .bareLineFeed)
-        else { return .needsMore }
-        return .end(next)
+        self.lineStart = lineStart
+        position = lineStart
+        self.count = count
+        framingFields = marked
+    }
+
+    /// Decides about a line without a name and a colon so far: the length of the section if it is the empty
+    /// line that ends it, else nil; then either the line goes on behind `end` or it goes on with the last field.
+    private mutating func scanOddLine(
+        _ base: UnsafePointer<UInt8>,
+        at position: Int,
+        end: Int,
+        limits: Limits
+    ) throws(HTTP1Error) -> Int? {
+        if position == lineStart && position < end {
+            let first = unsafe base[position]
+            if first == .carriageReturn || first == .lineFeed {
+                return try unsafe endOfLine(base, at: position, end: end, limits: limits, .bareLineFeed)
+            }
+            if first.isBlank {
+                try unfold()
+                return nil
+            }
+        }
+        guard position < end else {
+            try needsMore(at: position, end: end, limits: limits)
+            return nil
+        }
+        throw unsafe fault(nameFault(base[position]), at: position, limits: limits)
     }
 
     /// Takes the last field back, so that what follows becomes part of its value (RFC 9112, section 5.2).
@@ -188,58 +207,77 @@
         hasFolds = true
     }
 
-    /// The start of the line behind the one that ends at `lineEnd`, or nil if its LF is still to come.
+    /// The start of the line behind the one that ends at `lineEnd`, or nil if that goes on behind `end`.
     @inline(__always)
     private mutating func endOfLine(
         _ base: UnsafePointer<UInt8>,
         at lineEnd: Int,
-        stop: Int,
+        end: Int,
         limits: Limits,
         _ fault: HTTP1Error
     ) throws(HTTP1Error) -> Int? {
-        guard lineEnd &- lineStart <= limits.lineBytes else { throw .lineTooLong(limit: limits.lineBytes) }
-        let byte = unsafe base[lineEnd]
-        if byte == .carriageReturn {
-            guard lineEnd &+ 1 < stop else {
-                _ = try needsMore(at: lineEnd, stop: stop, limits: limits)
-                return nil
-            }
-            guard unsafe base[lineEnd &+ 1] == .lineFeed else { throw .bareCarriageReturn }
+        if unsafe lineEnd &+ 1 < end && base.isLineEnd(at: lineEnd) && lineEnd &- lineStart <= limits.lineBytes {
             return lineEnd &+ 2
         }
-        guard byte == .lineFeed else { throw fault }
-        guard leniency.acceptsBareLineFeeds else { throw .bareLineFeed }
-        return lineEnd &+ 1
+        return try unsafe oddLineEnd(base, at: lineEnd, end: end, limits: limits, fault)
     }
 
-    @inline(__always)
+    /// The same where CR LF does not follow.
+    @inline(never)
+    private mutating func oddLineEnd(
+        _ base: UnsafePointer<UInt8>,
+        at lineEnd: Int,
+        end: Int,
+        limits: Limits,
+        _ textFault: HTTP1Error
+    ) throws(HTTP1Error) -> Int? {
+        if lineEnd < end {
+            let byte = unsafe base[lineEnd]
+            if byte == .lineFeed {
+                guard leniency.acceptsBareLineFeeds else {
+                    throw fault(.bareLineFeed, at: lineEnd, limits: limits)
+                }
+                guard lineEnd - lineStart <= limits.lineBytes else { throw .lineTooLong(limit: limits.lineBytes) }
+                return lineEnd + 1
+            }
+            guard byte == .carriageReturn else { throw fault(textFault, at: lineEnd, limits: limits) }
+            if lineEnd + 1 < end { throw fault(.bareCarriageReturn, at: lineEnd, limits: limits) }
+        }
+        try needsMore(at: lineEnd, end: end, limits: limits)
+        return nil
+    }
+
     private mutating func keepField(
         _ base: UnsafePointer<UInt8>,
         lineEnd: Int,
         limits: Limits
     ) throws(HTTP1Error) {
-        var start = nameEnd &+ 1
+        var start = nameEnd + 1
         var end = lineEnd
-        while start < end, unsafe base[start] <= .space { start &+= 1 }
-        while end > start, unsafe base[end &- 1] <= .space { end &-= 1 }
-        if count == capacity { grow() }
-        guard count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
+        while start < end, unsafe base[start] <= .space { start += 1 }
+        while end > start, unsafe base[end - 1] <= .space { end -= 1 }
+        try makeRoom(limits: limits)
         let place = FieldPlace(
             nameStart: UInt32(truncatingIfNeeded: lineStart),
             nameEnd: UInt32(truncatingIfNeeded: nameEnd),
             valueStart: UInt32(truncatingIfNeeded: start),
             valueEnd: UInt32(truncatingIfNeeded: end)
         )
+        framingFields |= FramingFields.mark(nameCount: place.nameCount) &<< UInt64(truncatingIfNeeded: count)
         unsafe (places + count).initialize(to: place)
         count &+= 1
     }
 
     /// Remembers where to go on; throws if more bytes cannot help because a limit is reached.
-    private mutating func needsMore(at position: Int, stop: Int, limits: Limits) throws(HTTP1Error) -> Bool {
-        if position &- lineStart > limits.lineBytes { throw .lineTooLong(limit: limits.lineBytes) }
-        if stop >= limits.bytes { throw .headTooLarge(limit: limits.bytes) }
+    private mutating func needsMore(at position: Int, end: Int, limits: Limits) throws(HTTP1Error) {
+        guard position - lineStart <= limits.lineBytes else { throw .lineTooLong(limit: limits.lineBytes) }
+        guard end < limits.bytes else { throw .headTooLarge(limit: limits.bytes) }
         self.position = position
-        return false
+    }
+
+    /// The fault at a place, unless the line was too long before; so it does not matter how the bytes are cut.
+    private func fault(_ fault: HTTP1Error, at position: Int, limits: Limits) -> HTTP1Error {
+        position - lineStart <= limits.lineBytes ? fault : .lineTooLong(limit: limits.lineBytes)
     }
 
     private func nameFault(_ byte: UInt8) -> HTTP1Error {
@@ -250,8 +288,9 @@
         }
     }
 
-    @inline(never)
-    private mutating func grow() {
+    private mutating func makeRoom(limits: Limits) throws(HTTP1Error) {
+        guard count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
+        guard count == capacity else { return }
         let larger = UnsafeMutablePointer<FieldPlace>.allocate(capacity: capacity * 2)
         unsafe larger.moveInitialize(from: places, count: count)
         unsafe places.deallocate()

@@ -67,7 +67,7 @@ extension Headers {
             guard place.nameCount == count else { continue }
             let bytes = unsafe block.bytes + Int(place.nameStart)
             if unsafe bytes.pointee.lowercased == name.utf8Start.pointee,
-                unsafe UnsafePointer(bytes).equals(name, count: count)
+                unsafe UnsafePointer(bytes).spells(name, count: count)
             {
                 return index
             }
@@ -94,7 +94,7 @@ extension Headers {
         while let index = next {
             var elements = unsafe ListElements(block.value(at: index))
             while let found = unsafe elements.next() {
-                if unsafe found.bytes.equals(element, count: found.count) { return true }
+                if unsafe found.bytes.spells(element, count: found.count) { return true }
             }
             next = self.index(of: name, from: index + 1)
         }

@@ -17,6 +17,17 @@ public struct HTTP1Limits: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The same where no number is too small for any response, or too large for a place in 32 bits.
+    var sensible: HTTP1Limits {
+        var limits = self
+        limits.headBytes = min(max(headBytes, 64), 1 << 30)
+        limits.lineBytes = min(max(lineBytes, 32), 1 << 30)
+        limits.trailerBytes = min(max(trailerBytes, 2), 1 << 30)
+        limits.fieldCount = max(fieldCount, 0)
+        limits.trailerCount = max(trailerCount, 0)
+        return limits
+    }
 }
 
 /// Faults of old servers that may be overlooked, each only by its name; all are off by default.

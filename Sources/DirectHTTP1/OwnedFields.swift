@@ -22,15 +22,15 @@ enum OwnedFields {
     ) -> Verdict {
         guard let bytes = name.baseAddress else { return .passes }
         switch name.count {
-        case 4 where unsafe bytes.equals("host", count: 4):
+        case 4 where unsafe bytes.spells("host", count: 4):
             return unsafe authority.withUnsafeBufferPointer { authority in
                 unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused
             }
-        case 6 where unsafe bytes.equals("expect", count: 6): return .refused
-        case 7 where unsafe bytes.equals("upgrade", count: 7): return upgrade ? .passes : .refused
-        case 10 where unsafe bytes.equals("connection", count: 10): return .refused
-        case 14 where unsafe bytes.equals("content-length", count: 14): return .refused
-        case 17 where unsafe bytes.equals("transfer-encoding", count: 17): return .refused
+        case 6 where unsafe bytes.spells("expect", count: 6): return .refused
+        case 7 where unsafe bytes.spells("upgrade", count: 7): return upgrade ? .passes : .refused
+        case 10 where unsafe bytes.spells("connection", count: 10): return .refused
+        case 14 where unsafe bytes.spells("content-length", count: 14): return .refused
+        case 17 where unsafe bytes.spells("transfer-encoding", count: 17): return .refused
         default: return .passes
         }
     }
@@ -39,7 +39,7 @@ enum OwnedFields {
     /// Digests of the content are what trailers are for, and pass.
     static func isForbiddenInTrailers(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let bytes = name.baseAddress else { return false }
-        return forbiddenInTrailers.contains { unsafe bytes.equals($0, count: name.count) }
+        return forbiddenInTrailers.contains { unsafe bytes.spells($0, count: name.count) }
     }
 
     private static let forbiddenInTrailers: [StaticString] = [

@@ -62,14 +62,18 @@
         for index in 0..<block.header.fields {
             let name = unsafe block.name(at: index)
             if let other = others.block, unsafe other.hasField(named: name) { continue }
+            let start = count
+            try unsafe writeName(name)
             if unsafe OwnedFields.mayOwn(name) {
                 switch unsafe OwnedFields.verdict(name, value: block.value(at: index), authority, upgrade) {
                 case .passes: break
-                case .passedOver: continue
+                case .passedOver:
+                    count = start
+                    continue
                 case .refused: throw unsafe .fieldOwnedByLibrary(name: String(fieldText: name))
                 }
             }
-            try unsafe writeField(name: name, value: block.value(at: index))
+            try unsafe writeValue(block.value(at: index), of: name)
         }
     }
 
@@ -77,10 +81,11 @@
         guard let block = trailers.block else { return }
         for index in 0..<block.header.fields {
             let name = unsafe block.name(at: index)
+            try unsafe writeName(name)
             if unsafe OwnedFields.isForbiddenInTrailers(name) {
                 throw unsafe .fieldForbiddenInTrailers(name: String(fieldText: name))
             }
-            try unsafe writeField(name: name, value: block.value(at: index))
+            try unsafe writeValue(block.value(at: index), of: name)
         }
     }
 
@@ -109,26 +114,27 @@
         }
     }
 
+    /// Checked before anything else is said about the field, so that no error repeats a name that is not one.
     @inline(__always)
-    private mutating func writeField(
-        name: UnsafeBufferPointer<UInt8>,
-        value: UnsafeBufferPointer<UInt8>
-    ) throws(HTTP1Error) {
+    private mutating func writeName(_ name: UnsafeBufferPointer<UInt8>) throws(HTTP1Error) {
         write("\r\n")
-        guard unsafe copyToken(name) else { throw .invalidRequestFieldName }
+        guard let source = name.baseAddress,
+            unsafe ByteScan.copyToken(source, count: name.count, to: base + count)
+        else { throw .invalidRequestFieldName }
+        count &+= name.count
+    }
+
+    @inline(__always)
+    private mutating func writeValue(
+        _ value: UnsafeBufferPointer<UInt8>,
+        of name: UnsafeBufferPointer<UInt8>
+    ) throws(HTTP1Error) {
         write(": ")
-        guard let source = value.baseAddress, value.count > 0 else { return }
+        guard let source = value.baseAddress else { return }
         guard unsafe ByteScan.copyText(source, count: value.count, to: base + count) else {
             throw unsafe .invalidRequestFieldValue(name: String(fieldText: name))
         }
         count &+= value.count
-    }
-
-    @inline(__always)
-    private mutating func copyToken(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let source = name.baseAddress else { return false }
-        defer { count &+= name.count }
-        return unsafe ByteScan.copyToken(source, count: name.count, to: base + count)
     }
 
     private mutating func write(_ number: UInt64) {

@@ -47,13 +47,14 @@ package struct ResponseReader: ~Copyable {
     }
 
     private enum State {
-        case idle, head, length, chunked, trailers, untilClose, tunnel, ended
-        case failed(HTTP1Error)
+        case idle, head, length, chunked, trailers, untilClose, tunnel, ended, failed
     }
 
     private let limits: HTTP1Limits
     private var scanner: HeadScanner
     private var state = State.idle
+    /// Why the state is `failed`.
+    private var fault: HTTP1Error?
     private var chunks = ChunkDecoder()
     private var fields = FramingFields()
     private var version = HTTPVersion.http11
@@ -72,7 +73,7 @@ package struct ResponseReader: ~Copyable {
     package private(set) var hasStarted = false
 
     package init(limits: HTTP1Limits = HTTP1Limits(), leniency: HTTP1Leniency = HTTP1Leniency()) {
-        self.limits = limits
+        self.limits = limits.sensible
         scanner = HeadScanner(leniency: leniency)
     }
 
@@ -99,7 +100,7 @@ package struct ResponseReader: ~Copyable {
                 return try unsafe next(base, count: input.count)
             }
         } catch {
-            state = .failed(error)
+            fail(error)
             throw error
         }
     }
@@ -112,7 +113,7 @@ package struct ResponseReader: ~Copyable {
         case .trailers: return try unsafe nextInTrailers(base, from: 0, count: count)
         case .untilClose, .tunnel: return content(from: 0, to: count)
         case .idle, .ended: return Step(event: .end, used: 0)
-        case .failed(let fault): throw fault
+        case .failed: throw knownFault
         }
     }
 
@@ -120,7 +121,7 @@ package struct ResponseReader: ~Copyable {
     private func nextWithoutInput() throws(HTTP1Error) -> Step {
         switch state {
         case .idle, .ended: Step(event: .end, used: 0)
-        case .failed(let fault): throw fault
+        case .failed: throw knownFault
         default: Step(event: .needsMore, used: 0)
         }
     }
@@ -263,13 +264,20 @@ package struct ResponseReader: ~Copyable {
         case .untilClose where clean:
             state = .ended
             return .end
-        case .failed(let fault): throw fault
+        case .failed: throw knownFault
         default:
             let fault = truncation
-            state = .failed(fault)
+            fail(fault)
             throw fault
         }
     }
+
+    private mutating func fail(_ fault: HTTP1Error) {
+        state = .failed
+        self.fault = fault
+    }
+
+    private var knownFault: HTTP1Error { fault ?? .truncatedHead }
 
     private var truncation: HTTP1Error {
         switch framing {
@@ -330,14 +338,19 @@ extension HeadScanner {
     fileprivate func readFramingFields(_ block: HeaderBlock) throws(HTTP1Error) -> FramingFields {
         var fields = FramingFields()
         let bytes = unsafe UnsafePointer(block.bytes)
-        for index in 0..<count {
-            let place = unsafe places[index]
-            try unsafe fields.read(
-                name: bytes + Int(place.nameStart),
-                nameCount: place.nameCount,
-                value: bytes + Int(place.valueStart),
-                valueCount: place.valueCount
-            )
+        var marked = framingFields
+        while marked != 0 {
+            // An index beyond 63 shares its bit with others: look at all of them.
+            for index in stride(from: marked.trailingZeroBitCount, to: count, by: 64) {
+                let place = unsafe places[index]
+                try unsafe fields.read(
+                    name: bytes + Int(place.nameStart),
+                    nameCount: place.nameCount,
+                    value: bytes + Int(place.valueStart),
+                    valueCount: place.valueCount
+                )
+            }
+            marked &= marked &- 1
         }
         return fields
     }

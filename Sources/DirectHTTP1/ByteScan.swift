@@ -57,7 +57,13 @@ enum ByteScan {
         count: Int,
         to target: UnsafeMutablePointer<UInt8>
     ) -> Bool {
-        let stops = unsafe copy(source, count: count, to: target) { controls($0) }
+        let stops = unsafe copy(
+            source,
+            count: count,
+            to: target,
+            testSixteen: { controls($0) },
+            test: { controls($0) }
+        )
         // A tab is a control character that is allowed: look again, more closely.
         return unsafe stops == 0 || endOfTextByByte(source, from: 0, to: count) == count
     }
@@ -69,7 +75,13 @@ enum ByteScan {
         count: Int,
         to target: UnsafeMutablePointer<UInt8>
     ) -> Bool {
-        unsafe copy(source, count: count, to: target) { notVisible($0) } == 0
+        unsafe copy(
+            source,
+            count: count,
+            to: target,
+            testSixteen: { notVisible($0) },
+            test: { notVisible($0) }
+        ) == 0
     }
 
     /// Copies a name and says whether it is a token.
@@ -79,31 +91,44 @@ enum ByteScan {
         count: Int,
         to target: UnsafeMutablePointer<UInt8>
     ) -> Bool {
-        let stops = unsafe copy(source, count: count, to: target) { notLetterOrDash($0) }
+        let stops = unsafe copy(
+            source,
+            count: count,
+            to: target,
+            testSixteen: { notLetterOrDash($0) },
+            test: { notLetterOrDash($0) }
+        )
         return unsafe count > 0 && (stops == 0 || endOfToken(source, from: 0, to: count) == count)
     }
 
-    /// Copies in words, and joins what `test` says of each; the last one overlaps, a short rest is padded with
-    /// letters, of which no test complains.
+    /// Copies in large pieces, the last one overlapping, and joins what the tests say of them; a rest of less
+    /// than four bytes is padded with letters, of which no test complains.
     @inline(__always)
     private static func copy(
         _ source: UnsafePointer<UInt8>,
         count: Int,
         to target: UnsafeMutablePointer<UInt8>,
+        testSixteen: (Sixteen) -> SIMD2<UInt64>,
         test: (UInt64) -> UInt64
     ) -> UInt64 {
-        if count >= 8 {
-            var stops: UInt64 = 0
+        if count >= 16 {
+            var stops = SIMD2<UInt64>(repeating: 0)
             var position = 0
-            repeat {
-                let word = unsafe source.word(at: position)
-                unsafe target.store(word, at: position)
-                stops |= test(word)
-                position &+= 8
-            } while position <= count &- 8
-            let word = unsafe source.word(at: count &- 8)
-            unsafe target.store(word, at: count &- 8)
-            return stops | test(word)
+            while position < count {
+                position = min(position, count &- 16)
+                let bytes = unsafe source.sixteen(at: position)
+                unsafe target.store(bytes, at: position)
+                stops |= testSixteen(bytes)
+                position &+= 16
+            }
+            return stops[0] | stops[1]
+        }
+        if count >= 8 {
+            let first = unsafe source.word(at: 0)
+            let last = unsafe source.word(at: count &- 8)
+            unsafe target.store(first, at: 0)
+            unsafe target.store(last, at: count &- 8)
+            return test(first) | test(last)
         }
         if count >= 4 {
             let first = unsafe source.half(at: 0)
@@ -140,6 +165,14 @@ enum ByteScan {
     }
 
     /// Bytes up to SP, DEL, and everything that is not ASCII.
+    @inline(__always)
+    private static func notVisible(_ bytes: Sixteen) -> SIMD2<UInt64> {
+        let upToSpace: Sixteen = (bytes &- Sixteen(repeating: 0x21)) | bytes
+        let delete: Sixteen = (bytes ^ Sixteen(repeating: 0x7f)) &- Sixteen(repeating: 1)
+        let stops: Sixteen = upToSpace | delete
+        return unsafe unsafeBitCast(stops & Sixteen(repeating: 0x80), to: SIMD2<UInt64>.self)
+    }
+
     @inline(__always)
     private static func notVisible(_ word: UInt64) -> UInt64 {
         let upToSpace = word &- 0x2121_2121_2121_2121

@@ -51,7 +51,9 @@ struct ChunkDecoder {
                 state = .size
             case .size:
                 if let value = byte.hexDigit {
-                    guard digits < 16 && remaining <= UInt64(Int64.max) &>> 4 else { throw .chunkSizeOverflow }
+                    guard digits < 16 && remaining <= UInt64(Int64.max) &>> 4 else {
+                        throw .chunkSizeOverflow
+                    }
                     remaining = remaining &<< 4 | UInt64(value)
                     digits &+= 1
                 } else {

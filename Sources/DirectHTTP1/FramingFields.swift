@@ -143,7 +143,9 @@ struct FramingFields {
         var hint = keepAlive ?? KeepAliveHint()
         while let parameter = unsafe elements.next() {
             let nameCount = unsafe ByteScan.endOfToken(parameter.bytes, from: 0, to: parameter.count)
-            guard unsafe nameCount < parameter.count, unsafe parameter.bytes[nameCount] == .equals else { continue }
+            guard unsafe nameCount < parameter.count, unsafe parameter.bytes[nameCount] == .equals else {
+                continue
+            }
             var position = nameCount + 1
             guard
                 let value = try? unsafe number(parameter.bytes, count: parameter.count, position: &position),

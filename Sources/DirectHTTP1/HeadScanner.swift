@@ -96,7 +96,8 @@
             part = .reason
         }
         let lineEnd = unsafe ByteScan.endOfText(base, from: position, to: end)
-        guard let next = try unsafe endOfLine(base, at: lineEnd, end: end, limits: limits, .invalidReasonPhrase)
+        guard
+            let next = try unsafe endOfLine(base, at: lineEnd, end: end, limits: limits, .invalidReasonPhrase)
         else { return false }
         let start = min(StatusLine.prefixCount &+ 1, lineEnd)
         reason = UInt32(truncatingIfNeeded: start)..<UInt32(truncatingIfNeeded: lineEnd)
@@ -126,7 +127,14 @@
                 }
             }
             position = unsafe ByteScan.endOfText(base, from: position, to: end)
-            guard let next = try unsafe endOfLine(base, at: position, end: end, limits: limits, .invalidFieldValue)
+            guard
+                let next = try unsafe endOfLine(
+                    base,
+                    at: position,
+                    end: end,
+                    limits: limits,
+                    .invalidFieldValue
+                )
             else { return nil }
             try unsafe keepField(base, lineEnd: position, limits: limits)
             nameEnd = 0
@@ -153,7 +161,9 @@
             guard lineEnd &+ 1 < end && lineEnd &- lineStart <= limits.lineBytes else { break }
             guard unsafe base.isLineEnd(at: lineEnd) else { break }
             // Of a value that is empty these two are the line's end and the colon or its space.
-            guard unsafe base[lineEnd &- 1] > .space && base[start] > .space || start == lineEnd else { break }
+            guard unsafe base[lineEnd &- 1] > .space && base[start] > .space || start == lineEnd else {
+                break
+            }
             let place = FieldPlace(
                 nameStart: UInt32(truncatingIfNeeded: lineStart),
                 nameEnd: UInt32(truncatingIfNeeded: nameEnd),
@@ -161,7 +171,8 @@
                 valueEnd: UInt32(truncatingIfNeeded: lineEnd)
             )
             unsafe (places + count).initialize(to: place)
-            marked |= FramingFields.mark(nameCount: nameEnd &- lineStart) &<< UInt64(truncatingIfNeeded: count)
+            marked |=
+                FramingFields.mark(nameCount: nameEnd &- lineStart) &<< UInt64(truncatingIfNeeded: count)
             count &+= 1
             lineStart = lineEnd &+ 2
         }
@@ -216,7 +227,9 @@
         limits: Limits,
         _ fault: HTTP1Error
     ) throws(HTTP1Error) -> Int? {
-        if unsafe lineEnd &+ 1 < end && base.isLineEnd(at: lineEnd) && lineEnd &- lineStart <= limits.lineBytes {
+        if unsafe lineEnd &+ 1 < end && base.isLineEnd(at: lineEnd)
+            && lineEnd &- lineStart <= limits.lineBytes
+        {
             return lineEnd &+ 2
         }
         return try unsafe oddLineEnd(base, at: lineEnd, end: end, limits: limits, fault)
@@ -237,7 +250,9 @@
                 guard leniency.acceptsBareLineFeeds else {
                     throw fault(.bareLineFeed, at: lineEnd, limits: limits)
                 }
-                guard lineEnd - lineStart <= limits.lineBytes else { throw .lineTooLong(limit: limits.lineBytes) }
+                guard lineEnd - lineStart <= limits.lineBytes else {
+                    throw .lineTooLong(limit: limits.lineBytes)
+                }
                 return lineEnd + 1
             }
             guard byte == .carriageReturn else { throw fault(textFault, at: lineEnd, limits: limits) }

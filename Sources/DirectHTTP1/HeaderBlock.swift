@@ -39,16 +39,23 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return unsafe unsafeDowncast(block, to: HeaderBlock.self)
     }
 
-    /// The fields' places; `header.fields` of them are initialised.
+    /// By pointer, as `header` itself checks for overlapping accesses at run time, at 80 instructions each.
+    @inline(__always)
+    var counts: Counts {
+        get { unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee } }
+        set { unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee = newValue } }
+    }
+
+    /// The fields' places; `counts.fields` of them are initialised.
     @inline(__always)
     var places: UnsafeMutablePointer<FieldPlace> {
         unsafe withUnsafeMutablePointerToElements { unsafe $0 }
     }
 
-    /// The bytes behind the places; `header.bytes` of them are initialised.
+    /// The bytes behind the places; `counts.bytes` of them are initialised.
     @inline(__always)
     var bytes: UnsafeMutablePointer<UInt8> {
-        unsafe UnsafeMutableRawPointer(places + header.fieldCapacity).assumingMemoryBound(to: UInt8.self)
+        unsafe UnsafeMutableRawPointer(places + counts.fieldCapacity).assumingMemoryBound(to: UInt8.self)
     }
 
     @inline(__always)
@@ -65,31 +72,31 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
 
     /// Room for one more field of that many bytes, in this block or a larger copy.
     func withRoom(forBytes count: Int, unique: Bool) -> HeaderBlock {
-        let fieldsFit = header.fields < header.fieldCapacity
-        let bytesFit = header.bytes + count <= header.byteCapacity
+        let fieldsFit = counts.fields < counts.fieldCapacity
+        let bytesFit = counts.bytes + count <= counts.byteCapacity
         if unique && fieldsFit && bytesFit { return self }
         return copy(
-            fieldCapacity: fieldsFit ? header.fieldCapacity : header.fieldCapacity * 2 + 4,
-            byteCapacity: bytesFit ? header.byteCapacity : header.byteCapacity * 2 + count
+            fieldCapacity: fieldsFit ? counts.fieldCapacity : counts.fieldCapacity * 2 + 4,
+            byteCapacity: bytesFit ? counts.byteCapacity : counts.byteCapacity * 2 + count
         )
     }
 
     func copy(fieldCapacity: Int, byteCapacity: Int) -> HeaderBlock {
         let copy = HeaderBlock.make(
-            fieldCapacity: max(fieldCapacity, header.fields),
-            byteCapacity: max(byteCapacity, header.bytes)
+            fieldCapacity: max(fieldCapacity, counts.fields),
+            byteCapacity: max(byteCapacity, counts.bytes)
         )
-        unsafe copy.places.initialize(from: places, count: header.fields)
-        unsafe copy.bytes.initialize(from: bytes, count: header.bytes)
-        copy.header.fields = header.fields
-        copy.header.bytes = header.bytes
-        copy.header.reason = header.reason
+        unsafe copy.places.initialize(from: places, count: counts.fields)
+        unsafe copy.bytes.initialize(from: bytes, count: counts.bytes)
+        copy.counts.fields = counts.fields
+        copy.counts.bytes = counts.bytes
+        copy.counts.reason = counts.reason
         return copy
     }
 
     /// Adds a field; there must be room.
     func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
-        let nameStart = UInt32(header.bytes)
+        let nameStart = UInt32(counts.bytes)
         let valueStart = unsafe append(name)
         let valueEnd = unsafe append(value)
         let place = FieldPlace(
@@ -98,25 +105,25 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
             valueStart: valueStart,
             valueEnd: valueEnd
         )
-        unsafe (places + header.fields).initialize(to: place)
-        header.fields += 1
+        unsafe (places + counts.fields).initialize(to: place)
+        counts.fields += 1
     }
 
     private func append(_ more: UnsafeBufferPointer<UInt8>) -> UInt32 {
         if let source = more.baseAddress {
-            unsafe (bytes + header.bytes).initialize(from: source, count: more.count)
+            unsafe (bytes + counts.bytes).initialize(from: source, count: more.count)
         }
-        header.bytes += more.count
-        return UInt32(header.bytes)
+        counts.bytes += more.count
+        return UInt32(counts.bytes)
     }
 
     /// Forgets the fields whose index `isGone` names; their bytes stay until the next copy.
     func removeFields(where isGone: (Int) -> Bool) {
         var kept = 0
-        for index in 0..<header.fields where !isGone(index) {
+        for index in 0..<counts.fields where !isGone(index) {
             unsafe places[kept] = places[index]
             kept += 1
         }
-        header.fields = kept
+        counts.fields = kept
     }
 }

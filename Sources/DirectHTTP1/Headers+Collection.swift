@@ -3,11 +3,11 @@ extension Headers: RandomAccessCollection {
     public var startIndex: Int { 0 }
 
     /// The number of fields.
-    public var endIndex: Int { block?.header.fields ?? 0 }
+    public var endIndex: Int { block?.counts.fields ?? 0 }
 
     /// The field at that position, its name and value made into text.
     public subscript(position: Int) -> Field {
-        guard let block, position >= 0, position < block.header.fields else {
+        guard let block, position >= 0, position < block.counts.fields else {
             preconditionFailure("there is no field at that position")
         }
         return unsafe Field(
@@ -42,8 +42,8 @@ extension Headers: Hashable {
         hasher.combine(count)
         guard let block else { return }
         for index in indices {
-            for unsafe byte in unsafe block.name(at: index) { hasher.combine(byte.lowercased) }
-            for unsafe byte in unsafe block.value(at: index) { hasher.combine(byte) }
+            for unsafebyte in unsafe block.name(at: index) { hasher.combine(byte.lowercased) }
+            for unsafebyte in unsafe block.value(at: index) { hasher.combine(byte) }
             hasher.combine(UInt8.lineFeed)
         }
     }
@@ -62,7 +62,7 @@ extension Headers {
     package func index(of name: StaticString, from start: Int = 0) -> Int? {
         guard let block else { return nil }
         let count = name.utf8CodeUnitCount
-        for index in start..<block.header.fields {
+        for index in start..<block.counts.fields {
             let place = unsafe block.places[index]
             guard place.nameCount == count else { continue }
             let bytes = unsafe block.bytes + Int(place.nameStart)
@@ -77,13 +77,13 @@ extension Headers {
 
     /// The bytes of the value at `index`, which must be that of a field.
     package func valueBytes(at index: Int) -> [UInt8] {
-        guard let block, index < block.header.fields else { return [] }
+        guard let block, index < block.counts.fields else { return [] }
         return unsafe Array(block.value(at: index))
     }
 
     /// Lends the bytes of the value at `index`, which must be that of a field.
     package func withValue(at index: Int, _ body: (Span<UInt8>) -> Void) {
-        guard let block, index < block.header.fields else { return }
+        guard let block, index < block.counts.fields else { return }
         unsafe body(block.value(at: index).span)
     }
 

@@ -52,7 +52,7 @@ public struct Headers: @unchecked Sendable {
         guard let block else { return [] }
         return unsafe withBytes(of: name) { name in
             var values: [String] = []
-            for index in 0..<block.header.fields where unsafe block.name(at: index).equalsIgnoringCase(name) {
+            for index in 0..<block.counts.fields where unsafe block.name(at: index).equalsIgnoringCase(name) {
                 unsafe values.append(String(fieldText: block.value(at: index)))
             }
             return values
@@ -93,14 +93,14 @@ public struct Headers: @unchecked Sendable {
 
     /// Makes room for so many more fields, whose names and values have so many bytes together.
     public mutating func reserve(fields: Int, bytes: Int) {
-        let counts = block?.header
+        let counts = block?.counts
         let fieldCapacity = (counts?.fields ?? 0) + fields
         let byteCapacity = (counts?.bytes ?? 0) + bytes
         guard let block else {
             block = .make(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
             return
         }
-        if block.header.fieldCapacity < fieldCapacity || block.header.byteCapacity < byteCapacity {
+        if block.counts.fieldCapacity < fieldCapacity || block.counts.byteCapacity < byteCapacity {
             self.block = block.copy(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
         }
     }
@@ -126,7 +126,7 @@ public struct Headers: @unchecked Sendable {
     private func index(of name: String) -> Int? {
         guard let block else { return nil }
         return unsafe withBytes(of: name) { name in
-            (0..<block.header.fields).first { unsafe block.name(at: $0).equalsIgnoringCase(name) }
+            (0..<block.counts.fields).first { unsafe block.name(at: $0).equalsIgnoringCase(name) }
         }
     }
 

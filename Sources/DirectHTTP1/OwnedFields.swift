@@ -45,7 +45,8 @@ enum OwnedFields {
     private static let forbiddenInTrailers: [StaticString] = [
         "transfer-encoding", "content-length", "trailer", "te", "host", "connection", "keep-alive", "upgrade",
         "proxy-connection", "expect", "max-forwards", "authorization", "proxy-authorization",
-        "proxy-authenticate", "www-authenticate", "authentication-info", "proxy-authentication-info", "cookie",
+        "proxy-authenticate", "www-authenticate", "authentication-info", "proxy-authentication-info",
+        "cookie",
         "cookie2", "set-cookie", "set-cookie2", "content-type", "content-encoding", "content-range",
         "content-language", "content-location", "content-disposition", "range", "if-match", "if-none-match",
         "if-modified-since", "if-unmodified-since", "if-range", "cache-control", "pragma", "age", "date",
@@ -57,7 +58,7 @@ extension HeaderBlock {
     /// Whether there is a field of that name, in whatever case.
     @inline(__always)
     func hasField(named name: UnsafeBufferPointer<UInt8>) -> Bool {
-        for index in 0..<header.fields where unsafe places[index].nameCount == name.count {
+        for index in 0..<counts.fields where unsafe places[index].nameCount == name.count {
             if unsafe self.name(at: index).equalsIgnoringCase(name) { return true }
         }
         return false

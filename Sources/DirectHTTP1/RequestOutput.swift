@@ -59,7 +59,7 @@
         unless others: Headers = Headers()
     ) throws(HTTP1Error) {
         guard let block = headers.block else { return }
-        for index in 0..<block.header.fields {
+        for index in 0..<block.counts.fields {
             let name = unsafe block.name(at: index)
             if let other = others.block, unsafe other.hasField(named: name) { continue }
             let start = count
@@ -79,7 +79,7 @@
 
     mutating func writeTrailers(_ trailers: Headers) throws(HTTP1Error) {
         guard let block = trailers.block else { return }
-        for index in 0..<block.header.fields {
+        for index in 0..<block.counts.fields {
             let name = unsafe block.name(at: index)
             try unsafe writeName(name)
             if unsafe OwnedFields.isForbiddenInTrailers(name) {

@@ -101,6 +101,6 @@ extension Headers {
     /// Bytes that the fields take on the wire, at most.
     fileprivate var sizeBound: Int {
         guard let block else { return 0 }
-        return block.header.bytes + 4 * block.header.fields
+        return block.counts.bytes + 4 * block.counts.fields
     }
 }

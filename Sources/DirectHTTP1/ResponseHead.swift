@@ -45,8 +45,8 @@ public struct ResponseHead: Hashable, Sendable {
 
     /// The server's words for the status; often empty, and never to be relied on.
     public var reason: String {
-        guard let block = headers.block, !block.header.reason.isEmpty else { return "" }
-        let reason = block.header.reason
+        guard let block = headers.block, !block.counts.reason.isEmpty else { return "" }
+        let reason = block.counts.reason
         return unsafe String(
             fieldText: UnsafeBufferPointer(start: block.bytes + Int(reason.lowerBound), count: reason.count)
         )
@@ -58,16 +58,16 @@ extension Headers {
     fileprivate func carrying(reason: String) -> Headers {
         var reason = reason
         return reason.withUTF8 { reason in
-            let fields = block?.header.fields ?? 0
-            let start = block?.header.bytes ?? 0
+            let fields = block?.counts.fields ?? 0
+            let start = block?.counts.bytes ?? 0
             let own =
                 block?.copy(fieldCapacity: fields, byteCapacity: start + reason.count)
                 ?? .make(fieldCapacity: 0, byteCapacity: reason.count)
             if let source = reason.baseAddress {
                 unsafe (own.bytes + start).initialize(from: source, count: reason.count)
             }
-            own.header.bytes = start + reason.count
-            own.header.reason = UInt32(start)..<UInt32(start + reason.count)
+            own.counts.bytes = start + reason.count
+            own.counts.reason = UInt32(start)..<UInt32(start + reason.count)
             return Headers(block: own)
         }
     }

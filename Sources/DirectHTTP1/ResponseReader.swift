@@ -326,9 +326,9 @@ extension HeadScanner {
         let block = HeaderBlock.make(fieldCapacity: count, byteCapacity: length)
         unsafe block.places.initialize(from: places, count: count)
         unsafe block.bytes.initialize(from: base, count: length)
-        block.header.fields = count
-        block.header.bytes = length
-        block.header.reason = reason
+        block.counts.fields = count
+        block.counts.bytes = length
+        block.counts.reason = reason
         if hasFolds { block.unfoldValues() }
         return block
     }
@@ -359,7 +359,7 @@ extension HeadScanner {
 extension HeaderBlock {
     /// Puts spaces where values have line ends (RFC 9112, section 5.2).
     fileprivate func unfoldValues() {
-        for index in 0..<header.fields {
+        for index in 0..<counts.fields {
             let place = unsafe places[index]
             for position in Int(place.valueStart)..<Int(place.valueEnd) {
                 let byte = unsafe bytes[position]

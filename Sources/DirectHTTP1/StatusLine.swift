@@ -19,7 +19,8 @@ enum StatusLine {
     private static func looksRight(_ base: UnsafePointer<UInt8>) -> Bool {
         // "HTTP/1.1", or with the lowest bit of the last byte cleared, "HTTP/1.0".
         guard unsafe base.word(at: 0) & ~(1 &<< 56) == 0x302e_312f_5054_5448 else { return false }
-        return unsafe base[8] == .space && base[9] &- 0x31 < 9 && base[10] &- 0x30 < 10 && base[11] &- 0x30 < 10
+        return unsafe base[8] == .space && base[9] &- 0x31 < 9 && base[10] &- 0x30 < 10
+            && base[11] &- 0x30 < 10
             && (base[12] == .space || base[12] == .carriageReturn)
     }
 
@@ -41,7 +42,8 @@ enum StatusLine {
         case 8: return byte == .space ? nil : .malformedStatusLine
         case 9: return (0x31...0x39).contains(byte) ? nil : .malformedStatusCode
         case 10, 11: return byte.digit != nil ? nil : .malformedStatusCode
-        default: return byte == .space || byte == .carriageReturn || byte == .lineFeed ? nil : .malformedStatusCode
+        default:
+            return byte == .space || byte == .carriageReturn || byte == .lineFeed ? nil : .malformedStatusCode
         }
     }
 }

@@ -34,7 +34,7 @@ package final class SessionCache: @unchecked Sendable {
     }
 
     deinit {
-        forgetAll()
+        removeAll()
         lock.destroy()
     }
 
@@ -42,7 +42,7 @@ package final class SessionCache: @unchecked Sendable {
     package var count: Int { lock.withLock { total } }
 
     /// Drops every session, for example when trust has changed.
-    package func removeAll() { lock.withLock { forgetAll() } }
+    package func removeAll() { removeAll { _ in true } }
 
     /// Takes over the caller's reference to the session.
     func store(_ session: OpaquePointer, for key: SessionKey, now: Int = time(nil)) {
@@ -82,19 +82,20 @@ package final class SessionCache: @unchecked Sendable {
         }
     }
 
+    /// Drops the sessions of these keys.
+    func removeAll(where isUnwanted: (SessionKey) -> Bool) {
+        lock.withLock {
+            for key in shelves.keys.filter(isUnwanted) {
+                while shelves[key] != nil { drop(at: 0, from: key) }
+            }
+        }
+    }
+
     private func drop(at index: Int, from key: SessionKey) {
         guard let session = shelves[key]?.sessions.remove(at: index) else { return }
         SSL_SESSION_free(session.pointer)
         total -= 1
         if shelves[key]?.sessions.isEmpty == true { shelves[key] = nil }
-    }
-
-    private func forgetAll() {
-        for shelf in shelves.values {
-            for session in shelf.sessions { SSL_SESSION_free(session.pointer) }
-        }
-        shelves = [:]
-        total = 0
     }
 }
 

@@ -76,15 +76,13 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func use(_ identity: ClientIdentity) throws(TLSError) {
-        let chain = try CertificateList(pem: identity.certificateChain)
+        try CertificateList(pem: identity.certificateChain).show(in: raw)
         let key = try identity.parsedKey()
         defer { EVP_PKEY_free(key) }
-        // Each of these takes references of its own.
-        guard SSL_CTX_use_certificate(raw, chain.items[0]) == 1,
-            chain.items.dropFirst().allSatisfy({ direct_SSL_CTX_add1_chain_cert(raw, $0) == 1 }),
-            SSL_CTX_use_PrivateKey(raw, key) == 1,
-            SSL_CTX_check_private_key(raw) == 1
-        else { throw .badSettings("client identity: \(ErrorQueue.drainedReason())") }
+        // The context takes a reference of its own.
+        guard SSL_CTX_use_PrivateKey(raw, key) == 1, SSL_CTX_check_private_key(raw) == 1 else {
+            throw .badSettings("client key: \(ErrorQueue.drainedReason())")
+        }
     }
 }
 

@@ -35,7 +35,7 @@ extension TLSConnection {
     /// The chain that was found to be good, from the server's certificate to a root. Empty after a failed
     /// handshake, and on a resumed session, where none was built.
     package var verifiedCertificates: [CertificateSummary] {
-        summaries(SSL_get0_verified_chain(ssl))
+        rejection == nil ? summaries(SSL_get0_verified_chain(ssl)) : []
     }
 
     /// Borrows the stack.

@@ -93,8 +93,12 @@ private func noteStop(
     }
 }
 
-/// OpenSSL asks for a flush after each flight and for the end of the stream after each empty read.
-/// The rest (push, pop, pending bytes, kernel TLS) is answered "no" or "nothing".
+/// OpenSSL asks for a flush after each flight. All else (push, pop, pending bytes, kernel TLS) is answered
+/// "no" or "nothing".
+///
+/// So is `BIO_CTRL_EOF`, on purpose: told of an end without close_notify, OpenSSL 3 takes it for a fatal
+/// fault, sends an alert to a peer that is gone, and spoils the session, although TLS no longer asks for that
+/// (RFC 5246, section 7.2.1). `TransportState` remembers the end, and `TLSConnection` calls it a truncation.
 private func answerControl(
     _ bio: OpaquePointer?,
     _ command: Int32,
@@ -103,7 +107,6 @@ private func answerControl(
 ) -> Int {
     switch command {
     case BIO_CTRL_FLUSH: 1
-    case BIO_CTRL_EOF: transportState(of: bio)?.pointee.reachedEnd == true ? 1 : 0
     default: 0
     }
 }

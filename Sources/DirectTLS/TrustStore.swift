@@ -40,23 +40,16 @@ enum TrustStore {
                 throw .badSettings("roots from \(path): \(ErrorQueue.drainedReason())")
             }
         case .pem(let bytes):
-            for certificate in try CertificateList(pem: bytes).items { try add(certificate, to: store) }
+            try CertificateList(pem: bytes).add(to: store)
         case .der(let bytes):
-            for certificate in try CertificateList(der: bytes).items { try add(certificate, to: store) }
-        }
-    }
-
-    /// The store takes a reference of its own.
-    private static func add(_ certificate: OpaquePointer, to store: OpaquePointer) throws(TLSError) {
-        guard X509_STORE_add_cert(store, certificate) == 1 else {
-            throw .badSettings("root: \(ErrorQueue.drainedReason())")
+            try CertificateList(der: bytes).add(to: store)
         }
     }
 }
 
 /// Certificates parsed from bytes of the user's, freed with this object.
 final class CertificateList {
-    private(set) var items: [OpaquePointer] = []
+    private var items: [OpaquePointer] = []
 
     init(pem bytes: [UInt8]) throws(TLSError) {
         ErrorQueue.clear()
@@ -91,6 +84,28 @@ final class CertificateList {
 
     deinit {
         for certificate in items { X509_free(certificate) }
+    }
+
+    /// Makes each a root. The store takes references of its own.
+    func add(to store: OpaquePointer) throws(TLSError) {
+        for certificate in items {
+            guard X509_STORE_add_cert(store, certificate) == 1 else {
+                throw .badSettings("root: \(ErrorQueue.drainedReason())")
+            }
+        }
+    }
+
+    /// Makes the first our own and the rest its chain. The context takes references of its own.
+    func show(in context: OpaquePointer) throws(TLSError) {
+        for (index, certificate) in items.enumerated() {
+            let taken =
+                index == 0
+                ? SSL_CTX_use_certificate(context, certificate)
+                : direct_SSL_CTX_add1_chain_cert(context, certificate)
+            guard taken == 1 else {
+                throw .badSettings("client certificate \(index + 1): \(ErrorQueue.drainedReason())")
+            }
+        }
     }
 }
 

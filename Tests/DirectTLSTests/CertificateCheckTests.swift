@@ -1,0 +1,113 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct CertificateCheckTests {
+    private func fault(_ leaf: TestCertificate, chain: [TestCertificate] = []) throws -> CertificateFault? {
+        let pair = try Pair(TestServer(leaf, .init(chain: chain)), .testing(), .name("a.test"))
+        guard case .failed(.certificateRejected(let fault)) = pair.shake() else { return nil }
+        return fault
+    }
+
+    private func leaf(_ change: (inout TestCertificate.Plan) -> Void) -> TestCertificate {
+        var plan = TestCertificate.Plan(names: [.dns("a.test")])
+        change(&plan)
+        return TestCertificate(plan, issuer: .authority)
+    }
+
+    @Test func expiredCertificateIsRefused() throws {
+        let fault = try fault(leaf { $0.ends = -60 })
+        #expect(fault?.code == Int(X509_V_ERR_CERT_HAS_EXPIRED))
+        #expect(fault?.depth == 0)
+        #expect(fault?.subject == "CN=leaf")
+        #expect(fault?.expected == "a.test")
+        #expect(fault?.served == ["a.test"])
+    }
+
+    @Test func certificateOfTheFutureIsRefused() throws {
+        #expect(try fault(leaf { $0.begins = 3600 })?.code == Int(X509_V_ERR_CERT_NOT_YET_VALID))
+    }
+
+    @Test func selfSignedCertificateIsRefused() throws {
+        let own = TestCertificate(.init(names: [.dns("a.test")]))
+        #expect(try fault(own)?.code == Int(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT))
+    }
+
+    @Test func selfSignedCertificateIsAcceptedAsItsOwnRoot() throws {
+        let own = TestCertificate(.init(names: [.dns("a.test")]))
+        let context = try TLSContext.testing { $0.roots = .only([.pem(own.pem)]) }
+        #expect(try Pair(TestServer(own), context, .name("a.test")).shake() == .done)
+    }
+
+    @Test func certificateOfAnUnknownIssuerIsRefused() throws {
+        let stranger = TestCertificate(.init(commonName: "Stranger", isAuthority: true))
+        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: stranger)
+        let code = try fault(leaf)?.code
+        #expect(code == Int(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY))
+        let shown = try fault(leaf, chain: [stranger])
+        #expect(shown?.code == Int(X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN))
+        #expect(shown?.depth == 1)
+        #expect(shown?.subject == "CN=Stranger")
+    }
+
+    @Test func rootOfTheSameNameWithAnotherKeyDoesNotVouch() throws {
+        let impostor = TestCertificate(.init(commonName: "Test Root", isAuthority: true))
+        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: impostor)
+        #expect(try fault(leaf) != nil)
+    }
+
+    @Test func certificateForClientsIsRefused() throws {
+        let code = try fault(leaf { $0.usage = "clientAuth" })?.code
+        #expect(code == Int(X509_V_ERR_INVALID_PURPOSE))
+    }
+
+    @Test func leafCannotVouchForAnother() throws {
+        let middle = leaf { $0.commonName = "No Authority" }
+        let below = TestCertificate(.init(names: [.dns("a.test")]), issuer: middle)
+        #expect(try fault(below, chain: [middle])?.code == Int(X509_V_ERR_INVALID_CA))
+    }
+
+    @Test func intermediateLeadsToTheRoot() throws {
+        let middle = TestCertificate(.init(commonName: "Middle", isAuthority: true), issuer: .authority)
+        let below = TestCertificate(.init(names: [.dns("a.test")]), issuer: middle)
+        let pair = try Pair(TestServer(below, .init(chain: [middle])), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.client.certificates.map(\.subject) == ["CN=leaf", "CN=Middle"])
+        #expect(pair.client.verifiedCertificates.map(\.subject) == ["CN=leaf", "CN=Middle", "CN=Test Root"])
+    }
+
+    @Test func certificatesCanBeSeenAfterTheyWereRefused() throws {
+        let pair = try Pair(TestServer(.leaf("b.test")), .testing(), .name("a.test"))
+        _ = pair.shake()
+        #expect(pair.client.certificates.map(\.dnsNames) == [["b.test"]])
+        #expect(pair.client.verifiedCertificates.isEmpty)
+    }
+
+    @Test func serverWithoutACertificateIsRefused() throws {
+        let context = try TLSContext.testing { $0.maximumVersion = .tls12 }
+        let pair = try Pair(TestServer(nil, .init(cipherList: "aNULL@SECLEVEL=0")), context, .name("a.test"))
+        // Were it to be offered, such a cipher would need no certificate at all.
+        SSL_set_security_level(pair.client.ssl, 0)
+        SSL_set_cipher_list(pair.client.ssl, "aNULL@SECLEVEL=0")
+        #expect(pair.shake() == .failed(.noPeerCertificate))
+    }
+
+    @Test func refusalIsRepeatedAndNothingMayBeSentAfterIt() throws {
+        let pair = try Pair(TestServer(.leaf("b.test")), .testing(), .name("a.test"))
+        let error = try #require(pair.shake().error)
+        #expect(pair.client.handshake() == .failed(error))
+        let sent = pair.server.bytesFromClient
+        #expect(pair.write("secret") == .failed(error))
+        #expect(pair.readOnce() == .failed(error))
+        #expect(pair.server.bytesFromClient == sent)
+    }
+
+    @Test func nothingMayBeSentBeforeTheHandshake() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.write("secret") == .failed(.notOpen))
+        #expect(pair.readOnce() == .failed(.notOpen))
+        #expect(pair.server.bytesFromClient == 0)
+        #expect(pair.shake() == .done)
+    }
+}

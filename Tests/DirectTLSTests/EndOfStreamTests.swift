@@ -1,0 +1,133 @@
+import CDirectOpenSSL
+import Glibc
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct EndOfStreamTests {
+    private func open(
+        _ versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
+    ) throws -> Pair {
+        let pair = try Pair(
+            TestServer(.leaf("a.test"), .init(versions: versions)),
+            .testing(),
+            .name("a.test")
+        )
+        let step = pair.shake()
+        guard step == .done else { throw Unexpected(step) }
+        return pair
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func closeNotifyIsACompleteEnd(_ version: Int32) throws {
+        let pair = try open(version...version)
+        pair.server.send("all")
+        pair.server.sendCloseNotify()
+        pair.server.endsStream = true
+        #expect(pair.read() == .bytes(3))
+        #expect(pair.read() == .closeNotify)
+        #expect(pair.read() == .closeNotify)
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func endWithoutCloseNotifyIsATruncation(_ version: Int32) throws {
+        let pair = try open(version...version)
+        pair.server.send("part")
+        pair.server.endsStream = true
+        #expect(pair.read() == .bytes(4))
+        #expect(pair.read() == .truncated)
+        #expect(pair.read() == .truncated)
+    }
+
+    @Test func endInsideARecordIsATruncation() throws {
+        let pair = try open()
+        pair.server.sendRaw([23, 3, 3, 0, 200, 1, 2, 3])
+        pair.server.endsStream = true
+        #expect(pair.read() == .truncated)
+    }
+
+    @Test func alertIsItsNumberAndName() throws {
+        let trusting = TestServer(
+            .leaf("a.test"),
+            .init(asksForCertificate: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
+        )
+        let pair = try Pair(trusting, .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.read() == .failed(.alertReceived(number: 116, name: "certificate_required")))
+    }
+
+    @Test func resetIsAnErrno() throws {
+        let pair = try open()
+        pair.server.brokenBy = ECONNRESET
+        #expect(pair.read() == .failed(.connectionLost(errno: ECONNRESET)))
+        #expect(pair.read() == .failed(.connectionLost(errno: ECONNRESET)))
+    }
+
+    @Test func garbageInARecordIsAProtocolFailure() throws {
+        let pair = try open()
+        pair.server.sendRaw([23, 3, 3, 0, 40] + [UInt8](repeating: 7, count: 40))
+        let step = pair.read()
+        guard case .failed(.protocolFailure(let reason, _)) = step else { throw Unexpected(step) }
+        #expect(reason == "decryption failed or bad record mac")
+    }
+
+    @Test func writingToAVanishedPeerIsAnErrnoAndNoSignal() throws {
+        let pair = try open()
+        pair.server.brokenBy = EPIPE
+        #expect(pair.write("ping") == .failed(.connectionLost(errno: EPIPE)))
+        #expect(pair.write("ping") == .failed(.connectionLost(errno: EPIPE)))
+        pair.client.close()
+    }
+
+    @Test func endDuringTheHandshakeIsATruncation() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        pair.server.endsStream = true
+        #expect(pair.client.handshake() == .failed(.truncated))
+    }
+
+    @Test func resetDuringTheHandshakeIsAnErrno() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.client.handshake() == .wantsRead)
+        pair.server.brokenBy = ECONNRESET
+        #expect(pair.client.handshake() == .failed(.connectionLost(errno: ECONNRESET)))
+    }
+
+    @Test func closingTellsTheServer() throws {
+        let pair = try open()
+        pair.client.close()
+        pair.server.work()
+        #expect(SSL_get_shutdown(pair.server.ssl) & SSL_RECEIVED_SHUTDOWN != 0)
+        #expect(pair.write("more") == .failed(.notOpen))
+        #expect(pair.readOnce() == .failed(.notOpen))
+    }
+
+    @Test func closingBeforeTheHandshakeSendsNothing() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        pair.client.close()
+        #expect(pair.server.bytesFromClient == 0)
+        #expect(pair.client.handshake() == .failed(.notOpen))
+    }
+
+    @Test func halfClosedServerStillTakesWhatWeWrite() throws {
+        let pair = try open()
+        pair.server.endsStream = true
+        #expect(pair.read() == .truncated)
+        #expect(pair.write("late") == .bytes(4))
+        #expect(pair.server.received == Array("late".utf8))
+    }
+
+    /// A transport that is TLS itself may have to write before it can read.
+    @Test func crosswiseWaitIsPassedOn() throws {
+        let transport = TLSTransport(
+            context: nil,
+            read: { _, _, _ in TLSTransport.wouldBlockCrosswise },
+            write: { _, _, count in count }
+        )
+        let connection = try TLSConnection(
+            context: .testing(),
+            identity: .name("a.test"),
+            transport: transport
+        )
+        #expect(connection.handshake() == .wantsWrite)
+    }
+}

@@ -1,0 +1,181 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct ProtocolTests {
+    @Test(arguments: [(TLS1_2_VERSION, TLSVersion.tls12), (TLS1_3_VERSION, .tls13)])
+    func bytesGoBothWays(_ version: Int32, _ expected: TLSVersion) throws {
+        let server = TestServer(.leaf("a.test"), .init(versions: version...version))
+        let pair = try Pair(server, .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.write("ping") == .bytes(4))
+        #expect(pair.server.received == Array("ping".utf8))
+        pair.server.send("pong")
+        #expect(pair.read() == .bytes(4))
+        #expect(pair.text == "pong")
+        let facts = pair.client.facts
+        #expect(facts.version == expected)
+        #expect(facts.cipher.hasPrefix("TLS_"))
+        #expect(facts.group == "X25519")
+        #expect(!facts.resumed)
+    }
+
+    @Test func serverThatSpeaksOnlyTLS11IsRefused() throws {
+        let server = TestServer(.leaf("a.test"), .init(versions: TLS1_1_VERSION...TLS1_1_VERSION))
+        let context = try TLSContext.testing()
+        // The system's security level would refuse it too: here our own limit must.
+        SSL_CTX_set_security_level(context.raw, 0)
+        SSL_CTX_set_cipher_list(context.raw, "ALL@SECLEVEL=0")
+        let pair = try Pair(server, context, .name("a.test"))
+        #expect(pair.shake() == .failed(.alertReceived(number: 70, name: "protocol_version")))
+    }
+
+    @Test func versionsOutsideTheSettingsAreRefused() throws {
+        let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
+        let context = try TLSContext.testing { $0.minimumVersion = .tls13 }
+        let pair = try Pair(server, context, .name("a.test"))
+        #expect(pair.shake() == .failed(.alertReceived(number: 70, name: "protocol_version")))
+    }
+
+    @Test func alpnMayChooseOurProtocol() throws {
+        let pair = try Pair(TestServer(.leaf("a.test"), .init(alpn: "http/1.1")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.client.facts.alpn == "http/1.1")
+    }
+
+    @Test func alpnMayBeSilent() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.client.facts.alpn == nil)
+    }
+
+    @Test(arguments: ["h2", "http/1.0", "http/1.1\0"])
+    func alpnMayNotChooseAnotherProtocol(_ name: String) throws {
+        let pair = try Pair(TestServer(.leaf("a.test"), .init(alpn: name)), .testing(), .name("a.test"))
+        #expect(pair.shake().error != nil)
+    }
+
+    @Test func alpnMayNotChooseAnotherProtocolEvenIfOpenSSLLetsIt() throws {
+        let pair = try Pair(TestServer(.leaf("a.test"), .init(alpn: "h2")), .testing(), .name("a.test"))
+        let both: [UInt8] = [2] + Array("h2".utf8) + [8] + Array("http/1.1".utf8)
+        SSL_set_alpn_protos(pair.client.ssl, both, UInt32(both.count))
+        #expect(pair.shake() == .failed(.unexpectedProtocol("h2")))
+        #expect(pair.write("secret") == .failed(.unexpectedProtocol("h2")))
+    }
+
+    @Test func serverNameIsTheNameInLowerCase() throws {
+        let server = TestServer(.leaf("a.test"))
+        _ = try Pair(server, .testing(), .name("A.Test")).shake()
+        #expect(server.offeredNames == ["a.test"])
+    }
+
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func noServerNameIsSentForAnAddress(_ address: String) throws {
+        let server = TestServer(.leaf("a.test"))
+        _ = try Pair(server, .testing(), .address(address)).shake()
+        #expect(server.offeredNames == [nil])
+    }
+
+    @Test func renegotiationIsRefused() throws {
+        let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
+        let pair = try Pair(server, .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        SSL_renegotiate(pair.server.ssl)
+        pair.server.note(SSL_do_handshake(pair.server.ssl))
+        _ = pair.read()
+        #expect(pair.server.failure == "no renegotiation")
+    }
+
+    @Test func compressionIsNeverOffered() throws {
+        let context = try TLSContext.testing()
+        let options = withExtendedLifetime(context) { SSL_CTX_get_options(context.raw) }
+        #expect(options & direct_SSL_OP_NO_COMPRESSION() != 0)
+    }
+
+    @Test func whatIsNotTLSIsATypedError() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        pair.server.sendRaw(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+        let step = pair.client.handshake()
+        guard case .protocolFailure("wrong version number", _) = step.error else { throw Unexpected(step) }
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func oneByteAtATimeIsEnough(_ version: Int32) throws {
+        let server = TestServer(.leaf("a.test"), .init(versions: version...version))
+        let pair = try Pair(server, .testing(), .name("a.test"))
+        pair.server.bytesAtOnce = 1
+        #expect(pair.shake() == .done)
+        let long = String(repeating: "0123456789", count: 4_000)
+        #expect(pair.write(long) == .bytes(40_000))
+        #expect(pair.server.received == Array(long.utf8))
+        pair.server.send("pong")
+        #expect(pair.read() == .bytes(4))
+        #expect(pair.text == "pong")
+    }
+
+    @Test func writeSaysHowMuchItTook() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        let long = [UInt8](repeating: 7, count: 40_000)
+        // One record: without the partial mode OpenSSL reports nothing until all is gone.
+        #expect(long.withUnsafeBytes { pair.client.write($0) } == .bytes(16_384))
+    }
+
+    @Test func staleErrorOfTheThreadDoesNotPoisonAHealthyConnection() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        leaveAnError()
+        #expect(pair.client.handshake() == .wantsRead)
+        #expect(pair.shake() == .done)
+        leaveAnError()
+        #expect(pair.readOnce() == .wantsRead)
+        leaveAnError()
+        #expect(pair.write("ping") == .bytes(4))
+        pair.server.send("pong")
+        leaveAnError()
+        #expect(pair.read() == .bytes(4))
+    }
+
+    @Test func noErrorIsLeftToOthers() throws {
+        let pair = try Pair(TestServer(.leaf("b.test")), .testing(), .name("a.test"))
+        _ = pair.client.handshake()
+        pair.server.work()
+        #expect(pair.client.handshake().error != nil)
+        #expect(ERR_peek_error() == 0)
+        #expect(throws: TLSError.self) { try TLSContext.testing { $0.roots = .only([.pem([1, 2])]) } }
+        #expect(ERR_peek_error() == 0)
+    }
+
+    @Test func idleConnectionGivesItsBuffersBackAndStillWorks() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.write("one") == .bytes(3))
+        #expect(pair.readOnce() == .wantsRead)
+        pair.client.releaseBuffers()
+        #expect(pair.write("two") == .bytes(3))
+        pair.server.send("three")
+        #expect(pair.read() == .bytes(5))
+    }
+
+    @Test func bytesOfTheNextRecordArePending() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.readOnce() == .wantsRead)
+        #expect(!pair.client.hasPending)
+        pair.server.send("one")
+        pair.server.send("two")
+        #expect(pair.readOnce() == .bytes(3))
+        #expect(pair.client.hasPending)
+        #expect(pair.readOnce() == .bytes(3))
+        #expect(!pair.client.hasPending)
+    }
+
+    private func leaveAnError() {
+        let nonsense: [UInt8] = [1, 2, 3, 4]
+        nonsense.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            #expect(d2i_X509(nil, &cursor, buffer.count) == nil)
+        }
+        #expect(ERR_peek_error() != 0)
+    }
+}

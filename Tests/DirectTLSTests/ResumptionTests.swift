@@ -1,0 +1,180 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct ResumptionTests {
+    let server12 = TestServer(
+        .leaf("a.test", "b.test", "*.c.test"),
+        .init(versions: TLS1_2_VERSION...TLS1_2_VERSION)
+    )
+    let server13 = TestServer(.leaf("a.test", "b.test", "*.c.test"))
+    let sessions = SessionCache()
+
+    private func server(_ version: TLSVersion) -> TestServer { version == .tls12 ? server12 : server13 }
+
+    /// One request and answer, since the tickets of TLS 1.3 arrive with the first read.
+    private func exchange(_ pair: Pair, close: Bool = true) throws -> Bool {
+        let step = pair.shake()
+        guard step == .done else { throw Unexpected(step) }
+        #expect(pair.write("ping") == .bytes(4))
+        pair.server.send("pong")
+        #expect(pair.read() == .bytes(4))
+        if close { pair.client.close() }
+        return pair.client.facts.resumed
+    }
+
+    private func visit(
+        _ version: TLSVersion,
+        _ context: TLSContext,
+        _ identity: ServerIdentity,
+        port: UInt16 = 443,
+        close: Bool = true
+    ) throws -> Bool {
+        try exchange(Pair(server(version), context, identity, sessions: sessions, port: port), close: close)
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func secondConnectionResumes(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(version, context, .name("a.test")))
+        #expect(try visit(version, context, .name("a.test")))
+        #expect(try visit(version, context, .name("a.test")))
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func sessionSurvivesAConnectionThatWasJustDropped(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(version, context, .name("a.test"), close: false))
+        for _ in 0..<sessions.count { #expect(try visit(version, context, .name("a.test"), close: false)) }
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func sessionSurvivesAServerThatEndsWithoutCloseNotify(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        for isLater in [false, true, true, true, true] {
+            let pair = try Pair(server(version), context, .name("a.test"), sessions: sessions)
+            #expect(try exchange(pair, close: false) == isLater)
+            pair.server.endsStream = true
+            #expect(pair.read() == .truncated)
+            pair.client.close()
+        }
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func anotherNameDoesNotResume(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(version, context, .name("a.test")))
+        #expect(try !visit(version, context, .name("b.test")))
+    }
+
+    @Test func anotherPortDoesNotResume() throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(.tls13, context, .name("a.test")))
+        #expect(try !visit(.tls13, context, .name("a.test"), port: 8443))
+    }
+
+    @Test func anotherContextDoesNotResume() throws {
+        #expect(try !visit(.tls13, .testing(), .name("a.test")))
+        #expect(try !visit(.tls13, .testing(), .name("a.test")))
+    }
+
+    @Test func resumptionCanBeTurnedOff() throws {
+        let context = try TLSContext.testing { $0.resumesSessions = false }
+        #expect(try !visit(.tls13, context, .name("a.test")))
+        #expect(try !visit(.tls13, context, .name("a.test")))
+        #expect(sessions.count == 0)
+    }
+
+    /// OpenSSL resumes a session of one name for another, and calls it verified.
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func nameIsCheckedAgainOnAResumedSession(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(version, context, .name("a.test")))
+        for wrong in [try ServerIdentity.name("d.test"), try .address("127.0.0.1"), try .name("x.y.c.test")] {
+            try move(from: .name("a.test"), to: wrong, context)
+            let pair = try Pair(server(version), context, wrong, sessions: sessions)
+            let served = ["a.test", "b.test", "*.c.test"]
+            #expect(pair.shake() == .failed(.nameMismatch(expected: wrong.text, served: served)))
+            #expect(SSL_session_reused(pair.client.ssl) == 1)
+            #expect(pair.readOnce().isFailure)
+            #expect(try !visit(version, context, .name("a.test")))
+        }
+    }
+
+    @Test func sessionOfAnotherNameOfTheSameCertificateWouldPassTheCheck() throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(.tls13, context, .name("a.test")))
+        try move(from: .name("a.test"), to: .name("x.c.test"), context)
+        #expect(try visit(.tls13, context, .name("x.c.test")))
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func sessionOfARefusedServerIsNotKept(_ version: TLSVersion) throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(version, context, .name("a.test")))
+        try move(from: .name("a.test"), to: .name("d.test"), context)
+        sessions.removeAll { $0.identity.text == "a.test" }
+        let pair = try Pair(server(version), context, .name("d.test"), sessions: sessions)
+        guard case .failed = pair.shake() else { throw Unexpected("accepted") }
+        sessions.removeAll()
+        _ = pair.readOnce()
+        #expect(sessions.count == 0)
+    }
+
+    @Test func certificateThatExpiredSinceIsRefusedOnAResumedSession() throws {
+        let leaf = TestCertificate(.init(names: [.dns("a.test")], ends: -60), issuer: .authority)
+        let server = TestServer(leaf)
+        let context = try TLSContext.testing()
+        // The clock cannot be moved, so the first connection looks at an earlier time.
+        let early = try Pair(server, context, .name("a.test"), sessions: sessions)
+        X509_VERIFY_PARAM_set_time(SSL_get0_param(early.client.ssl), time(nil) - 600)
+        #expect(try !exchange(early))
+        let late = try Pair(server, context, .name("a.test"), sessions: sessions)
+        guard case .certificateRejected(let fault) = late.shake().error else { throw Unexpected("accepted") }
+        #expect(fault.code == Int(X509_V_ERR_CERT_HAS_EXPIRED))
+        #expect(SSL_session_reused(late.client.ssl) == 1)
+    }
+
+    @Test func ticketOfTLS13IsUsedOnce() throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(.tls13, context, .name("a.test")))
+        #expect(sessions.count == 2)
+        let first = try Pair(server13, context, .name("a.test"), sessions: sessions)
+        let second = try Pair(server13, context, .name("a.test"), sessions: sessions)
+        let third = try Pair(server13, context, .name("a.test"), sessions: sessions)
+        #expect(sessions.count == 0)
+        let used = [first, second].map { SSL_get_session($0.client.ssl) }
+        #expect(used[0] != used[1])
+        #expect(SSL_get_session(third.client.ssl) == nil)
+    }
+
+    @Test func sessionOfTLS12IsUsedAgain() throws {
+        let context = try TLSContext.testing()
+        #expect(try !visit(.tls12, context, .name("a.test")))
+        let count = sessions.count
+        _ = try Pair(server12, context, .name("a.test"), sessions: sessions)
+        #expect(sessions.count == count)
+    }
+
+    @Test func connectionMayOutliveTheCacheItWasGiven() throws {
+        let context = try TLSContext.testing()
+        var cache: SessionCache? = SessionCache()
+        let pair = try Pair(server13, context, .name("a.test"), sessions: cache)
+        cache = nil
+        #expect(try !exchange(pair))
+    }
+
+    private func move(from: ServerIdentity, to: ServerIdentity, _ context: TLSContext) throws {
+        let key = SessionKey(identity: from, port: 443, context: context.number)
+        let session = try #require(sessions.take(key))
+        sessions.store(session, for: SessionKey(identity: to, port: 443, context: context.number))
+        sessions.removeAll { $0 == key }
+    }
+}
+
+extension ReadStep {
+    var isFailure: Bool {
+        if case .failed = self { true } else { false }
+    }
+}

@@ -1,0 +1,117 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct SessionCacheTests {
+    private func session(
+        _ version: Int32 = TLS1_2_VERSION,
+        timeout: Int = 600,
+        madeAt time: Int = 1_000
+    ) throws -> OpaquePointer {
+        let session = try #require(SSL_SESSION_new())
+        SSL_SESSION_set_protocol_version(session, version)
+        SSL_SESSION_set_time(session, time)
+        SSL_SESSION_set_timeout(session, timeout)
+        // Without an identifier OpenSSL calls a session not resumable.
+        let identifier: [UInt8] = [1]
+        SSL_SESSION_set1_id(session, identifier, 1)
+        return session
+    }
+
+    private func key(_ name: String, port: UInt16 = 443, context: UInt64 = 1) throws -> SessionKey {
+        SessionKey(identity: try .name(name), port: port, context: context)
+    }
+
+    @Test func newestSessionIsTakenFirst() throws {
+        let cache = SessionCache()
+        let key = try key("a.test")
+        let first = try session(), second = try session()
+        cache.store(first, for: key, now: 1_000)
+        cache.store(second, for: key, now: 1_000)
+        let taken = cache.take(key, now: 1_000)
+        #expect(taken == second)
+        SSL_SESSION_free(taken)
+    }
+
+    @Test func keysDoNotMix() throws {
+        let cache = SessionCache()
+        cache.store(try session(), for: try key("a.test"), now: 1_000)
+        #expect(cache.take(try key("b.test"), now: 1_000) == nil)
+        #expect(cache.take(try key("a.test", port: 444), now: 1_000) == nil)
+        #expect(cache.take(try key("a.test", context: 2), now: 1_000) == nil)
+        let addressOfTheSameText = SessionKey(identity: try .address("::1"), port: 443, context: 1)
+        #expect(cache.take(addressOfTheSameText, now: 1_000) == nil)
+        #expect(cache.count == 1)
+    }
+
+    @Test func sessionIsGoodUntilItsTimeIsUp() throws {
+        let cache = SessionCache()
+        let key = try key("a.test")
+        cache.store(try session(timeout: 600), for: key, now: 1_000)
+        let taken = cache.take(key, now: 1_599)
+        #expect(taken != nil)
+        SSL_SESSION_free(taken)
+        #expect(cache.take(key, now: 1_600) == nil)
+        #expect(cache.count == 0)
+    }
+
+    @Test func noSessionIsKeptLongerThanSevenDays() throws {
+        let cache = SessionCache()
+        let key = try key("a.test")
+        let week = 7 * 24 * 3600
+        cache.store(try session(timeout: 10 * week), for: key, now: 1_000)
+        #expect(cache.take(key, now: 1_000 + week) == nil)
+    }
+
+    @Test func ticketOfTLS13WithoutALifetimeIsDroppedAtOnce() throws {
+        let cache = SessionCache()
+        cache.store(try session(TLS1_3_VERSION), for: try key("a.test"), now: 1_000)
+        #expect(cache.count == 0)
+    }
+
+    @Test func oneServerKeepsOnlyItsNewest() throws {
+        let cache = SessionCache(perServer: 2, total: 100)
+        let key = try key("a.test")
+        let all = try (0..<5).map { _ in try session() }
+        for session in all { cache.store(session, for: key, now: 1_000) }
+        #expect(cache.count == 2)
+        let taken = cache.take(key, now: 1_000)
+        #expect(taken == all[4])
+        SSL_SESSION_free(taken)
+    }
+
+    @Test func theServerUsedLeastRecentlyMakesRoom() throws {
+        let cache = SessionCache(perServer: 4, total: 3)
+        for name in ["a.test", "b.test", "c.test"] {
+            cache.store(try session(), for: try key(name), now: 1_000)
+        }
+        SSL_SESSION_free(cache.take(try key("a.test"), now: 1_000))
+        cache.store(try session(), for: try key("d.test"), now: 1_000)
+        #expect(cache.count == 3)
+        #expect(cache.take(try key("b.test"), now: 1_000) == nil)
+        for name in ["a.test", "c.test", "d.test"] {
+            let taken = cache.take(try key(name), now: 1_000)
+            #expect(taken != nil)
+            SSL_SESSION_free(taken)
+        }
+    }
+
+    @Test func manyThreadsMayUseOneCache() async throws {
+        let cache = SessionCache(perServer: 2, total: 8)
+        let keys = try (0..<20).map { try key("\($0).test") }
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for round in 0..<500 {
+                        if let made = try? session() { cache.store(made, for: keys[round % 20], now: 1_000) }
+                        if let taken = cache.take(keys[(round * 7) % 20], now: 1_000) {
+                            SSL_SESSION_free(taken)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(cache.count <= 8)
+    }
+}

@@ -1,0 +1,127 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct SettingsTests {
+    private func problem(_ change: (inout TLSSettings) -> Void) -> String {
+        do {
+            _ = try TLSContext.testing(change)
+            return ""
+        } catch {
+            return String(describing: error)
+        }
+    }
+
+    @Test func equalSettingsAreEqualByValue() {
+        var first = TLSSettings(), second = TLSSettings()
+        #expect(first == second)
+        first.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [2])
+        #expect(first != second)
+        second.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [3])
+        #expect(first != second)
+        second.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [2])
+        #expect(first == second)
+        #expect(first.hashValue == second.hashValue)
+        second.roots = .only([.pemFile("A.pem")])
+        first.roots = .only([.pemFile("a.pem")])
+        #expect(first != second)
+    }
+
+    @Test func privateKeyIsNeverShown() {
+        var settings = TLSSettings()
+        settings.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [211, 212])
+        var dumped = ""
+        dump(settings, to: &dumped)
+        for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("21")) }
+    }
+
+    @Test func rootsThatCannotBeReadAreNamed() {
+        #expect(problem { $0.roots = .only([.pemFile("/no/such/file")]) }.contains("/no/such/file"))
+        #expect(problem { $0.roots = .only([.pem(Array("nonsense".utf8))]) }.contains("no certificate"))
+        #expect(problem { $0.roots = .only([.der([1, 2, 3])]) }.contains("DER"))
+        #expect(problem { $0.roots = .only([]) }.contains("no roots"))
+        let broken = TestCertificate.authority.pem + Array("-----BEGIN CERTIFICATE-----\nMIIB\n".utf8)
+        #expect(problem { $0.roots = .only([.pem(broken)]) }.contains("certificate 2"))
+    }
+
+    @Test func sameRootTwiceIsFine() {
+        let root = TestCertificate.authority
+        #expect(problem { $0.roots = .only([.pem(root.pem + root.pem), .der(root.der)]) } == "")
+    }
+
+    @Test func versionsInTheWrongOrderAreRefused() {
+        let text = problem {
+            $0.minimumVersion = .tls13
+            $0.maximumVersion = .tls12
+        }
+        #expect(text.contains("TLS 1.3 is newer than TLS 1.2"))
+    }
+
+    @Test func keyThatDoesNotFitIsRefused() {
+        let mine = TestCertificate.leaf("me"), other = TestCertificate.leaf("other")
+        let text = problem {
+            $0.clientIdentity = ClientIdentity(certificateChain: mine.pem, privateKey: other.keyPEM)
+        }
+        #expect(text.contains("key values mismatch"))
+    }
+
+    @Test func encryptedKeyIsRefusedWithoutAQuestionOnTheTerminal() {
+        let key = Array(
+            """
+            -----BEGIN RSA PRIVATE KEY-----
+            Proc-Type: 4,ENCRYPTED
+            DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
+
+            AAAAAAAAAAAAAAAAAAAAAA==
+            -----END RSA PRIVATE KEY-----
+
+            """.utf8
+        )
+        let text = problem {
+            $0.clientIdentity = ClientIdentity(
+                certificateChain: TestCertificate.leaf("me").pem,
+                privateKey: key
+            )
+        }
+        #expect(text.contains("client key"))
+    }
+
+    @Test func clientIdentityIsShownToAServerThatAsks() throws {
+        let middle = TestCertificate(.init(commonName: "Client CA", isAuthority: true), issuer: .authority)
+        let mine = TestCertificate(.init(commonName: "me", usage: "clientAuth"), issuer: middle)
+        let context = try TLSContext.testing {
+            $0.clientIdentity = ClientIdentity(
+                certificateChain: mine.pem + middle.pem,
+                privateKey: mine.keyPEM
+            )
+        }
+        for version in [TLS1_2_VERSION, TLS1_3_VERSION] {
+            let pair = try Pair(asking(version), context, .name("a.test"))
+            #expect(pair.shake() == .done)
+            #expect(pair.write("ping") == .bytes(4))
+            #expect(pair.server.received == Array("ping".utf8))
+            let shown = try #require(SSL_get0_peer_certificate(pair.server.ssl))
+            #expect(CertificateSummary(shown).subject == "CN=me")
+        }
+    }
+
+    @Test func missingClientCertificateIsTheServersAlert() throws {
+        let older = try Pair(asking(TLS1_2_VERSION), .testing(), .name("a.test"))
+        #expect(older.shake() == .failed(.alertReceived(number: 40, name: "handshake_failure")))
+        let newer = try Pair(asking(TLS1_3_VERSION), .testing(), .name("a.test"))
+        #expect(newer.shake() == .done)
+        #expect(newer.read() == .failed(.alertReceived(number: 116, name: "certificate_required")))
+    }
+
+    private func asking(_ version: Int32) -> TestServer {
+        TestServer(
+            .leaf("a.test"),
+            .init(
+                versions: version...version,
+                asksForCertificate: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                trusts: .authority
+            )
+        )
+    }
+}

@@ -1,0 +1,107 @@
+import CDirectOpenSSL
+
+@testable import DirectTLS
+
+/// Our client and OpenSSL's server, joined in memory.
+final class Pair {
+    let client: TLSConnection
+    let server: ServerSide
+
+    init(
+        _ server: TestServer,
+        _ context: TLSContext,
+        _ identity: ServerIdentity,
+        sessions: SessionCache? = nil,
+        port: UInt16 = 443
+    ) throws {
+        self.server = server.accept()
+        client = try TLSConnection(
+            context: context,
+            identity: identity,
+            transport: self.server.transport,
+            sessions: sessions,
+            port: port
+        )
+    }
+
+    deinit {
+        // The connection uses the server side's wire until it is gone.
+        withExtendedLifetime(server) {}
+    }
+
+    /// Drives both sides until the client is done or has failed.
+    func shake() -> HandshakeStep {
+        for _ in 0..<100_000 {
+            let step = client.handshake()
+            server.work()
+            switch step {
+            case .done, .failed: return step
+            case .wantsRead, .wantsWrite: continue
+            }
+        }
+        return .wantsRead
+    }
+
+    /// Drives both sides until the client's read says something else than "later".
+    func read() -> ReadStep {
+        text = ""
+        for _ in 0..<100_000 {
+            let step = readOnce()
+            server.work()
+            if step != .wantsRead, step != .wantsWrite { return step }
+        }
+        return .wantsRead
+    }
+
+    /// What the last `read` brought.
+    private(set) var text = ""
+
+    func readOnce() -> ReadStep {
+        withUnsafeTemporaryAllocation(byteCount: 20_000, alignment: 1) { buffer in
+            let step = client.read(into: buffer)
+            if case .bytes(let count) = step { text = String(decoding: buffer[..<count], as: UTF8.self) }
+            return step
+        }
+    }
+
+    /// Writes everything, however little the wire takes at once.
+    func write(_ text: String) -> WriteStep {
+        var rest = Array(text.utf8)[...]
+        for _ in 0..<1_000_000 where !rest.isEmpty {
+            // A fresh copy each time: the bytes move between attempts.
+            let step = Array(rest).withUnsafeBytes { client.write($0) }
+            server.work()
+            switch step {
+            case .bytes(let count): rest = rest.dropFirst(count)
+            case .wantsRead, .wantsWrite: continue
+            case .failed: return step
+            }
+        }
+        return rest.isEmpty ? .bytes(text.utf8.count) : .wantsWrite
+    }
+}
+
+extension TLSContext {
+    /// Trusts the test authority alone.
+    static func testing(_ change: (inout TLSSettings) -> Void = { _ in }) throws -> TLSContext {
+        var settings = TLSSettings()
+        settings.roots = .only([.der(TestCertificate.authority.der)])
+        change(&settings)
+        return try TLSContext(settings)
+    }
+}
+
+extension HandshakeStep {
+    var error: TLSError? {
+        if case .failed(let error) = self { error } else { nil }
+    }
+}
+
+/// Ends a test in which something else happened than the rule says.
+struct Unexpected: Error {
+    let what: String
+
+    init(_ what: some Any) {
+        self.what = String(describing: what)
+    }
+}

@@ -1,0 +1,197 @@
+import CDirectOpenSSL
+import DirectTLS
+
+/// OpenSSL's server side, in memory. One `SSL_CTX` with one certificate; each connection is a `ServerSide`.
+final class TestServer: @unchecked Sendable {
+    let raw: OpaquePointer
+    /// What ALPN answers: nil says nothing.
+    private let alpnAnswer: UnsafeMutableBufferPointer<UInt8>?
+    /// The SNI of each ClientHello, nil where there was none.
+    private(set) var offeredNames: [String?] = []
+
+    struct Plan {
+        var versions = TLS1_2_VERSION...TLS1_3_VERSION
+        var alpn: String?
+        var asksForCertificate: Int32 = SSL_VERIFY_NONE
+        var trusts: TestCertificate?
+        var cipherList: String?
+        var chain: [TestCertificate] = []
+    }
+
+    init(_ certificate: TestCertificate?, _ plan: Plan = Plan()) {
+        guard let raw = SSL_CTX_new(TLS_server_method()) else { fatalError("no context") }
+        self.raw = raw
+        alpnAnswer = plan.alpn.map { text in
+            let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+            _ = bytes.initialize(from: text.utf8)
+            return bytes
+        }
+        SSL_CTX_set_security_level(raw, 0)
+        _ = direct_SSL_CTX_set_version_range(raw, plan.versions.lowerBound, plan.versions.upperBound)
+        if let certificate {
+            SSL_CTX_use_certificate(raw, certificate.x509)
+            SSL_CTX_use_PrivateKey(raw, certificate.key)
+        }
+        for certificate in plan.chain { _ = direct_SSL_CTX_add1_chain_cert(raw, certificate.x509) }
+        if let list = plan.cipherList { SSL_CTX_set_cipher_list(raw, list) }
+        SSL_CTX_set_verify(raw, plan.asksForCertificate, nil)
+        if let root = plan.trusts { X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), root.x509) }
+        let context: [UInt8] = [1]
+        SSL_CTX_set_session_id_context(raw, context, 1)
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        SSL_CTX_set_client_hello_cb(raw, noteHello, me)
+        if alpnAnswer != nil { SSL_CTX_set_alpn_select_cb(raw, answerALPN, me) }
+    }
+
+    deinit {
+        SSL_CTX_free(raw)
+        alpnAnswer?.deallocate()
+    }
+
+    func accept() -> ServerSide { ServerSide(self) }
+
+    fileprivate func note(_ name: String?) { offeredNames.append(name) }
+
+    fileprivate func answer(
+        _ out: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+        _ count: UnsafeMutablePointer<UInt8>?
+    ) -> Int32 {
+        guard let alpnAnswer else { return SSL_TLSEXT_ERR_NOACK }
+        out?.pointee = UnsafePointer(alpnAnswer.baseAddress)
+        count?.pointee = UInt8(alpnAnswer.count)
+        return SSL_TLSEXT_ERR_OK
+    }
+}
+
+private func noteHello(
+    _ ssl: OpaquePointer?,
+    _ alert: UnsafeMutablePointer<Int32>?,
+    _ server: UnsafeMutableRawPointer?
+) -> Int32 {
+    var start: UnsafePointer<UInt8>?
+    var count = 0
+    let isThere = SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_server_name), &start, &count) == 1
+    // List length, kind, name length: five bytes, then the name.
+    let name = isThere ? UnsafeBufferPointer(start: start, count: count).dropFirst(5) : nil
+    let text = name.map { String(decoding: $0, as: UTF8.self) }
+    server.map { Unmanaged<TestServer>.fromOpaque($0).takeUnretainedValue().note(text) }
+    return SSL_CLIENT_HELLO_SUCCESS
+}
+
+private func answerALPN(
+    _ ssl: OpaquePointer?,
+    _ out: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ count: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?,
+    _ offeredCount: UInt32,
+    _ server: UnsafeMutableRawPointer?
+) -> Int32 {
+    server.map { Unmanaged<TestServer>.fromOpaque($0).takeUnretainedValue().answer(out, count) } ?? 0
+}
+
+/// One connection seen from the server, and the wire to it, which can be made slow, cut or broken.
+final class ServerSide {
+    let ssl: OpaquePointer
+    let server: TestServer
+    private let toServer = BIO_new(BIO_s_mem())
+    private let toClient = BIO_new(BIO_s_mem())
+    private(set) var received: [UInt8] = []
+    /// OpenSSL's reason for the first error on this side.
+    private(set) var failure: String?
+
+    /// The most bytes one call moves; with 1, every second call also would block.
+    var bytesAtOnce = Int.max
+    /// After what the server has sent, the client sees the end of the stream.
+    var endsStream = false
+    /// After what the server has sent, the client sees this error; its writes see it at once.
+    var brokenBy: Int32 = 0
+    /// Bytes the client sent, as they went over the wire.
+    private(set) var bytesFromClient = 0
+    private var calls = 0
+
+    init(_ server: TestServer) {
+        guard let ssl = SSL_new(server.raw) else { fatalError("no connection") }
+        self.ssl = ssl
+        self.server = server
+        // An empty memory BIO means "later", not "end".
+        for bio in [toServer, toClient] { BIO_ctrl(bio, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil) }
+        SSL_set_bio(ssl, toServer, toClient)
+        SSL_set_accept_state(ssl)
+    }
+
+    deinit {
+        SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
+        SSL_free(ssl)
+    }
+
+    var transport: TLSTransport {
+        TLSTransport(
+            context: Unmanaged.passUnretained(self).toOpaque(),
+            read: { context, buffer, count in side(context).clientReads(buffer, count) },
+            write: { context, buffer, count in side(context).clientWrites(buffer, count) }
+        )
+    }
+
+    /// Lets the server do what it can.
+    func work() {
+        var buffer = [UInt8](repeating: 0, count: 20_000)
+        var count = 0
+        while failure == nil {
+            let result =
+                SSL_is_init_finished(ssl) == 1
+                ? SSL_read_ex(ssl, &buffer, buffer.count, &count) : SSL_do_handshake(ssl)
+            guard result == 1 else { return note(result) }
+            received += buffer.prefix(count)
+            count = 0
+        }
+    }
+
+    func send(_ text: String) {
+        var count = 0
+        let bytes = Array(text.utf8)
+        note(SSL_write_ex(ssl, bytes, bytes.count, &count))
+    }
+
+    func sendCloseNotify() {
+        SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    /// Puts bytes on the wire that TLS did not make.
+    func sendRaw(_ bytes: [UInt8]) {
+        BIO_write(toClient, bytes, Int32(bytes.count))
+    }
+
+    func note(_ result: Int32) {
+        if result != 1, SSL_get_error(ssl, result) == SSL_ERROR_SSL, failure == nil {
+            failure = String(cString: ERR_reason_error_string(ERR_peek_error()))
+        }
+        ERR_clear_error()
+    }
+
+    private func clientReads(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        if stutters() { return TLSTransport.wouldBlock }
+        let moved = BIO_read(toClient, buffer, Int32(clamping: min(count, bytesAtOnce)))
+        if moved > 0 { return Int(moved) }
+        if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
+        return endsStream ? TLSTransport.endOfStream : TLSTransport.wouldBlock
+    }
+
+    private func clientWrites(_ buffer: UnsafeRawPointer, _ count: Int) -> Int {
+        if stutters() { return TLSTransport.wouldBlock }
+        if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
+        let moved = Int(BIO_write(toServer, buffer, Int32(clamping: min(count, bytesAtOnce))))
+        bytesFromClient += moved
+        return moved
+    }
+
+    private func stutters() -> Bool {
+        calls += 1
+        return bytesAtOnce == 1 && calls % 2 == 0
+    }
+}
+
+private func side(_ context: UnsafeMutableRawPointer?) -> ServerSide {
+    guard let context else { fatalError("no context") }
+    return Unmanaged<ServerSide>.fromOpaque(context).takeUnretainedValue()
+}

@@ -1,0 +1,118 @@
+import CDirectOpenSSL
+import Foundation
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct SystemRootsTests {
+    private func find(
+        _ environment: [String: String] = [:],
+        directories: [String] = [],
+        bundles: [String] = []
+    ) throws -> SystemRoots {
+        try SystemRoots.find(environment: { environment[$0] }, directories: directories, bundles: bundles)
+    }
+
+    /// A directory with this many links named by hash, removed with the test.
+    private func directory(links: Int, _ use: (String) throws -> Void) throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "direct-roots-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: url) }
+        for index in 0..<links {
+            try Data().write(to: url.appending(path: String(format: "%08x.0", index)))
+        }
+        for other in ["readme.txt", "00000000.r0", "0000000g.0", "00000000.01", "000000001.0"] {
+            try Data().write(to: url.appending(path: other))
+        }
+        try use(url.path)
+    }
+
+    @Test func environmentComesFirst() throws {
+        let both = ["SSL_CERT_DIR": "/one:/two", "SSL_CERT_FILE": "/three"]
+        #expect(
+            try find(both, bundles: ["/dev/null"]) == SystemRoots(directories: "/one:/two", bundle: "/three")
+        )
+        #expect(try find(["SSL_CERT_FILE": "/three"]) == SystemRoots(bundle: "/three"))
+        #expect(try find(["SSL_CERT_DIR": "/one"]) == SystemRoots(directories: "/one"))
+    }
+
+    @Test func hashedDirectoryComesBeforeTheBundle() throws {
+        try directory(links: 20) { path in
+            let found = try find(directories: ["/no/such", path], bundles: ["/dev/null"])
+            #expect(found == SystemRoots(directories: path))
+        }
+    }
+
+    @Test func directoryWithAHandfulOfLinksIsNotTheSystems() throws {
+        try directory(links: 19) { path in
+            let found = try find(directories: [path], bundles: ["/no/such", "/dev/null"])
+            #expect(found == SystemRoots(bundle: "/dev/null"))
+        }
+    }
+
+    @Test func systemWithoutRootsIsAnError() {
+        #expect(throws: TLSError.self) { try find(directories: ["/no/such"], bundles: ["/no/such"]) }
+    }
+
+    @Test func namedPlaceThatCannotBeReadIsAnErrorThatNamesIt() throws {
+        for roots in [SystemRoots(directories: "/no/such"), SystemRoots(bundle: "/no/such")] {
+            do throws(TLSError) {
+                X509_STORE_free(try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) })
+                Issue.record("read")
+            } catch {
+                #expect(error.description.contains("/no/such"))
+            }
+        }
+    }
+
+    @Test func directoryIsNotReadUntilAnIssuerIsLookedFor() throws {
+        let root = TestCertificate.authority
+        let leaf = TestCertificate.leaf("a.test")
+        try directory(links: 20) { path in
+            let hash = String(
+                format: "%08lx",
+                X509_NAME_hash_ex(X509_get_subject_name(root.x509), nil, nil, nil)
+            )
+            try Data(root.pem).write(to: URL(filePath: "\(path)/\(hash).0"))
+            let store = try TrustStore.filled { store throws(TLSError) in
+                try SystemRoots(directories: path).add(to: store)
+            }
+            #expect(certificates(in: store) == 0)
+            let context = try TLSContext.testing()
+            SSL_CTX_set1_cert_store(context.raw, store)
+            let pair = try Pair(TestServer(leaf), context, .name("a.test"))
+            #expect(pair.shake() == .done)
+            #expect(certificates(in: store) == 1)
+            X509_STORE_free(store)
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/002c0b4f.0")))
+    func systemWithAHashedDirectoryDoesNotParseTheBundle() throws {
+        let roots = try SystemRoots.find(environment: { _ in nil })
+        #expect(roots.directories != nil)
+        #expect(roots.bundle == nil)
+        let store = try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) }
+        #expect(certificates(in: store) == 0)
+        X509_STORE_free(store)
+    }
+
+    @Test func contextsThatTrustTheSystemShareOneStore() throws {
+        let first = try TLSContext(TLSSettings()), second = try TLSContext(TLSSettings())
+        withExtendedLifetime((first, second)) {
+            #expect(SSL_CTX_get_cert_store(first.raw) == SSL_CTX_get_cert_store(second.raw))
+        }
+    }
+
+    @Test func ownRootsBesideTheSystemsStayOutOfTheSharedStore() throws {
+        let root = TestCertificate.authority
+        let both = try TLSContext.testing { $0.roots = .systemAnd([.der(root.der)]) }
+        #expect(try Pair(TestServer(.leaf("a.test")), both, .name("a.test")).shake() == .done)
+        let system = try TLSContext(TLSSettings())
+        #expect(try Pair(TestServer(.leaf("a.test")), system, .name("a.test")).shake().error != nil)
+    }
+
+    private func certificates(in store: OpaquePointer?) -> Int32 {
+        OPENSSL_sk_num(X509_STORE_get0_objects(store))
+    }
+}

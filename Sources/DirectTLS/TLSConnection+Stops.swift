@@ -37,7 +37,6 @@ extension TLSConnection {
         guard ERR_GET_LIB(code) == ERR_LIB_SSL else {
             return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
         }
-        if reason == SSL_R_UNEXPECTED_EOF_WHILE_READING { return .truncated }
         if reason == SSL_R_CERTIFICATE_VERIFY_FAILED, let rejection { return .failed(rejection.error) }
         // OpenSSL gives a received alert the reason 1000 and its number.
         if (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason) {

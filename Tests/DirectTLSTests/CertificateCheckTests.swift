@@ -16,6 +16,24 @@ import Testing
         return TestCertificate(plan, issuer: .authority)
     }
 
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func serverIsToldWhyItWasRefused(_ version: Int32) throws {
+        let server = TestServer(leaf { $0.ends = -60 }, .init(versions: version...version))
+        let pair = try Pair(server, .testing(), .name("a.test"))
+        #expect(pair.shake().error != nil)
+        #expect(pair.server.failure?.hasSuffix("alert certificate expired") == true)
+    }
+
+    /// Whatever switched OpenSSL's own refusal off, its verdict is read before a byte may flow.
+    @Test func verdictIsReadAlsoWhenOpenSSLDidNotActOnIt() throws {
+        let pair = try Pair(TestServer(leaf { $0.ends = -60 }), .testing(), .name("a.test"))
+        SSL_set_verify(pair.client.ssl, SSL_VERIFY_NONE, nil)
+        let step = pair.shake()
+        guard case .certificateRejected(let fault) = step.error else { throw Unexpected(step) }
+        #expect(fault.code == Int(X509_V_ERR_CERT_HAS_EXPIRED))
+        #expect(pair.write("secret").isFailure)
+    }
+
     @Test func expiredCertificateIsRefused() throws {
         let fault = try fault(leaf { $0.ends = -60 })
         #expect(fault?.code == Int(X509_V_ERR_CERT_HAS_EXPIRED))

@@ -114,6 +114,16 @@ import Testing
         #expect(pair.text == "pong")
     }
 
+    @Test func recordIsOneReadOfTheTransport() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.readOnce() == .wantsRead)
+        let before = pair.server.readsOfClient
+        pair.server.send("pong")
+        #expect(pair.read() == .bytes(4))
+        #expect(pair.server.readsOfClient == before + 1)
+    }
+
     @Test func writeSaysHowMuchItTook() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)

@@ -172,9 +172,3 @@ import Testing
         sessions.removeAll { $0 == key }
     }
 }
-
-extension ReadStep {
-    var isFailure: Bool {
-        if case .failed = self { true } else { false }
-    }
-}

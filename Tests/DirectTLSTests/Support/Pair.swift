@@ -97,6 +97,18 @@ extension HandshakeStep {
     }
 }
 
+extension ReadStep {
+    var isFailure: Bool {
+        if case .failed = self { true } else { false }
+    }
+}
+
+extension WriteStep {
+    var isFailure: Bool {
+        if case .failed = self { true } else { false }
+    }
+}
+
 /// Ends a test in which something else happened than the rule says.
 struct Unexpected: Error {
     let what: String

@@ -107,6 +107,8 @@ final class ServerSide {
     var brokenBy: Int32 = 0
     /// Bytes the client sent, as they went over the wire.
     private(set) var bytesFromClient = 0
+    /// How often the client's read moved bytes.
+    private(set) var readsOfClient = 0
     private var calls = 0
 
     init(_ server: TestServer) {
@@ -172,7 +174,10 @@ final class ServerSide {
     private func clientReads(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         if stutters() { return TLSTransport.wouldBlock }
         let moved = BIO_read(toClient, buffer, Int32(clamping: min(count, bytesAtOnce)))
-        if moved > 0 { return Int(moved) }
+        if moved > 0 {
+            readsOfClient += 1
+            return Int(moved)
+        }
         if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
         return endsStream ? TLSTransport.endOfStream : TLSTransport.wouldBlock
     }

@@ -31,17 +31,22 @@ struct SystemRoots: Hashable, Sendable {
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
     }
 
-    /// Reads the bundle, if there is one, and notes the directories.
+    /// Notes the directories and reads the bundle, or beside a hashed directory only notes it.
     func add(to store: OpaquePointer) throws(TLSError) {
-        if let bundle, X509_STORE_load_file(store, bundle) != 1 {
-            throw .badSettings("roots from \(bundle): \(ErrorQueue.drainedReason())")
-        }
+        let paths = directories?.split(separator: ":").map(String.init) ?? []
         if let directories {
-            guard directories.split(separator: ":").contains(where: { access(String($0), R_OK | X_OK) == 0 })
-            else { throw .badSettings("no directory of roots can be read in \(directories)") }
+            guard paths.contains(where: { access($0, R_OK | X_OK) == 0 }) else {
+                throw .badSettings("no directory of roots can be read in \(directories)")
+            }
             guard X509_STORE_load_path(store, directories) == 1 else {
                 throw .badSettings("roots from \(directories): \(ErrorQueue.drainedReason())")
             }
+        }
+        guard let bundle else { return }
+        if access(bundle, R_OK) == 0, paths.contains(where: isHashed) {
+            try DeferredBundle.attach(bundle, to: store)
+        } else if X509_STORE_load_file(store, bundle) != 1 {
+            throw .badSettings("roots from \(bundle): \(ErrorQueue.drainedReason())")
         }
     }
 

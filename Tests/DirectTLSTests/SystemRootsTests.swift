@@ -87,6 +87,37 @@ import Testing
         }
     }
 
+    @Test func bundleBesideAHashedDirectoryIsReadWhenTheDirectoryDoesNotHaveTheIssuer() throws {
+        let roots = (0..<3).map { TestCertificate(.init(commonName: "Root \($0)", isAuthority: true)) }
+        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: roots[1])
+        try directory(links: 20) { path in
+            try Data(roots.flatMap(\.pem)).write(to: URL(filePath: "\(path)/bundle.pem"))
+            let store = try TrustStore.filled { store throws(TLSError) in
+                try SystemRoots(directories: path, bundle: "\(path)/bundle.pem").add(to: store)
+            }
+            #expect(certificates(in: store) == 0)
+            let context = try TLSContext.testing()
+            SSL_CTX_set1_cert_store(context.raw, store)
+            #expect(try Pair(TestServer(leaf), context, .name("a.test")).shake() == .done)
+            #expect(certificates(in: store) == 3)
+            #expect(try Pair(TestServer(leaf), context, .name("a.test")).shake() == .done)
+            #expect(try Pair(TestServer(.leaf("a.test")), context, .name("a.test")).shake().error != nil)
+            #expect(certificates(in: store) == 3)
+            X509_STORE_free(store)
+        }
+    }
+
+    @Test func bundleBesideADirectoryWithoutHashesIsReadAtOnce() throws {
+        try directory(links: 1) { path in
+            try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/bundle.pem"))
+            let store = try TrustStore.filled { store throws(TLSError) in
+                try SystemRoots(directories: path, bundle: "\(path)/bundle.pem").add(to: store)
+            }
+            #expect(certificates(in: store) == 1)
+            X509_STORE_free(store)
+        }
+    }
+
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/002c0b4f.0")))
     func systemWithAHashedDirectoryDoesNotParseTheBundle() throws {
         let roots = try SystemRoots.find(environment: { _ in nil })

@@ -71,14 +71,17 @@ static inline void fixture_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); 
 static inline unsigned long fixture_XN_FLAG_RFC2253(void) { return XN_FLAG_RFC2253; }
 
 #ifdef __linux__
-/* glibc shows these two with _GNU_SOURCE only, which Swift does not define. */
+/* glibc shows these with _GNU_SOURCE only, which Swift does not define. */
 struct sockaddr;
 extern int accept4(int, struct sockaddr *restrict, unsigned int *restrict, int);
 extern int pipe2(int ends[2], int flags);
+extern int prctl(int option, ...);
 
 static inline int fixture_accept(int listener, int flags) {
     return accept4(listener, NULL, NULL, flags);
 }
+/* 15 is PR_SET_NAME. */
+static inline void fixture_name_this_thread(const char *name) { (void)prctl(15, name); }
 static inline int fixture_pipe(int ends[2], int flags) { return pipe2(ends, flags); }
 #endif
 

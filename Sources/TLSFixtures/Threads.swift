@@ -1,3 +1,5 @@
+internal import CDirectOpenSSL
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -156,6 +158,12 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
+    // For who looks at the process with a debugger or top.
+    #if canImport(Glibc)
+    fixture_name_this_thread("fixture")
+    #else
+    pthread_setname_np("fixture")
+    #endif
     Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
     return nil
 }

@@ -195,5 +195,9 @@ struct TLSByteScriptTests {
 
 /// Runs `openssl s_client` against the server with nothing to say.
 func openSSLClient(_ server: FixtureServer, _ arguments: String...) async throws -> CommandResult {
+    try await openSSLClient(server, arguments: arguments)
+}
+
+func openSSLClient(_ server: FixtureServer, arguments: [String]) async throws -> CommandResult {
     try await run("openssl", ["s_client", "-connect", server.authority] + arguments)
 }

@@ -65,6 +65,8 @@ final class TemporaryFile: Sendable {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
+    var isEmpty: Bool { (try? Data(contentsOf: URL(fileURLWithPath: path)).isEmpty) ?? true }
+
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }
@@ -76,5 +78,16 @@ func openDescriptors() throws -> Int {
     return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     #else
     return try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count
+    #endif
+}
+
+/// How many threads of fixture servers this process has.
+func fixtureThreadCount() throws -> Int {
+    #if os(Linux)
+    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count {
+        (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "fixture\n"
+    }
+    #else
+    return 0
     #endif
 }

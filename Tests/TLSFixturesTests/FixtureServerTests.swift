@@ -1,3 +1,4 @@
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -46,21 +47,69 @@ struct FixtureServerTests {
     }
 
     @Test("starts a hundred times in well under a second, and leaves nothing behind")
-    func manyServers() throws {
-        let authority = TestAuthority()
-        let certificate = authority.certificate(for: "a.test")
-        let before = try openDescriptors()
-        let clock = ContinuousClock()
-        let time = try clock.measure {
-            let servers = try (0..<100).map { _ in
-                try FixtureServer.start(.tls(certificate)) { _ in .text("") }
-            }
-            servers.forEach { $0.stop() }
+    func manyServers() async {
+        // In a process of its own: the other tests open descriptors, too, and take the processor.
+        await #expect(processExitsWith: .success) {
+            // The best of three: the machine has other work.
+            let times = try (0..<3).map { _ in try startManyServers() }
+            let best = try #require(times.min())
+            #expect(best < .seconds(1), "\(times)")
         }
-        #expect(time < .seconds(1))
-        // Other tests run beside this one; a leak would show as 300.
-        #expect(try openDescriptors() < before + 100)
     }
+
+    @Test("serves two thousand connections and leaves no descriptor and no thread")
+    func manyConnections() async {
+        await #expect(processExitsWith: .success) {
+            let descriptors = try openDescriptors()
+            try await serveManyConnections()
+            // A few come and go with the test library; a leak would show by the hundred.
+            #expect(try openDescriptors() < descriptors + 10)
+            #expect(try fixtureThreadCount() == 0)
+        }
+    }
+
+    @Test("writing to clients that have gone kills nobody", arguments: [true, false])
+    func noSIGPIPE(secure: Bool) async throws {
+        await #expect(processExitsWith: .success) { [secure] in
+            signal(SIGPIPE, SIG_DFL)
+            let security: FixtureSecurity = secure ? .tls(TestAuthority().certificate(for: "a.test")) : .plain
+            let server = try FixtureServer.start(
+                security,
+                behaviour: .bytes([
+                    .awaitArrival, .rawBytes([1]), .pause(.milliseconds(50)), .send("x"), .rawBytes([2]),
+                    .rawBytes([3]),
+                ])
+            )
+            _ = await talk(to: server, sending: "x", closingAfter: true)
+            _ = try await server.nextRecord()
+        }
+    }
+}
+
+private func startManyServers() throws -> Duration {
+    let descriptors = try openDescriptors()
+    let certificate = TestAuthority().certificate(for: "a.test")
+    let time = try ContinuousClock().measure {
+        let servers = try (0..<100).map { _ in try FixtureServer.start(.tls(certificate)) { _ in .text("") } }
+        servers.forEach { $0.stop() }
+    }
+    let after = try openDescriptors()
+    // A few come and go with the test library itself; a leak would show by the hundred.
+    #expect(after < descriptors + 10)
+    return time
+}
+
+private func serveManyConnections() async throws {
+    let server = try FixtureServer.start { _ in .text("").then(.close) }
+    for _ in 0..<20 {
+        await withTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask { _ = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n") }
+            }
+        }
+    }
+    try await server.waitUntil { $0.count == 2000 && $0.allSatisfy { $0.end != nil } }
+    server.stop()
 }
 
 private func curl(_ server: FixtureServer, _ name: String, _ root: TemporaryFile) -> [String] {

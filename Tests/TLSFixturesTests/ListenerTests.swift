@@ -91,28 +91,4 @@ struct ListenerTests {
         let again = try FixtureServer.refusing(on: "127.44.55.66", port: port)
         #expect(await talk(to: again).end == .failed(ECONNREFUSED))
     }
-
-    @Test("two thousand connections leave no descriptor and no thread")
-    func nothingLeft() async throws {
-        let server = try FixtureServer.start { _ in .text("").then(.close) }
-        for _ in 0..<20 {
-            await withTaskGroup { group in
-                for _ in 0..<100 {
-                    group.addTask { _ = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n") }
-                }
-            }
-        }
-        try await server.waitUntil { $0.count == 2000 && $0.allSatisfy { $0.end != nil } }
-        server.stop()
-        #expect(try openDescriptors() < 300)
-        #expect(try threadCount() < 200)
-    }
-}
-
-private func threadCount() throws -> Int {
-    #if os(Linux)
-    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
-    #else
-    return 0
-    #endif
 }

@@ -1,0 +1,301 @@
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("The HTTP server", .timeLimit(.minutes(1)))
+struct HTTPServerTests {
+    @Test("keeps a connection for several requests, and numbers them")
+    func keepAlive() async throws {
+        let server = try FixtureServer.start { request in
+            let reply = FixtureReply.text("\(request.numberOnConnection)")
+            return request.numberOnConnection == 2 ? reply.then(.close) : reply
+        }
+        let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        let outcome = await talk(to: server, sending: get + get + get)
+        #expect(outcome.text.components(separatedBy: "HTTP/1.1 200 OK").count == 4)
+        #expect(outcome.text.components(separatedBy: "Connection: close").count == 2)
+        let record = try await server.nextRecord()
+        #expect(record.requests.count == 3)
+        #expect(record.requests.map(\.order) == record.requests.map(\.order).sorted())
+    }
+
+    @Test("the reply goes out as written: status line, fields in order, content")
+    func exactReply() async throws {
+        let server = try FixtureServer.start { _ in
+            var reply = FixtureReply.bytes(Array("hi".utf8), status: 299, ["B": "2", "A": "1", "a": "3"])
+            reply.reason = "Odd"
+            return reply.then(.closeUnannounced)
+        }
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        #expect(outcome.text == "HTTP/1.1 299 Odd\r\nB: 2\r\nA: 1\r\na: 3\r\nContent-Length: 2\r\n\r\nhi")
+    }
+
+    @Test("HEAD, 204 and 304 carry no content")
+    func noContent() async throws {
+        let server = try FixtureServer.start { request in
+            .text("hi", status: Int(request.path.dropFirst()) ?? 200).then(.closeUnannounced)
+        }
+        let head = await talk(to: server, sending: "HEAD /200 HTTP/1.1\r\n\r\n")
+        #expect(head.text.hasSuffix("Content-Length: 2\r\n\r\n"))
+        for status in ["204", "304"] {
+            let outcome = await talk(to: server, sending: "GET /\(status) HTTP/1.1\r\n\r\n")
+            #expect(outcome.text.hasSuffix("charset=utf-8\r\n\r\n"))
+        }
+    }
+
+    @Test("sends chunks as they stand, with trailers")
+    func chunkedReply() async throws {
+        let server = try FixtureServer.start { _ in
+            .chunked([Array("hello".utf8), Array("0123456789abcdef".utf8)], trailers: ["X-Sum": "7"]).then(
+                .closeUnannounced
+            )
+        }
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        #expect(
+            outcome.text == """
+                HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r
+                5\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nX-Sum: 7\r\n\r\n
+                """
+        )
+    }
+
+    @Test("reads a chunked content with extensions and trailers, and the request behind it")
+    func chunkedRequest() async throws {
+        let server = try FixtureServer.start { request in
+            .text("\(try request.text)|\(try request.trailers["x-sum"] ?? "-")")
+        }
+        let outcome = await talk(
+            to: server,
+            sending:
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 7\r\n\r\n"
+                + "GET /next HTTP/1.1\r\nConnection: close\r\n\r\n"
+        )
+        #expect(outcome.text.contains("hello world|7"))
+        #expect(outcome.text.hasSuffix("|-"))
+        let requests = server.requests
+        #expect(requests.map(\.target) == ["/", "/next"])
+        #expect(requests[0].bodyText == "hello world")
+        #expect(requests[0].trailers["x-sum"] == "7")
+        #expect(requests.map(\.isComplete) == [true, true])
+    }
+
+    @Test("sends 100 (Continue) when the handler wants the content, and closes when it does not")
+    func expectContinue() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/take" ? .text(try request.text) : .status(417)
+        }
+        let head = "HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+        let taken = await talk(to: server, sending: "PUT /take \(head)ok")
+        #expect(taken.text.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"))
+        let refused = await talk(
+            to: server,
+            sending: "PUT /no HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+        )
+        #expect(refused.text.hasPrefix("HTTP/1.1 417 Expectation Failed\r\n"))
+        #expect(refused.text.contains("Connection: close"))
+        #expect(refused.end == .fin)
+    }
+
+    @Test("reads what the handler left of a content, so that the next request is understood")
+    func unreadContent() async throws {
+        let server = try FixtureServer.start { request in .text(request.path) }
+        let outcome = await talk(
+            to: server,
+            sending:
+                "POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nGET /GET /b HTTP/1.1\r\nConnection: close\r\n\r\n"
+        )
+        #expect(server.requests.map(\.target) == ["/a", "/b"])
+        #expect(server.requests[0].bodyText == "GET /")
+        #expect(outcome.text.hasSuffix("/b"))
+    }
+
+    @Test("an interim response goes out at once")
+    func interim() async throws {
+        let server = try FixtureServer.start { request in
+            try request.sendInterim(103, ["Link": "</a>"])
+            return .text("x").then(.closeUnannounced)
+        }
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        #expect(outcome.text.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test("a framing field of the handler's own replaces ours, right or wrong")
+    func wrongFraming() async throws {
+        let server = try FixtureServer.start { _ in
+            .bytes(Array("abc".utf8), ["Content-Length": "10"]).then(.cut)
+        }
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        #expect(outcome.text == "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        #expect(try await server.nextRecord().end == .serverCut)
+    }
+
+    @Test("a content without length ends with the connection")
+    func untilClose() async throws {
+        let server = try FixtureServer.start { _ in .bytes(Array("abc".utf8), framing: .untilClose) }
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        #expect(outcome.text == "HTTP/1.1 200 OK\r\n\r\nabc")
+    }
+
+    @Test("raw bytes and scripts can stand in for a reply")
+    func rawAndScript() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/raw"
+                ? .raw("nonsense\n", then: .close) : .script([.send("HTTP/1.1 200"), .reset])
+        }
+        #expect(await talk(to: server, sending: "GET /raw HTTP/1.1\r\n\r\n").text == "nonsense\n")
+        #expect(await talk(to: server, sending: "GET /x HTTP/1.1\r\n\r\n").end == .failed(ECONNRESET))
+    }
+
+    @Test(
+        "what it does not understand ends the connection, with the reason on record",
+        arguments: [
+            "nonsense\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\nx",
+            "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n",
+        ]
+    )
+    func badRequests(text: String) async throws {
+        let server = try FixtureServer.start { request in .text(try request.text) }
+        let outcome = await talk(to: server, sending: text)
+        #expect(outcome.text.isEmpty)
+        guard case .badRequest = try await server.nextRecord().end else {
+            Issue.record("\(server.records.map(\.end))")
+            return
+        }
+    }
+
+    @Test("a handler that throws resets the connection, its error on record")
+    func throwingHandler() async throws {
+        struct Broken: Error {}
+        let server = try FixtureServer.start { _ in throw Broken() }
+        #expect(await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n").end == .failed(ECONNRESET))
+        #expect(try await server.nextRecord().end == .handlerFailed("Broken()"))
+    }
+
+    @Test("a handler can wait for the test")
+    func handlerGate() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("opened").then(.close)
+        }
+        let outcome = Task { await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n") }
+        _ = try await server.nextRequest()
+        gate.open()
+        #expect(await outcome.value.text.hasSuffix("opened"))
+    }
+
+    @Test("waiting in vain ends with what was seen")
+    func waitingInVain() async throws {
+        let server = try FixtureServer.start { _ in .text("").then(.close) }
+        _ = await talk(to: server, sending: "GET /seen HTTP/1.1\r\n\r\n")
+        _ = try await server.nextRecord()
+        let error = await #expect(throws: FixtureError.self) {
+            try await server.nextRecord(within: .milliseconds(50))
+        }
+        #expect("\(try #require(error))".contains("GET /seen"))
+    }
+
+    @Test("who waits while the server stops, or is cancelled, is told")
+    func waitingEnds() async throws {
+        let server = try FixtureServer.start { _ in .text("") }
+        let cancelled = Task { try await server.nextRecord() }
+        cancelled.cancel()
+        await #expect(throws: FixtureError.stopped) { try await cancelled.value }
+        let waiting = Task { try await server.nextRecord() }
+        server.stop()
+        await #expect(throws: FixtureError.stopped) { try await waiting.value }
+    }
+}
+
+@Suite("The HTTP server with curl", .timeLimit(.minutes(1)), .enabled(if: isInstalled("curl")))
+struct CurlTests {
+    private let authority = TestAuthority()
+
+    /// Curl's last output line is what `-w` writes.
+    private func curl(_ server: FixtureServer, _ path: String, _ arguments: String...) async throws
+        -> CommandResult
+    {
+        let root = try TemporaryFile(authority.rootPEM)
+        return try await run(
+            "curl",
+            ["-sS", "--cacert", root.path, "--resolve", "a.test:\(server.port):\(server.address)"] + arguments
+                + ["https://a.test:\(server.port)\(path)"]
+        )
+    }
+
+    private func start(_ handler: @escaping FixtureHandler) throws -> FixtureServer {
+        try FixtureServer.start(.tls(authority.certificate(for: "a.test")), on: "127.0.0.5", handler)
+    }
+
+    @Test("redirects and cookies")
+    func redirectsAndCookies() async throws {
+        let server = try start { request in
+            switch request.path {
+            case "/start": .redirect(to: "/end").adding("Set-Cookie", "id=7; Path=/")
+            default: .text("cookie \(request.cookie("id") ?? "-")")
+            }
+        }
+        let result = try await curl(server, "/start", "-L", "-c", "/dev/null")
+        #expect(result.output == "cookie 7")
+        #expect(server.requests.map(\.target) == ["/start", "/end"])
+        #expect(server.records.count == 1)
+    }
+
+    @Test("a validator turns a repeated request into 304")
+    func caching() async throws {
+        let server = try start { request in
+            request.headers["if-none-match"] == "\"v1\""
+                ? .status(304, ["ETag": "\"v1\""]) : .text("x", ["ETag": "\"v1\""])
+        }
+        #expect(try await curl(server, "/", "-w", "%{http_code}").output == "x200")
+        #expect(
+            try await curl(server, "/", "-w", "%{http_code}", "-H", "If-None-Match: \"v1\"").output == "304"
+        )
+    }
+
+    @Test(
+        "large contents stream both ways under TLS",
+        arguments: [FixtureReply.Framing.length, .chunked, .untilClose]
+    )
+    func largeContents(framing: FixtureReply.Framing) async throws {
+        let size = 32 << 20
+        let server = try start { request in
+            guard request.method == "PUT" else { return .pattern(count: size, framing: framing) }
+            var (count, fits) = (0, true)
+            try request.readBody { piece in
+                fits = fits && FixturePattern.matches(piece, at: count)
+                count += piece.count
+            }
+            return .text("\(count) \(fits)")
+        }
+        let file = try TemporaryFile("")
+        let down = try await curl(server, "/", "-o", file.path, "-w", "%{size_download}")
+        #expect(down.output == "\(size)")
+        let up = try await curl(server, "/", "-T", file.path)
+        #expect(up.output == "\(size) true")
+        let request = try #require(server.requests.last)
+        #expect(request.bodyCount == size)
+        #expect(request.body.count == 256 << 10)
+    }
+
+    @Test("421 where the name and the host differ")
+    func misdirected() async throws {
+        let server = try start { request in
+            request.host?.hasPrefix(request.serverName ?? "-") == true ? .text("") : .status(421)
+        }
+        #expect(try await curl(server, "/", "-w", "%{http_code}").output == "200")
+        #expect(try await curl(server, "/", "-w", "%{http_code}", "-H", "Host: b.test").output == "421")
+    }
+
+    @Test("drips")
+    func drip() async throws {
+        let server = try start { _ in .drip(Array("slow".utf8), every: .milliseconds(20), framing: .chunked) }
+        let result = try await curl(server, "/", "-w", " %{time_total}")
+        let parts = result.output.split(separator: " ")
+        #expect(parts.first == "slow")
+        #expect(parts.last.flatMap { Double($0) }.map { $0 >= 0.08 } == true)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("A test authority", .timeLimit(.minutes(1)))
+struct TestAuthorityTests {
+    private let authority = TestAuthority()
+
+    @Test("gives the same certificate for the same names, and another for others")
+    func cache() {
+        #expect(authority.certificate(for: "a.test") === authority.certificate(for: "a.test"))
+        #expect(authority.certificate(for: "a.test") !== authority.certificate(for: "a.test", "b.test"))
+        #expect(authority.certificate(for: "a.test").der != TestAuthority().certificate(for: "a.test").der)
+    }
+
+    @Test("issues a good leaf in well under ten milliseconds")
+    func speed() throws {
+        _ = authority.certificate(for: "warm.test")
+        let time = try ContinuousClock().measure {
+            for number in 0..<50 { _ = try authority.issue(CertificateProfile(for: "n\(number).test")) }
+        }
+        #expect(time < .milliseconds(500))
+    }
+
+    @Test(
+        "what it issues verifies under its root, and odd ones fail as they should",
+        .enabled(if: isInstalled("openssl"))
+    )
+    func verification() async throws {
+        func verify(_ certificate: FixtureCertificate, _ arguments: String...) async throws -> String {
+            let root = try TemporaryFile(authority.rootPEM)
+            let file = try TemporaryFile(certificate.chainPEM)
+            let result = try await run(
+                "openssl",
+                ["verify", "-x509_strict", "-no-CApath", "-CAfile", root.path, "-untrusted", file.path]
+                    + arguments
+                    + [file.path]
+            )
+            return result.status == 0 ? "OK" : result.output + result.errors
+        }
+        #expect(try await verify(authority.certificate(for: "a.test"), "-verify_hostname", "a.test") == "OK")
+        #expect(try await verify(authority.certificate(for: "::1"), "-verify_ip", "::1") == "OK")
+        #expect(
+            try await verify(authority.certificate(for: "a.test"), "-verify_hostname", "b.test").contains(
+                "mismatch"
+            )
+        )
+        #expect(try await verify(authority.issue(.client("me")), "-purpose", "sslclient") == "OK")
+
+        var profile = CertificateProfile(for: "a.test")
+        profile.validity = .expired
+        #expect(try await verify(authority.issue(profile)).contains("expired"))
+        profile.validity = .notYet
+        #expect(try await verify(authority.issue(profile)).contains("not yet valid"))
+        profile.validity = .decades
+        profile.isSelfSigned = true
+        #expect(try await verify(authority.issue(profile)).contains("self-signed"))
+        profile.isSelfSigned = false
+        profile.purposes = [.clientAuth]
+        #expect(try await verify(authority.issue(profile), "-purpose", "sslserver").contains("purpose"))
+        profile.purposes = [.serverAuth]
+        profile.extensions = [.init("1.2.3.4", critical: true, der: [5, 0])]
+        #expect(try await verify(authority.issue(profile)).contains("unhandled critical extension"))
+        #expect(
+            try await verify(authority.certificate(for: "c.test").withBrokenSignature()).contains("signature")
+        )
+    }
+
+    @Test(
+        "an intermediate sends its chain, constrains names and path length",
+        .enabled(if: isInstalled("openssl"))
+    )
+    func intermediates() async throws {
+        let root = try TemporaryFile(authority.rootPEM)
+        func verify(_ certificate: FixtureCertificate) async throws -> String {
+            let file = try TemporaryFile(certificate.chainPEM)
+            let arguments = [
+                "verify", "-no-CApath", "-CAfile", root.path, "-untrusted", file.path, file.path,
+            ]
+            let result = try await run("openssl", arguments)
+            return result.status == 0 ? "OK" : result.output + result.errors
+        }
+        let intermediate = try authority.intermediate(pathLength: 0) {
+            $0.nameConstraints = "permitted;DNS:in.test"
+        }
+        #expect(try await verify(intermediate.certificate(for: "a.in.test")) == "OK")
+        #expect(
+            try await verify(intermediate.certificate(for: "a.out.test")).contains(
+                "permitted subtree violation"
+            )
+        )
+        #expect(
+            try await verify(intermediate.certificate(for: "a.in.test").sent(with: [])).contains(
+                "unable to get local issuer"
+            )
+        )
+        let tooDeep = try intermediate.intermediate("Too deep")
+        #expect(try await verify(tooDeep.certificate(for: "a.in.test")).contains("path length"))
+    }
+
+    @Test("a revocation list names what it revokes", .enabled(if: isInstalled("openssl")))
+    func revocationList() async throws {
+        let (good, bad) = (authority.certificate(for: "good.test"), authority.certificate(for: "bad.test"))
+        let root = try TemporaryFile(authority.rootPEM + (try authority.revocationListPEM([bad])))
+        for (certificate, status) in [(good, Int32(0)), (bad, 2)] {
+            let file = try TemporaryFile(certificate.pem)
+            let result = try await run(
+                "openssl",
+                ["verify", "-crl_check", "-no-CApath", "-CAfile", root.path, file.path]
+            )
+            #expect(result.status == status, "\(result.errors)")
+        }
+    }
+
+    @Test(
+        "any byte can stand in a name, and every kind of key can be asked for",
+        .enabled(if: isInstalled("openssl"))
+    )
+    func oddities() async throws {
+        var profile = CertificateProfile([.dnsBytes(Array("a.test\u{0}.evil.test".utf8))])
+        for key in [CertificateProfile.Key.p256, .p384, .ed25519, .rsa(1024)] {
+            profile.key = key
+            let certificate = try authority.issue(profile)
+            let check = try await run("openssl", ["x509", "-noout", "-subject"], input: certificate.pem)
+            #expect(check.status == 0)
+            #expect(certificate.der.firstRange(of: Array("a.test\u{0}.evil.test".utf8)) != nil)
+        }
+        #expect(throws: FixtureError.notAnAddress("127.1")) {
+            try authority.issue(CertificateProfile([.ip("127.1")]))
+        }
+    }
+
+    @Test("a renewed certificate keeps its key, and so its pin")
+    func renewal() throws {
+        let first = authority.certificate(for: "a.test")
+        var profile = CertificateProfile(for: "a.test")
+        profile.existingKey = first
+        let second = try authority.issue(profile)
+        #expect(second.publicKeyHash == first.publicKeyHash)
+        #expect(second.fingerprint != first.fingerprint)
+    }
+
+    @Test("comes back from PEM files, and says what is wrong with others")
+    func files() throws {
+        let certificate = try authority.intermediate().certificate(for: "a.test")
+        let (pem, key) = (try TemporaryFile(certificate.chainPEM), try TemporaryFile(certificate.keyPEM))
+        let loaded = try FixtureCertificate.load(certificate: pem.path, key: key.path)
+        #expect(loaded.chainPEM == certificate.chainPEM)
+        #expect(loaded.keyPEM == certificate.keyPEM)
+        #expect(throws: FixtureError.badFile(path: key.path, why: "no certificate")) {
+            try FixtureCertificate.load(certificate: key.path, key: key.path)
+        }
+        let other = try TemporaryFile(authority.certificate(for: "b.test").keyPEM)
+        #expect(throws: FixtureError.badFile(path: pem.path, why: "the key is not the certificate's")) {
+            try FixtureCertificate.load(certificate: pem.path, key: other.path)
+        }
+        #expect(throws: FixtureError.self) { try FixtureCertificate.load("none", from: "/nowhere") }
+    }
+}

@@ -1,0 +1,100 @@
+"""Child processes that never outlive the run, whatever ends it."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+
+
+class BenchError(Exception):
+    """A result that is wrong, or a program that failed: no figure may come out of the run."""
+
+
+PR_SET_PDEATHSIG = 1
+libc = ctypes.CDLL(None)
+running = set()
+
+
+def die_with_parent():
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def be_a_server():
+    """A server ends with its parent (asked, not killed: nginx's master has to take its worker along) and keeps
+    to one core. Left free, the scheduler puts client and server now on one core, now on two, and a request
+    in which each waits for the other costs three times as much in the second case as in the first."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+
+
+def environment_with(additions):
+    """For what is measured: the environment without what would send it elsewhere or give it other roots."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.lower().endswith("_proxy") and not name.startswith(("CURL_", "SSL_CERT_"))
+    }
+    return {**inherited, **additions}
+
+
+def start(command, environment=None, first=die_with_parent, **options):
+    """A child in a session of its own, so that one signal reaches all it starts. With `environment`, even an
+    empty one, it gets a cleaned environment."""
+    child = subprocess.Popen(
+        command,
+        env=None if environment is None else environment_with(environment),
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=first,
+        **options,
+    )
+    running.add(child)
+    return child
+
+
+def stop(child, how=signal.SIGTERM, patience=5):
+    try:
+        os.killpg(child.pid, how)
+        child.wait(patience)
+    except ProcessLookupError:
+        child.wait()
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+    running.discard(child)
+
+
+def stop_all():
+    for child in list(running):
+        stop(child)
+
+
+def run(command, environment=None, timeout=600):
+    """Runs to the end; gives stdout and stderr as text. Anything but success ends the bench."""
+    child = start(command, environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        output, errors = child.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise BenchError(f"no end after {timeout} s: {' '.join(map(str, command))}") from None
+    finally:
+        stop(child)
+    if child.returncode != 0:
+        raise BenchError(f"{' '.join(map(str, command))}\n  ended with {child.returncode}: {(errors or output).strip()}")
+    return output, errors
+
+
+def note(*words):
+    print(*words, file=sys.stderr, flush=True)
+
+
+def end_on_signals():
+    """Interrupt, terminate and hang-up unwind like an exception, so that everything is cleaned up."""
+
+    def unwind(number, frame):
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, unwind)

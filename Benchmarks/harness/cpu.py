@@ -1,0 +1,134 @@
+"""Processor time: the same work by every peer in interleaved rounds, in a steady state."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from . import children
+from .children import BenchError, note
+from .servers import ADDRESS, HOST
+
+
+def measure(works, peers, programs, servers, rounds, report):
+    """Runs works that share a base together: the peers once a round, ours once for each form."""
+    runs = [(work, peer) for work in works for peer in work.peers if peer in peers]
+    shared = [run for run in runs if run[1] == "ours" or run[0] is works[0]]
+    for number in range(rounds if shared else 0):
+        note(f"bench: {' '.join(w.name for w in works)}: round {number + 1} of {rounds}")
+        turn = number % len(shared)  # nobody always runs first
+        for work, peer in shared[turn:] + shared[:turn]:
+            for metric, value in one_run(work, peer, programs, servers).items():
+                for each in [work] if peer == "ours" else works:
+                    report.add(each, peer, metric, number, value)
+
+
+def one_run(work, peer, programs, servers):
+    if work.kind == "start":
+        return {"cpu-us": start_cost(work, peer, programs, servers)}
+    if peer == "wrk":
+        return {"cpu-us": wrk_cost(work, servers)}
+    before = servers.counters()
+    command, environment = programs.command(peer, work, servers, work.count)
+    output, _ = children.run(command, environment)
+    figures = parse(output)
+    if work.kind != "head-parse":
+        accepted, requests = (now - then for now, then in zip(servers.counters(), before))
+        check_witness(work, peer, accepted, requests)
+    if work.kind == "idle":
+        return {"rss-kib": (figures["rss_end_kib"] - figures["rss_start_kib"]) / accepted}
+    result = {"cpu-us": figures["cpu_us"] / figures["units"]}
+    if work.kind in ("down", "up"):
+        result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
+    return result
+
+
+def parse(output):
+    figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", output)}
+    if not figures.get("units"):
+        raise BenchError(f"a program reports nothing: {output!r}")
+    return figures
+
+
+def check_witness(work, peer, accepted, requests):
+    """Nginx counted too: as many requests as asked for, on as many connections as the work means."""
+    if work.server != "nginx":
+        return
+    transfers = work.kind == "down"
+    expected = 2 if transfers else work.count + work.warm_up
+    if requests != expected:
+        raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")
+    if work.kind == "fresh":
+        fits = accepted == expected
+    elif work.kind == "idle":
+        fits = 0.9 * work.in_flight <= accepted <= work.in_flight
+    else:
+        fits = accepted <= work.in_flight
+    if not fits:
+        raise BenchError(f"{work.name}: {peer} opened {accepted} connections")
+
+
+def start_cost(work, peer, programs, servers):
+    """Processor time of whole processes, from start to exit; plain children, because what happens between
+    fork and exec would count as theirs."""
+    command, environment = programs.command(peer, work, servers, 1)
+    command = list(map(str, command))
+    environment = children.environment_with(environment)
+    total = 0
+    for _ in range(work.count):
+        reader, writer = os.pipe2(os.O_CLOEXEC)
+        child = os.posix_spawnp(
+            command[0], command, environment, file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)]
+        )
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            output = pipe.read()
+        _, status, usage = os.wait4(child, 0)
+        if status != 0 or output != b"Hello, world!":
+            raise BenchError(f"{work.name}: {peer} ended with {status} and printed {output!r}")
+        total += usage.ru_utime + usage.ru_stime
+    return total / work.count * 1e6
+
+
+def wrk_command(work, servers, seconds):
+    port = servers.ports["nginx"]
+    # wrk takes no address beside the name, and checks no certificate: it goes to the address, as the name.
+    return ["wrk", "-t1", f"-c{work.in_flight}", f"-d{seconds}s", "-H", f"Host: {HOST}:{port}",
+            f"https://{ADDRESS}:{port}{work.path}"]
+
+
+def check_wrk(output):
+    """Gives the number of requests wrk completed, when all went well."""
+    match = re.search(r"(\d+) requests in", output)
+    if not match or "Socket errors" in output or "Non-2xx" in output:
+        raise BenchError(f"wrk: {output}")
+    return int(match[1])
+
+
+def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
+    """wrk knows durations only: its processor time is read from outside, nginx counts its requests."""
+    accepted_before, _ = servers.counters()
+    child = children.start(
+        wrk_command(work, servers, 60), {}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        while servers.counters()[0] - accepted_before < work.in_flight:
+            if child.poll() is not None:
+                raise BenchError(f"wrk: {child.stdout.read()}")
+            time.sleep(0.01)
+        time.sleep(warm_up)
+        before = (thread_time(child.pid), servers.counters()[1])
+        time.sleep(stretch)
+        after = (thread_time(child.pid), servers.counters()[1])
+        child.send_signal(signal.SIGINT)
+        check_wrk(child.communicate(timeout=30)[0])
+    finally:
+        children.stop(child)
+    return (after[0] - before[0]) / 1e3 / (after[1] - before[1])
+
+
+def thread_time(pid):
+    """Nanoseconds all threads of a process have run."""
+    return sum(int(stat.read_text().split()[0]) for stat in Path(f"/proc/{pid}/task").glob("*/schedstat"))

@@ -1,0 +1,147 @@
+"""The programs that are measured: building them, and the command line of each for a work."""
+
+import os
+import shutil
+from pathlib import Path
+
+from . import children
+from .children import BenchError, note
+from .servers import ADDRESS, HOST
+
+BENCHMARKS = Path(__file__).resolve().parent.parent
+REPOSITORY = BENCHMARKS.parent
+PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "floor")
+C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+
+PACKAGES = {  # what must be there -> the Debian package that brings it
+    "nginx": "nginx-light",
+    "wrk": "wrk",
+    "curl": "curl",
+    "openssl": "openssl",
+    "gcc": "gcc",
+    "strip": "binutils",
+    "valgrind": "valgrind",
+    "strace": "strace",
+    "/usr/include/openssl/ssl.h": "libssl-dev",
+    "curl/curl.h": "libcurl4-openssl-dev",
+}
+ONLY_FOR_COUNTS = ("valgrind", "strace", "strip")
+
+
+def is_present(what):
+    if what == "curl/curl.h":
+        return any(Path("/usr/include").glob("**/curl/curl.h"))
+    return Path(what).exists() if what.startswith("/") else shutil.which(what) is not None
+
+
+def install_missing(counting):
+    missing = [
+        package
+        for what, package in PACKAGES.items()
+        if (counting or what not in ONLY_FOR_COUNTS) and not is_present(what)
+    ]
+    if not missing:
+        return
+    note(f"bench: installing {' '.join(missing)} with apt-get")
+    if not shutil.which("apt-get"):
+        raise BenchError(f"please install {' '.join(missing)}: there is no apt-get here")
+    apt = [*([] if os.geteuid() == 0 else ["sudo"]), "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    children.run([*apt, "update"])
+    children.run([*apt, "install", "-y", "--no-install-recommends", *missing], timeout=1800)
+
+
+class Programs:
+    """The built programs, in the folder of this run (ours in the package's own .build)."""
+
+    def __init__(self, folder, peers, head_parse, static):
+        self.folder = folder
+        self.static = static
+        self.sink = self.compile("sink", "-lssl", "-lcrypto", "-lpthread")
+        self.floor = self.compile("floor", "-lssl", "-lcrypto")
+        self.libcurl = self.compile("curl-multi", "-lcurl")
+        self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
+        self.ours = self.build_ours() if "ours" in peers else None
+        self.head_parse = self.build_head_parse() if head_parse and "ours" in peers else None
+
+    def compile(self, name, *flags):
+        program = self.folder / name
+        children.run(["gcc", *C_FLAGS, BENCHMARKS / "peers" / f"{name}.c", "-o", program, *flags])
+        return program
+
+    def build_ours(self):
+        note("bench: building ours (release)")
+        build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", "ours"]
+        if self.static:
+            build.append("--static-swift-stdlib")
+        children.run(build, timeout=3600)
+        place, _ = children.run([*build, "--show-bin-path"])
+        # A copy without debug information: valgrind stumbles over Swift's, and a rebuild during the run
+        # must not change what is measured.
+        program = self.folder / "ours"
+        shutil.copy(Path(place.strip()) / "ours", program)
+        children.run(["strip", "-g", program])
+        return program
+
+    def build_head_parse(self):
+        """The codec as a module of its own, from its sources, with the driver beside it: what is measured is
+        package-internal, and the codec imports nothing, so two compiler calls do."""
+        sources = sorted((REPOSITORY / "Sources" / "DirectHTTP1").rglob("*.swift"))
+        common = ["swiftc", "-O", "-wmo", "-swift-version", "6", "-package-name", "direct_http", "-parse-as-library"]
+        for feature in ("ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"):
+            common += ["-enable-upcoming-feature", feature]
+        children.run(
+            [*common, "-module-name", "DirectHTTP1", "-emit-module", "-emit-module-path",
+             self.folder / "DirectHTTP1.swiftmodule", "-c", "-o", self.folder / "DirectHTTP1.o", *sources],
+            timeout=1800,
+        )
+        program = self.folder / "head-parse"
+        children.run(
+            [*common, "-I", self.folder, BENCHMARKS / "head-parse" / "HeadParse.swift", self.folder / "DirectHTTP1.o",
+             "-o", program],
+            timeout=1800,
+        )
+        children.run(["strip", "-g", program])
+        return program
+
+    def command(self, peer, work, servers, count, warm_up=None):
+        """What to run, and the environment it needs."""
+        environment = servers.system_roots if work.roots == "system" else {}
+        if work.kind == "head-parse":
+            return [self.head_parse, str(count)], {}
+        if work.kind == "start":
+            return self.start_command(peer, work, servers), environment
+        settings = {
+            "host": HOST,
+            "address": ADDRESS,
+            "port": servers.ports[work.server],
+            "path": work.path,
+            "ca": "system" if work.roots == "system" else servers.one_root,
+            "length": 13,
+            "last": work.ends_with,
+            "count": count,
+            "warmup": work.warm_up if warm_up is None else warm_up,
+            "inflight": work.in_flight,
+            "resume": int(work.resume),
+            "settle": 10 if work.kind == "idle" and peer == "ours" else 0,
+        }
+        if peer == "ours":
+            settings["executor"] = "loop" if work.on_loop else "task"
+        if peer.startswith("libcurl"):
+            settings["driver"] = "easy" if work.in_flight == 1 else "multi"
+            settings["keep-roots"] = int(peer == "libcurl-cached")
+        words = [f"{key}={value}" for key, value in settings.items() if value != ""]
+        return [self.program(peer), work.kind, *words], environment
+
+    def start_command(self, peer, work, servers):
+        port = servers.ports[work.server]
+        if peer == "libcurl":
+            command = ["curl", "-q", "-sS", "--http1.1", "--connect-to", f"::{ADDRESS}:{port}"]
+            if work.roots == "one":
+                command += ["--cacert", str(servers.one_root)]
+            return [*command, f"https://{HOST}:{port}{work.path}"]
+        roots = "system" if work.roots == "system" else servers.one_root
+        words = {"host": HOST, "address": ADDRESS, "port": port, "path": work.path, "length": 13, "ca": roots}
+        return [self.program(peer), "once", *(f"{key}={value}" for key, value in words.items())]
+
+    def program(self, peer):
+        return self.libcurl if peer.startswith("libcurl") else getattr(self, peer)

@@ -1,0 +1,106 @@
+"""The works: what is asked of the clients, as one table."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Work:
+    name: str
+    kind: str  # requests, fresh, down, up, idle, start or head-parse
+    unit: str = "request"  # what one count is: the figures are per unit
+    peers: tuple = ("ours", "libcurl", "floor")
+    server: str = "nginx"  # or sink
+    path: str = "/small"
+    in_flight: int = 1
+    count: int = 1
+    warm_up: int = 0
+    counted: tuple = ()  # the two counts whose difference gives instructions; empty: not counted
+    roots: str = "one"  # or system
+    resume: bool = False
+    ends_with: str = ""
+    on_loop: bool = True  # ours: callers on the client's executor
+    in_default_run: bool = True
+
+    @property
+    def base(self):
+        """The work without what concerns only ours: the peers are run once for both forms."""
+        return self.name.removesuffix("-task")
+
+
+def small(in_flight):
+    return Work(
+        f"small-{in_flight}",
+        "requests",
+        peers=("ours", "libcurl", "wrk", "floor"),
+        in_flight=in_flight,
+        count=30_000,
+        warm_up=200 + 3 * in_flight,
+        # Opening 1000 connections under valgrind takes minutes and says nothing new.
+        counted=(1_000, 3_000) if in_flight <= 100 else (),
+    )
+
+
+def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
+    return Work(
+        name,
+        "fresh",
+        peers=("ours", "libcurl", "libcurl-cached", "floor"),
+        path="/close",
+        count=count,
+        warm_up=5,
+        counted=counted,
+        roots=roots,
+        resume=resume,
+        ends_with="r" if resume else ".",
+    )
+
+
+def transfer(name, kind, path, server, mib=1024):
+    return Work(
+        name,
+        kind,
+        unit="KiB",
+        server=server,
+        path=path,
+        count=mib * 1024,
+        warm_up=1024,
+        counted=(16 * 1024, 64 * 1024),
+    )
+
+
+def every_work():
+    with_task = [small(n) for n in (1, 10, 100, 1000)] + [
+        handshakes("handshake"),
+        handshakes("resumed", resume=True),
+        handshakes("handshake-roots", roots="system", count=40, counted=(4, 8)),
+        transfer("down", "down", "/down/", "nginx"),
+        transfer("up", "up", "/up", "sink"),
+        transfer("chunk16k", "down", "/chunk16k/", "sink", mib=512),
+        transfer("chunk512", "down", "/chunk512/", "sink", mib=512),
+    ]
+    alone = [
+        Work("idle", "idle", unit="connection", in_flight=1000, count=1000),
+        Work("start", "start", unit="process", count=20, counted=(1,)),
+        Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
+        Work("head-parse", "head-parse", unit="head", peers=("ours",), count=2_000_000, counted=(10_000, 30_000)),
+    ]
+    works = {}
+    for work in with_task:
+        works[work.name] = work
+        task = f"{work.name}-task"
+        # An ordinary caller's handshakes differ by a hop in half a millisecond: run when asked for.
+        usual = not work.name.startswith(("handshake", "resumed"))
+        works[task] = replace(work, name=task, on_loop=False, in_default_run=usual)
+    works.update((work.name, work) for work in alone)
+    return works
+
+
+def quickened(work):
+    """A smoke run of the work: the same steps, no figures worth keeping."""
+    if work.kind in ("down", "up"):
+        return replace(work, count=16 * 1024, counted=work.counted and (1024, 4096))
+    if work.kind == "idle":
+        return replace(work, in_flight=50, count=50)
+    if work.kind == "requests":
+        return replace(work, count=2_000, counted=work.counted and (200, 400))
+    return replace(work, count=max(2, work.count // 20), counted=work.counted and tuple(n // 4 or 1 for n in work.counted))

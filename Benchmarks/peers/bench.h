@@ -1,0 +1,129 @@
+/* What the C peers share: their settings, the measured stretch, and the one line they report.
+ *
+ * Every client program of the benchmark (floor, curl-multi, ours) takes `WORK key=value...` and does
+ * its work twice: a warm-up that opens the connections and fills the caches, then the measured
+ * stretch. Both end with nothing in flight, so the processor time between the two readings belongs to
+ * exactly `count` requests. The settings and the line are the contract with scripts/bench. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+struct settings {
+    const char *work;    /* requests, fresh, down, up, idle or once */
+    const char *host;    /* the name: SNI, certificate check, Host */
+    const char *address; /* where the bytes go */
+    const char *port;
+    const char *path;    /* for down, the size in KiB is appended */
+    const char *ca;      /* a PEM file, or "system" */
+    const char *driver;  /* libcurl only: multi, poll or easy */
+    long length;         /* bytes a body must have */
+    int last;            /* the byte a body must end with, or 0 */
+    long count, warmup;  /* requests; for down and up, KiB */
+    long inflight;
+    bool resume;
+    bool keep_roots;     /* libcurl only: keep the parsed roots between connections */
+    long settle;         /* idle: seconds to wait before memory is read */
+};
+
+struct reading {
+    double cpu, wall;
+};
+
+__attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("error: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static inline long number(const char *text) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*text == 0 || *end != 0 || value < 0) die("not a number: %s", text);
+    return value;
+}
+
+static inline struct settings settings_from(int argc, char **argv) {
+    struct settings s = {.host = "bench.test", .address = "127.0.0.1", .path = "/small", .ca = "system",
+                         .driver = "multi", .length = -1, .count = 1, .inflight = 1};
+    if (argc < 2) die("usage: %s WORK key=value...", argv[0]);
+    s.work = argv[1];
+    for (int i = 2; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        if (!value) die("not key=value: %s", argv[i]);
+        *value++ = 0;
+        const char *key = argv[i];
+        if (!strcmp(key, "host")) s.host = value;
+        else if (!strcmp(key, "address")) s.address = value;
+        else if (!strcmp(key, "port")) s.port = value;
+        else if (!strcmp(key, "path")) s.path = value;
+        else if (!strcmp(key, "ca")) s.ca = value;
+        else if (!strcmp(key, "driver")) s.driver = value;
+        else if (!strcmp(key, "length")) s.length = number(value);
+        else if (!strcmp(key, "last")) s.last = (unsigned char)*value;
+        else if (!strcmp(key, "count")) s.count = number(value);
+        else if (!strcmp(key, "warmup")) s.warmup = number(value);
+        else if (!strcmp(key, "inflight")) s.inflight = number(value);
+        else if (!strcmp(key, "resume")) s.resume = number(value) != 0;
+        else if (!strcmp(key, "keep-roots")) s.keep_roots = number(value) != 0;
+        else if (!strcmp(key, "settle")) s.settle = number(value);
+        else die("unknown setting: %s", key);
+    }
+    if (!s.port) die("no port");
+    return s;
+}
+
+static inline bool is_work(const struct settings *s, const char *work) { return !strcmp(s->work, work); }
+
+static inline double read_wall(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+static inline struct reading read_clocks(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (struct reading){
+        .cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
+        .wall = read_wall(),
+    };
+}
+
+/* VmRSS or VmHWM in KiB. (ru_maxrss would not do: across an exec it keeps the parent's peak.) */
+static inline long memory_kib(const char *field) {
+    FILE *status = fopen("/proc/self/status", "r");
+    if (!status) die("cannot read /proc/self/status");
+    char line[256];
+    long value = -1;
+    while (fgets(line, sizeof line, status))
+        if (!strncmp(line, field, strlen(field))) value = strtol(line + strlen(field) + 1, NULL, 10);
+    fclose(status);
+    if (value < 0) die("no %s in /proc/self/status", field);
+    return value;
+}
+
+/* Memory is read after malloc gave back what is free: the figure is what the connections hold, not
+ * what the allocator kept from the rush of opening them. */
+static inline void settle(const struct settings *s) {
+    struct timespec pause = {.tv_sec = s->settle};
+    nanosleep(&pause, NULL);
+    malloc_trim(0);
+}
+
+static inline void report(long units, struct reading from, struct reading to, long rss_start) {
+    printf("units=%ld cpu_us=%.0f wall_us=%.0f rss_start_kib=%ld rss_peak_kib=%ld rss_end_kib=%ld\n", units,
+           to.cpu - from.cpu, to.wall - from.wall, rss_start, memory_kib("VmHWM"), memory_kib("VmRSS"));
+}
+
+#endif

@@ -42,8 +42,9 @@ extension Headers: Hashable {
         hasher.combine(count)
         guard let block else { return }
         for index in indices {
-            for unsafebyte in unsafe block.name(at: index) { hasher.combine(byte.lowercased) }
-            for unsafebyte in unsafe block.value(at: index) { hasher.combine(byte) }
+            let name = unsafe block.name(at: index)
+            for position in name.indices { unsafe hasher.combine(name[position].lowercased) }
+            unsafe hasher.combine(bytes: UnsafeRawBufferPointer(block.value(at: index)))
             hasher.combine(UInt8.lineFeed)
         }
     }

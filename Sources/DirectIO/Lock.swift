@@ -10,7 +10,8 @@ internal import Glibc
 /// wolf (Swift 6.3.1). Critical sections are short and never suspend.
 package final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    /// Access is exclusive by the lock; Swift need not check it a second time.
+    @exclusivity(unchecked) private var value: Value
 
     package init(_ value: consuming sending Value) {
         self.value = value

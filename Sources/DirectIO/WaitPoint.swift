@@ -45,7 +45,7 @@ package final class WaitPoint: Sendable {
         if isReady { return .ready }
         let number = begin(until: deadline, on: loop)
         await withTaskCancellationHandler {
-            await park()
+            await withUnsafeContinuation { park($0) }
         } onCancel: {
             end(number, .cancelled)
         }
@@ -83,14 +83,12 @@ package final class WaitPoint: Sendable {
         if exchanged { signal() }
     }
 
-    private func park() async {
-        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-            let waiting = unsafeBitCast(continuation, to: UInt.self)
-            let (parked, _) = word.compareExchange(
-                expected: Word.idle, desired: waiting, ordering: .sequentiallyConsistent)
-            // A stop signals as well, so whoever came first has left the word ready.
-            if !parked { continuation.resume() }
-        }
+    private func park(_ continuation: UnsafeContinuation<Void, Never>) {
+        let waiting = unsafeBitCast(continuation, to: UInt.self)
+        let (parked, _) = word.compareExchange(
+            expected: Word.idle, desired: waiting, ordering: .sequentiallyConsistent)
+        // A stop signals as well, so whoever came first has left the word ready.
+        if !parked { continuation.resume() }
     }
 
     private enum Word {

@@ -56,7 +56,7 @@ final class ClientCore: Sendable {
             guard upload.isFinished else { return abandon(reading, lease) }
             connection.endDuplex()
         }
-        if case .reusable = connection.reader.reuse, !connection.hasUnparsedBytes {
+        if case .reusable = connection.reuse, !connection.hasUnparsedBytes {
             pool.checkIn(connection, lease, at: now)
         } else {
             pool.discard(connection, lease)
@@ -161,7 +161,7 @@ private struct Call {
     /// (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
     func mayReplay(after failure: CallFailure, _ connection: Connection) -> Bool {
         guard request.method.isIdempotent, request.body.isReplayable else { return false }
-        guard !connection.reader.hasStarted, case .failed(let phase, let reason) = failure else { return false }
+        guard !connection.hasResponseBegun, case .failed(let phase, let reason) = failure else { return false }
         guard phase == .write || phase == .response else { return false }
         switch reason {
         case .http(.closedBeforeResponse), .connectionClosed, .system: return true

@@ -95,8 +95,7 @@ struct BodyReading {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[used...])
             let step: ResponseReader.Step
             do throws(HTTP1Error) {
-                step = try unsafe exchange.connection.reader.next(
-                    rest.assumingMemoryBound(to: UInt8.self).span)
+                step = try unsafe exchange.connection.nextEvent(in: rest)
             } catch {
                 throw .failed(.body, .http(error))
             }

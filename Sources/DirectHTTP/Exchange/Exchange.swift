@@ -11,8 +11,7 @@ struct Exchange {
     /// Sends the head and as much of the body as goes with it; the rest, if any, is on its way afterwards.
     func send(_ request: Request, _ url: HTTPURL, defaults: Headers) async throws(CallFailure) -> Upload? {
         let connection = connection
-        connection.uses += 1
-        connection.reader.begin(request.method)
+        connection.beginExchange(request.method)
         var count = try writeHead(of: request, url, defaults)
         var rest: Upload.Content?
         switch request.body.content {
@@ -39,7 +38,7 @@ struct Exchange {
             case .head(let head): return head
             case .interim: now = .now
             case .needsMore:
-                let hasBegun = connection.reader.hasStarted
+                let hasBegun = connection.hasResponseBegun
                 let stall = hasBegun ? timeouts.read : timeouts.response
                 try await fill(patience(.response, stall: stall), from: hasBegun ? .now : now, upload)
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
@@ -84,7 +83,7 @@ struct Exchange {
             return true
         case .ended(let clean):
             do throws(HTTP1Error) {
-                _ = try connection.reader.endOfInput(clean: clean)
+                try connection.endOfInput(clean: clean)
                 return false
             } catch {
                 throw upload?.failure ?? .failed(patience.phase, .http(error))

@@ -43,7 +43,7 @@ public struct RequestBody: Sendable {
         RequestBody(
             content: .stream(length: length) {
                 var iterator = pieces.makeAsyncIterator()
-                return Source { try await iterator.next() }
+                return Source { try await iterator.next(isolation: #isolation) }
             })
     }
 

@@ -30,22 +30,33 @@ final class ClientCore: Sendable {
         }
         let timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
         let end = start.advanced(byNanoseconds: timeouts.total)
-        var call = Call(request: request, url: url, route: route, timeouts: timeouts, start: start, end: end)
+        let call = Call(url: url, route: route, timeouts: timeouts, start: start, end: end)
         do throws(DialFailure) {
-            while true {
-                let (connection, lease, isReused) = try await connection(for: call)
+            if let (connection, lease) = pool.takeIdle(PoolKey(origin: url.origin), route) {
                 do throws(CallFailure) {
-                    return try await exchange(call, connection, lease, isReused: isReused)
+                    return try await exchange(request, call, connection, lease, isReused: true)
                 } catch {
-                    discard(connection, lease)
-                    guard isReused, !call.isReplay, call.mayReplay(after: error, connection) else {
+                    guard error.showsStale(connection), request.mayBeSentTwice else {
                         throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
                     }
-                    call.isReplay = true
                 }
+                return try await sendAnew(request, call, fresh: true)
             }
+            return try await sendAnew(request, call, fresh: false)
         } catch {
             throw error.asError(name: url.host.description)
+        }
+    }
+
+    /// Sends the request on a connection of its own, or on the next one that becomes free.
+    private func sendAnew(
+        _ request: Request, _ call: Call, fresh: Bool
+    ) async throws(DialFailure) -> Response {
+        let (connection, lease, isReused) = try await connection(for: call, fresh: fresh)
+        do throws(CallFailure) {
+            return try await exchange(request, call, connection, lease, isReused: isReused)
+        } catch {
+            throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
         }
     }
 
@@ -69,10 +80,6 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    private func discard(_ connection: Connection, _ lease: ConnectionPool.Lease) {
-        pool.discard(connection, lease)
-    }
-
     /// Where the request wants to go. The precedence: itself, the literal in its URL, the system.
     private func destination(of request: Request) throws(HTTPError.Reason) -> (HTTPURL, Route) {
         let url: HTTPURL
@@ -90,14 +97,14 @@ final class ClientCore: Sendable {
     }
 
     private func connection(
-        for call: Call
+        for call: Call, fresh: Bool
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
         let patience = Patience(
             phase: .queue, stall: call.timeouts.queue, end: call.end, total: call.timeouts.total)
         let turn: ConnectionPool.Turn
         do throws(CallFailure) {
             let key = PoolKey(origin: call.url.origin)
-            turn = try await pool.checkOut(key, call.route, fresh: call.isReplay, patience)
+            turn = try await pool.checkOut(key, call.route, fresh: fresh, patience)
         } catch {
             throw DialFailure(cause: error)
         }
@@ -114,19 +121,23 @@ final class ClientCore: Sendable {
         }
     }
 
+    /// The walk of a request over one connection. The lease ends in here, or passes to the body.
     private func exchange(
-        _ call: Call, _ connection: Connection, _ lease: ConnectionPool.Lease, isReused: Bool
+        _ request: Request, _ call: Call, _ connection: Connection, _ lease: ConnectionPool.Lease,
+        isReused: Bool
     ) async throws(CallFailure) -> Response {
         let exchange = Exchange(connection: connection, timeouts: call.timeouts, end: call.end)
-        let upload = try await exchange.send(call.request, call.url, defaults: settings.headers)
+        var upload: Upload?
         do throws(CallFailure) {
+            let (count, rest) = try exchange.compose(request, call.url, settings.headers)
+            try await exchange.send(count)
+            if let rest {
+                let patience = exchange.patience(.write, stall: call.timeouts.write)
+                upload = Upload.start(rest, on: connection, patience)
+            }
             let sent = Instant.now
             let head = try await exchange.receiveHead(from: sent, upload)
-            let arrived = Instant.now
-            let transaction = Transaction(
-                connection: connection.facts,
-                times: .init(start: call.start, sent: sent, response: arrived),
-                isReused: isReused)
+            let times = Transaction.Times(start: call.start, sent: sent, response: .now)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
             var reading = BodyReading(exchange, upload)
@@ -134,13 +145,15 @@ final class ClientCore: Sendable {
             let body: ResponseBody
             if reading.isAtEnd {
                 body = ResponseBody(content: .complete(first, trailers: reading.trailers))
-                conclude(reading, lease, at: arrived)
+                conclude(reading, lease, at: times.response)
             } else {
                 body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
             }
+            let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             return Response(head: head, body: body, transaction: transaction)
         } catch {
             upload?.cancel()
+            pool.discard(connection, lease)
             throw error
         }
     }
@@ -148,20 +161,17 @@ final class ClientCore: Sendable {
 
 /// A request on its way through the client.
 private struct Call {
-    let request: Request
     let url: HTTPURL
     let route: Route
     let timeouts: Timeouts.Nanoseconds
     let start: Instant
     let end: Instant
-    /// Whether it has been sent before, in vain.
-    var isReplay = false
+}
 
-    /// Whether the connection was dead before the request reached it, and sending it again does no harm
-    /// (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
-    func mayReplay(after failure: CallFailure, _ connection: Connection) -> Bool {
-        guard request.method.isIdempotent, request.body.isReplayable else { return false }
-        guard !connection.hasResponseBegun, case .failed(let phase, let reason) = failure else { return false }
+extension CallFailure {
+    /// Whether the connection was dead before the request reached it.
+    fileprivate func showsStale(_ connection: Connection) -> Bool {
+        guard !connection.hasResponseBegun, case .failed(let phase, let reason) = self else { return false }
         guard phase == .write || phase == .response else { return false }
         switch reason {
         case .http(.closedBeforeResponse), .connectionClosed, .system: return true
@@ -169,6 +179,11 @@ private struct Call {
         default: return false
         }
     }
+}
+
+extension Request {
+    /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    fileprivate var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
 }
 
 extension DialFailure {

@@ -49,6 +49,8 @@ final class Connection: @unchecked Sendable {
         unsafe buffer.deallocate()
     }
 
+    var loop: EventLoop { socket.loop }
+
     /// From here on one task may read and another one write.
     func beginDuplex() {
         if duplex == nil { duplex = Locked(()) }

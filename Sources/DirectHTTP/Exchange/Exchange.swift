@@ -8,39 +8,49 @@ struct Exchange {
     /// When the whole call has to be over.
     let end: Instant
 
-    /// Sends the head and as much of the body as goes with it; the rest, if any, is on its way afterwards.
-    func send(_ request: Request, _ url: HTTPURL, defaults: Headers) async throws(CallFailure) -> Upload? {
-        let connection = connection
+    /// Writes the head, and as much of the body as goes with it, to the connection's buffer.
+    func compose(
+        _ request: Request, _ url: HTTPURL, _ defaults: Headers
+    ) throws(CallFailure) -> (count: Int, rest: Upload.Content?) {
         connection.beginExchange(request.method)
-        var count = try writeHead(of: request, url, defaults)
-        var rest: Upload.Content?
+        let count = try writeHead(of: request, url, defaults)
         switch request.body.content {
-        case .none: break
+        case .none: return (count, nil)
         case .bytes(let bytes):
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
-            count += taken
-            if taken < bytes.count { rest = .bytes(bytes, from: taken) }
-        case .stream(let length, let makeSource): rest = .stream(length: length, makeSource)
+            return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
+        case .stream(let length, let makeSource): return (count, .stream(length: length, makeSource))
         }
+    }
+
+    /// Sends what has been composed. Only one that finds no room at once has to wait.
+    func send(_ count: Int) async throws(CallFailure) {
         let first = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
-        let patience = patience(.write, stall: timeouts.write)
-        try await unsafe connection.writeAll(first, patience)
-        guard let rest else { return nil }
-        return Upload.start(rest, on: connection, patience)
+        if case .moved(count) = unsafe connection.write(first) { return }
+        try await unsafe connection.writeAll(first, patience(.write, stall: timeouts.write))
     }
 
     /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).
     func receiveHead(from sent: Instant, _ upload: Upload?) async throws(CallFailure) -> ResponseHead {
         let connection = connection
-        var now = sent
+        var since = sent
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return head
-            case .interim: now = .now
+            case .interim: since = .now
             case .needsMore:
-                let hasBegun = connection.hasResponseBegun
-                let stall = hasBegun ? timeouts.read : timeouts.response
-                try await fill(patience(.response, stall: stall), from: hasBegun ? .now : now, upload)
+                let stall = connection.hasResponseBegun ? timeouts.read : timeouts.response
+                let patience = patience(.response, stall: stall)
+                let step = connection.fill()
+                if case .moved = step {
+                    since = .now
+                } else if case .wantsInput = step, upload == nil {
+                    // The way of almost every request, in one frame less.
+                    let deadline = patience.deadline(from: since)
+                    try patience.check(await connection.socket.input.wait(until: deadline, on: connection.loop))
+                } else {
+                    _ = try await goesOn(after: step, patience, from: since, upload)
+                }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }
         }

@@ -53,6 +53,16 @@ final class ConnectionPool: @unchecked Sendable {
         janitor?.input.signal()
     }
 
+    /// A connection that fits and is alive, if one has nothing to do.
+    func takeIdle(_ key: PoolKey, _ route: Route) -> (Connection, Lease)? {
+        while let (connection, origin) = state.withLock({ $0.machine.takeIdle(key, route) }) {
+            let lease = Lease(origin: origin)
+            if connection.isStillQuiet() { return (connection, lease) }
+            discard(connection, lease)
+        }
+        return nil
+    }
+
     /// A connection that fits and is alive, or leave to dial one, now or when it is this call's turn.
     ///
     /// `fresh` passes over what is idle: one connection has just turned out to be stale, so others may be.

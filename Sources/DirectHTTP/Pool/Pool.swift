@@ -73,6 +73,12 @@ struct Pool<Member: PoolMember> {
         self.limits = limits
     }
 
+    /// An idle connection that leads where the request may go.
+    mutating func takeIdle(_ key: PoolKey, _ route: Route) -> (Member, Origin)? {
+        guard let origin = origins[key], let member = takeIdle(origin, route) else { return nil }
+        return (member, origin)
+    }
+
     /// A connection for a request, or leave to dial one, or a place in the queue.
     mutating func checkOut(
         _ key: PoolKey, _ route: Route, fresh: Bool = false

@@ -42,12 +42,12 @@ struct URLParts {
     }
 
     private mutating func readScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
-        if text.beginsWithHTTP, text.count > 5 {
+        if text.beginsWithHTTP, text.count > 4 {
             if text[4] == UInt8(ascii: ":") {
                 scheme = .http
                 return 5
             }
-            if text[4] | 0x20 == UInt8(ascii: "s"), text[5] == UInt8(ascii: ":") {
+            if text[4] | 0x20 == UInt8(ascii: "s"), text.count > 5, text[5] == UInt8(ascii: ":") {
                 scheme = .https
                 return 6
             }

@@ -43,7 +43,7 @@ extension Headers: Hashable {
         guard let block else { return }
         for index in indices {
             let name = unsafe block.name(at: index)
-            for position in name.indices { unsafe hasher.combine(name[position].lowercased) }
+            for position in 0..<name.count { unsafe hasher.combine(name[position].lowercased) }
             unsafe hasher.combine(bytes: UnsafeRawBufferPointer(block.value(at: index)))
             hasher.combine(UInt8.lineFeed)
         }

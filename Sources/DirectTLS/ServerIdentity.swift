@@ -42,7 +42,7 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
 /// RFC 1123 labels and the underscore that real names use, at most 253 bytes, and not a number at the
 /// end: that would be an IPv4 address in one of its spellings.
 private func isHostName(_ bytes: String.UTF8View) -> Bool {
-    guard (1...253).contains(bytes.count) else { return false }
+    guard bytes.count <= 253 else { return false }
     let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard labels.allSatisfy(isLabel), let last = labels.last else { return false }
     return !isNumber(last)

@@ -33,11 +33,12 @@ extension TLSConnection {
 
     private func protocolFault() -> Stop {
         let code = ErrorQueue.drain()
+        // Whatever the checks of a signature left in the queue before: this is what the handshake ended for.
+        if let rejection { return .failed(rejection.error) }
         let reason = ERR_GET_REASON(code)
         guard ERR_GET_LIB(code) == ERR_LIB_SSL else {
             return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
         }
-        if reason == SSL_R_CERTIFICATE_VERIFY_FAILED, let rejection { return .failed(rejection.error) }
         // OpenSSL gives a received alert the reason 1000 and its number.
         if (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason) {
             let number = UInt8(reason - SSL_AD_REASON_OFFSET)

@@ -79,8 +79,8 @@ package final class TLSContext: @unchecked Sendable {
         try CertificateList(pem: identity.certificateChain).show(in: raw)
         let key = try identity.parsedKey()
         defer { EVP_PKEY_free(key) }
-        // The context takes a reference of its own.
-        guard SSL_CTX_use_PrivateKey(raw, key) == 1, SSL_CTX_check_private_key(raw) == 1 else {
+        // The context takes a reference of its own, and finds out whether the key fits the certificate.
+        guard SSL_CTX_use_PrivateKey(raw, key) == 1 else {
             throw .badSettings("client key: \(ErrorQueue.drainedReason())")
         }
     }

@@ -137,6 +137,8 @@ import Testing
         leaveAnError()
         #expect(pair.client.handshake() == .wantsRead)
         #expect(pair.shake() == .done)
+        // The tickets go first: with them OpenSSL clears the queue itself.
+        #expect(pair.readOnce() == .wantsRead)
         leaveAnError()
         #expect(pair.readOnce() == .wantsRead)
         leaveAnError()

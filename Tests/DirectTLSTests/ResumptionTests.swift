@@ -122,6 +122,16 @@ import Testing
         #expect(sessions.count == 0)
     }
 
+    @Test func sessionOfAHandshakeWeRefusedAfterwardsIsNotKept() throws {
+        let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION, alpn: "h2"))
+        let pair = try Pair(server, .testing(), .name("a.test"), sessions: sessions)
+        let both: [UInt8] = [2] + Array("h2".utf8) + [8] + Array("http/1.1".utf8)
+        SSL_set_alpn_protos(pair.client.ssl, both, UInt32(both.count))
+        #expect(pair.shake() == .failed(.unexpectedProtocol("h2")))
+        #expect(SSL_SESSION_is_resumable(SSL_get_session(pair.client.ssl)) == 1)
+        #expect(sessions.count == 0)
+    }
+
     @Test func certificateThatExpiredSinceIsRefusedOnAResumedSession() throws {
         let leaf = TestCertificate(.init(names: [.dns("a.test")], ends: -60), issuer: .authority)
         let server = TestServer(leaf)

@@ -67,9 +67,15 @@ final class Pair {
     /// Writes everything, however little the wire takes at once.
     func write(_ text: String) -> WriteStep {
         var rest = Array(text.utf8)[...]
-        for _ in 0..<1_000_000 where !rest.isEmpty {
-            // A fresh copy each time: the bytes move between attempts.
-            let step = Array(rest).withUnsafeBytes { client.write($0) }
+        // The bytes move between attempts, from one of these to the other.
+        let places = (0..<2).map { _ in
+            UnsafeMutableRawBufferPointer.allocate(byteCount: rest.count, alignment: 1)
+        }
+        defer { for place in places { place.deallocate() } }
+        for attempt in 0..<1_000_000 where !rest.isEmpty {
+            let place = places[attempt % 2]
+            rest.withUnsafeBytes { place.copyMemory(from: $0) }
+            let step = client.write(UnsafeRawBufferPointer(rebasing: place[..<rest.count]))
             server.work()
             switch step {
             case .bytes(let count): rest = rest.dropFirst(count)

@@ -80,7 +80,8 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    /// Where the request wants to go. The precedence: itself, the literal in its URL, the system.
+    /// Where the request wants to go. The precedence: itself, the map, a literal in its URL,
+    /// the system.
     private func destination(of request: Request) throws(HTTPError.Reason) -> (HTTPURL, Route) {
         let url: HTTPURL
         switch request.target {
@@ -91,6 +92,9 @@ final class ClientCore: Sendable {
             guard !addresses.isEmpty else { throw .noAddresses }
             for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
             return (url, .chosen(addresses, port: url.port, .request))
+        }
+        if !settings.addresses.isEmpty, let mapped = settings.addresses.endpoints(for: url.host, port: url.port) {
+            return (url, .chosen(mapped, port: url.port, .staticMap))
         }
         if case .address(let address) = url.host { return (url, .literal(address, port: url.port)) }
         return (url, .system)

@@ -5,6 +5,9 @@ public import DirectTLS
 extension HTTPClient {
     /// How a client works; fixed once the client is made.
     public struct Settings: Sendable {
+        /// Where to connect for which hosts, instead of asking the system's resolver. A request's own
+        /// addresses come before it.
+        public var addresses = StaticMap()
         /// Whom to trust, who we are, and which versions of TLS to speak.
         public var tls = TLSSettings()
         /// How long each phase may take, unless a request says otherwise.

@@ -136,6 +136,8 @@ package final class TLSConnection: @unchecked Sendable {
         case .wantsRead: return .wantsRead
         case .wantsWrite: return .wantsWrite
         case .closeNotify, .truncated: return .failed(end(.truncated))
+        // Who no longer listens may have answered before: what has arrived can still be read.
+        case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
         case .failed(let error): return .failed(end(error))
         }
     }

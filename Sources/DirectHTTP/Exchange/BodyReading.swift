@@ -84,7 +84,7 @@ struct BodyReading {
         last = step
         if let failure { throw failure }
         // Little in much memory: the caller may keep it for long.
-        return piece.count < Self.pieceSize / 4 ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
+        return piece.count < Self.pieceWorthCopying ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
     }
 
     /// Moves the content in `bytes` to their front, and says how much there is.
@@ -123,6 +123,7 @@ struct BodyReading {
     }
 
     private static let pieceSize = 64 * 1024
+    private static let pieceWorthCopying = 4 * 1024
     /// Less than a full record would only split it.
     private static let roomWorthReading = 16 * 1024
 }

@@ -12,7 +12,7 @@ public struct Method: Hashable, Sendable {
     private let name: Name
 
     /// A method by its case-sensitive name; nil if that is not a token (RFC 9110, section 5.6.2).
-    public init?(_ text: String) {
+    public init?(validating text: String) {
         guard text.isToken else { return nil }
         self.init(unchecked: text)
     }

@@ -33,7 +33,7 @@
     mutating func writeTarget(_ target: [UInt8]) throws(HTTP1Error) {
         let output = unsafe base + count
         let isVisible = unsafe target.withUnsafeBufferPointer { target in
-            guard let source = target.baseAddress else { return false }
+            guard let source = target.baseAddress, !target.isEmpty else { return false }
             return unsafe ByteScan.copyVisible(source, count: target.count, to: output)
         }
         guard isVisible else { throw .invalidTarget }

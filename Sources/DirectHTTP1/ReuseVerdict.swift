@@ -5,7 +5,8 @@ package enum ReuseVerdict: Hashable, Sendable {
 }
 
 /// Why a connection cannot carry another exchange.
-public enum CloseReason: Hashable, Sendable {
+@nonexhaustive
+public enum CloseReason: String, Hashable, Sendable {
     /// The response has not been read to its end.
     case unfinished
     /// The server said `Connection: close`.

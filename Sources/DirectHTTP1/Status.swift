@@ -4,7 +4,7 @@ public struct Status: Hashable, Sendable {
     public let code: UInt16
 
     /// A status by its number; nil unless that has three digits and does not begin with 0.
-    public init?(_ code: Int) {
+    public init?(code: Int) {
         guard (100...999).contains(code) else { return nil }
         self.code = UInt16(truncatingIfNeeded: code)
     }

@@ -1,0 +1,119 @@
+import DirectHTTP1
+import Testing
+
+/// The vectors' inputs, changed at random from a fixed seed: nothing crashes, and cuts never matter.
+@Suite struct FuzzTests {
+    #if DEBUG
+    private static let rounds = 20_000
+    #else
+    private static let rounds = 200_000
+    #endif
+
+    @Test func `Mutated responses never crash, and read the same however they are cut`() throws {
+        let seeds = try Vectors.load("response", as: ResponseVector.self).map(\.exchange)
+            .filter { $0.input.count < 400 }
+        var random = Random(seed: 0x5eed)
+        var outcomes: Set<String> = []
+        for _ in 0..<Self.rounds {
+            var exchange = seeds[random.below(seeds.count)]
+            exchange.cleanEnd = random.below(2) == 0
+            for _ in 0...random.below(4) { Self.mutate(&exchange.input, with: seeds, &random) }
+            let whole = exchange.read(cutAt: [])
+            let cuts = (0..<random.below(6)).map { _ in random.below(exchange.input.count + 1) }.sorted()
+            if exchange.read(cutAt: cuts) != whole {
+                Issue.record("\(exchange.input) cut at \(cuts) reads differently")
+                return
+            }
+            outcomes.insert(String(whole.outcome.prefix { $0 != " " }))
+        }
+        // The mutations must reach most of what can go wrong, or they prove nothing.
+        #expect(outcomes.count > 25, "\(outcomes)")
+    }
+
+    @Test func `Random fields are written as they are or refused, and what is written reads back`() throws {
+        var random = Random(seed: 0xf1e1d5)
+        var written = 0
+        for _ in 0..<Self.rounds / 4 {
+            var headers = Headers()
+            for _ in 0..<random.below(4) {
+                headers.add(random.text(like: "X-Name"), random.text(like: "a value, of some length"))
+            }
+            guard let head = Self.write(headers) else { continue }
+            written += 1
+            #expect(Self.fields(in: head) == headers.map { "\($0.name): \($0.value)" })
+        }
+        #expect(written > 1000)
+    }
+
+    private static func mutate(_ input: inout [UInt8], with seeds: [Exchange], _ random: inout Random) {
+        let place = random.below(input.count + 1)
+        switch random.below(6) {
+        case 0 where place < input.count: input[place] = UInt8(random.below(256))
+        case 1 where place < input.count: input.remove(at: place)
+        case 2: input.insert(random.pick([0, 9, 10, 13, 32, 44, 48, 58, 59, 127, 128]), at: place)
+        case 3: input.insert(contentsOf: [13, 10], at: place)
+        case 4: input.removeLast(input.count - place)
+        default:
+            let other = random.pick(seeds).input
+            input.insert(contentsOf: other.suffix(random.below(other.count + 1)), at: place)
+        }
+    }
+
+    private static func write(_ headers: Headers) -> [UInt8]? {
+        let bound = RequestWriter.headSizeBound(
+            method: .get,
+            target: [0x2f],
+            authority: [0x61],
+            headers: headers,
+            extra: [:]
+        )
+        return try? RequestVector.written(bound) { buffer throws(HTTP1Error) in
+            try unsafe RequestWriter.writeHead(
+                method: .get,
+                target: [0x2f],
+                authority: [0x61],
+                headers: headers,
+                extra: [:],
+                framing: .none,
+                into: buffer
+            )
+        }
+    }
+
+    /// The lines between Host and the empty line, split at CR LF alone: an injected one would show.
+    private static func fields(in head: [UInt8]) -> [String] {
+        let text = String(decoding: head, as: UTF8.self)
+        return text.unicodeScalars.split(separator: "\n")
+            .map { line in String(String.UnicodeScalarView(line.filter { $0 != "\r" })) }
+            .filter { !$0.isEmpty }
+            .dropFirst(2).map { $0 }
+    }
+}
+
+/// A small generator with a seed, so that a failure can be had again.
+struct Random {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+
+    /// The text, often with a character put in that does not belong.
+    mutating func text(like text: String) -> String {
+        var scalars = Array(text.unicodeScalars.prefix(1 + below(text.count)))
+        if below(4) == 0 {
+            scalars.insert(pick(["\r", "\n", "\0", ":", " ", "é", "\u{7f}", "\t"]), at: below(scalars.count))
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

@@ -1,0 +1,120 @@
+import DirectHTTP1
+import Testing
+
+@Suite struct ResponseReaderTests {
+    private static let small = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8)
+
+    @Test func `One reader reads exchange after exchange`() throws {
+        var reader = ResponseReader()
+        for _ in 0..<3 {
+            #expect(reader.reuse == .reusable)
+            reader.begin(.get)
+            #expect(reader.reuse == .close(.unfinished))
+            #expect(reader.hasStarted == false)
+            try Self.expectOK(&reader)
+            #expect(reader.hasStarted == true)
+        }
+    }
+
+    @Test func `What one response said does not stick to the next`() throws {
+        var reader = ResponseReader()
+        reader.begin(.head)
+        let closing = Array("HTTP/1.0 200 OK\r\nConnection: close\r\nKeep-Alive: timeout=3\r\n\r\n".utf8)
+        _ = try reader.next(closing.span)
+        #expect(reader.reuse == .close(.serverCloses))
+        #expect(reader.keepAlive == KeepAliveHint(timeout: 3))
+        reader.begin(.get)
+        try Self.expectOK(&reader)
+        #expect(reader.reuse == .reusable)
+        #expect(reader.keepAlive == nil)
+    }
+
+    @Test func `Bytes before begin and after the end are left alone`() throws {
+        var reader = ResponseReader()
+        guard case .end = try reader.next(Self.small.span).event else {
+            Issue.record("an idle reader read")
+            return
+        }
+        reader.begin(.get)
+        try Self.expectOK(&reader)
+        let step = try reader.next(Self.small.span)
+        #expect(step.used == 0)
+        #expect(reader.reuse == .reusable)
+    }
+
+    @Test func `A fault stays`() {
+        var reader = ResponseReader()
+        reader.begin(.get)
+        let bad = Array("nonsense".utf8)
+        #expect(throws: HTTP1Error.notHTTP) { try reader.next(bad.span) }
+        #expect(throws: HTTP1Error.notHTTP) { try reader.next(Self.small.span) }
+        #expect(throws: HTTP1Error.notHTTP) { try reader.endOfInput(clean: true) }
+        #expect(reader.reuse == .close(.failed))
+    }
+
+    @Test func `Nothing received is told from little received`() {
+        for (input, fault) in [("", HTTP1Error.closedBeforeResponse), ("H", .truncatedHead)] {
+            var reader = ResponseReader()
+            reader.begin(.get)
+            #expect(throws: Never.self) { try reader.next(Array(input.utf8).span) }
+            #expect(reader.hasStarted == !input.isEmpty)
+            #expect(throws: fault) { try reader.endOfInput(clean: true) }
+        }
+    }
+
+    @Test func `The end of the input is no news when nothing is awaited`() throws {
+        var reader = ResponseReader()
+        guard case .end = try reader.endOfInput(clean: false) else {
+            Issue.record("an idle reader waits for something")
+            return
+        }
+        reader.begin(.get)
+        try Self.expectOK(&reader)
+        guard case .end = try reader.endOfInput(clean: false) else {
+            Issue.record("a finished reader waits for something")
+            return
+        }
+        #expect(reader.reuse == .reusable)
+    }
+
+    /// A quadratic scan of these 60,000 bytes would look at 1.8 thousand million of them.
+    @Test(.timeLimit(.minutes(1)))
+    func `A head that drips in costs linear time`() throws {
+        let head = Array("HTTP/1.1 200 OK\r\nA: \(String(repeating: "x", count: 30_000))\r\n".utf8)
+        let names = Array("\(String(repeating: "N", count: 30_000)): x\r\nContent-Length: 0\r\n\r\n".utf8)
+        let input = head + names
+        var reader = ResponseReader()
+        reader.begin(.get)
+        for end in 1..<input.count {
+            guard case .needsMore = try reader.next(input.span.extracting(0..<end)).event else {
+                Issue.record("something came of \(end) bytes")
+                return
+            }
+        }
+        guard case .head(let read) = try reader.next(input.span).event else {
+            Issue.record("no head")
+            return
+        }
+        #expect(read.headers.count == 3)
+    }
+
+    private static func expectOK(_ reader: inout ResponseReader) throws(HTTP1Error) {
+        let head = try reader.next(small.span)
+        guard case .head(let read) = head.event else {
+            Issue.record("no head")
+            return
+        }
+        #expect(read.status == .ok)
+        let content = try reader.next(small.span.extracting(head.used..<small.count))
+        guard case .content(let range) = content.event else {
+            Issue.record("no content")
+            return
+        }
+        #expect(range == 0..<2)
+        let end = try reader.next(small.span.extracting(small.count..<small.count))
+        guard case .end = end.event else {
+            Issue.record("no end")
+            return
+        }
+    }
+}

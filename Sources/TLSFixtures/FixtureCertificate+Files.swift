@@ -7,16 +7,19 @@ internal import Darwin
 #endif
 
 extension FixtureCertificate {
-    /// Reads `NAME.pem` (the leaf, then what is sent behind it) and `NAME.key` from a folder.
+    /// Reads `NAME.pem` of a folder: the leaf, what is sent behind it, and the private key, which may
+    /// also be in `NAME.key`.
     public static func load(_ name: String, from folder: String) throws(FixtureError) -> FixtureCertificate {
-        try load(certificate: "\(folder)/\(name).pem", key: "\(folder)/\(name).key")
+        let path = "\(folder)/\(name).pem"
+        let hasKey = try contents(of: path).contains("PRIVATE KEY")
+        return try load(certificate: path, key: hasKey ? path : "\(folder)/\(name).key")
     }
 
     /// Reads PEM files: the leaf and what is sent behind it from one, the unencrypted key from the other.
     public static func load(certificate: String, key: String) throws(FixtureError) -> FixtureCertificate {
-        let certificates = try contents(of: certificate)
+        let (certificates, keys) = (try contents(of: certificate), try contents(of: key))
         do throws(FixtureError) {
-            return try FixtureCertificate(pem: certificates, key: try contents(of: key))
+            return try FixtureCertificate(pem: certificates, key: keys)
         } catch .badFile(_, let why) {
             throw .badFile(path: certificate, why: why)
         }

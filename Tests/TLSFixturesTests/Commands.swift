@@ -65,7 +65,10 @@ final class TemporaryFile: Sendable {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    var isEmpty: Bool { (try? Data(contentsOf: URL(fileURLWithPath: path)).isEmpty) ?? true }
+    var isEmpty: Bool {
+        var facts = stat()
+        return stat(path, &facts) != 0 || facts.st_size == 0
+    }
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)

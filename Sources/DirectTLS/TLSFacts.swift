@@ -6,7 +6,7 @@ public struct TLSFacts: Hashable, Sendable {
     public let version: TLSVersion
     /// The cipher suite's IANA name, such as `TLS_AES_256_GCM_SHA384`.
     public let cipher: String
-    /// The group of the key exchange, such as `X25519`; nil on a resumed TLS 1.2 session.
+    /// The group of the key exchange, such as `X25519`; nil where OpenSSL knows none.
     public let group: String?
     /// The protocol the server chose by ALPN, if it chose one.
     public let alpn: String?

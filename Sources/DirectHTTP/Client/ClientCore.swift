@@ -56,8 +56,12 @@ final class ClientCore: Sendable {
         do throws(CallFailure) {
             return try await exchange(request, call, connection, lease, isReused: isReused)
         } catch {
-            throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
+            // Once is enough: a replay is not replayed.
+            guard isReused, !fresh, error.showsStale(connection), request.mayBeSentTwice else {
+                throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
+            }
         }
+        return try await sendAnew(request, call, fresh: true)
     }
 
     /// The response is read to its end: the connection may serve again, if all is as it should be.
@@ -148,7 +152,7 @@ final class ClientCore: Sendable {
             let first = try reading.takeBuffered()
             let body: ResponseBody
             if reading.isAtEnd {
-                body = ResponseBody(content: .complete(first, trailers: reading.trailers))
+                body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
                 conclude(reading, lease, at: times.response)
             } else {
                 body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))

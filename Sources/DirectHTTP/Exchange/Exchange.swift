@@ -79,7 +79,7 @@ struct Exchange {
     func goesOn(
         after step: Connection.Step, _ patience: Patience, from now: Instant, _ upload: Upload?
     ) async throws(CallFailure) -> Bool {
-        if let failure = upload?.sourceFailure { throw failure }
+        if let failure = upload?.hopelessFailure { throw failure }
         switch step {
         case .moved: return true
         case .wantsInput:

@@ -47,12 +47,14 @@ final class Upload: @unchecked Sendable {
         state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
     }
 
-    /// Why not all was sent, if that is our own fault: then no answer is worth waiting for.
-    var sourceFailure: CallFailure? {
-        guard let failure else { return nil }
-        guard case .failed(_, let reason) = failure else { return failure }
+    /// Why not all was sent, if that leaves no answer to wait for: the source failed, or time is up.
+    ///
+    /// A connection that broke is no such reason, since the server may have answered before; nor is `cancel`,
+    /// which comes after the answer.
+    var hopelessFailure: CallFailure? {
+        guard let failure, case .failed(_, let reason) = failure else { return nil }
         switch reason {
-        case .bodySource, .bodyLength, .http: return failure
+        case .bodySource, .bodyLength, .timedOut: return failure
         default: return nil
         }
     }
@@ -117,10 +119,8 @@ final class Upload: @unchecked Sendable {
         if Task.isCancelled { throw .cancelled }
         do {
             return try await source.next()
-        } catch is CancellationError {
-            throw .cancelled
         } catch {
-            throw .failed(.write, .bodySource(error))
+            throw error is CancellationError && Task.isCancelled ? .cancelled : .failed(.write, .bodySource(error))
         }
     }
 

@@ -9,7 +9,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     enum Content: Sendable {
         /// All of it came together with the head.
-        case complete([UInt8], trailers: Headers)
+        case complete([UInt8], Headers, ConnectionFacts)
         case arriving(BodyStream)
     }
 
@@ -23,8 +23,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     @concurrent
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         switch content {
-        case .complete(let bytes, _):
-            guard bytes.count <= limit else { throw HTTPError(.body, .bodyTooLarge(limit: limit)) }
+        case .complete(let bytes, _, let facts):
+            guard bytes.count <= limit else {
+                throw HTTPError(
+                    .body, .bodyTooLarge(limit: limit), name: facts.name, endpoint: facts.endpoint)
+            }
             return bytes
         case .arriving(let stream): return try await stream.collect(upTo: limit)
         }
@@ -33,7 +36,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// The fields that came behind a body sent in chunks; there once the body has been read to its end.
     public var trailers: Headers {
         switch content {
-        case .complete(_, let trailers): trailers
+        case .complete(_, let trailers, _): trailers
         case .arriving(let stream): stream.trailers
         }
     }
@@ -51,7 +54,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         public mutating func next() async throws -> [UInt8]? {
             switch content {
             case .none: return nil
-            case .complete(let bytes, _):
+            case .complete(let bytes, _, _):
                 content = nil
                 return bytes.isEmpty ? nil : bytes
             case .arriving(let stream): return try await stream.next()

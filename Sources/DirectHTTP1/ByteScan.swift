@@ -51,7 +51,7 @@ enum ByteScan {
     }
 
     /// Copies text and says whether every byte of it may stand in a field value.
-    @inline(__always)
+    @inline(never)
     static func copyText(
         _ source: UnsafePointer<UInt8>,
         count: Int,
@@ -69,7 +69,7 @@ enum ByteScan {
     }
 
     /// Copies a request target or the like and says whether it is all visible ASCII.
-    @inline(__always)
+    @inline(never)
     static func copyVisible(
         _ source: UnsafePointer<UInt8>,
         count: Int,
@@ -84,8 +84,26 @@ enum ByteScan {
         ) == 0
     }
 
+    /// Copies an authority and says whether it has only what a host and a port may have.
+    @inline(never)
+    static func copyAuthority(
+        _ source: UnsafePointer<UInt8>,
+        count: Int,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        let stops = unsafe copy(
+            source,
+            count: count,
+            to: target,
+            testSixteen: { notUsualInHost($0) },
+            test: { notUsualInHost($0) }
+        )
+        guard stops != 0 else { return true }
+        return (0..<count).allSatisfy { unsafe source[$0].isAuthorityCharacter }
+    }
+
     /// Copies a name and says whether it is a token.
-    @inline(__always)
+    @inline(never)
     static func copyToken(
         _ source: UnsafePointer<UInt8>,
         count: Int,
@@ -198,6 +216,26 @@ enum ByteScan {
         let letter = (lower &+ 0x1f1f_1f1f_1f1f_1f1f) & ~(lower &+ 0x0505_0505_0505_0505)
         let notDash = ((word ^ 0x2d2d_2d2d_2d2d_2d2d) & ~highBits) &+ ~highBits
         return (~letter & notDash | word) & highBits
+    }
+
+    /// Bytes that are no letter, digit, dash, dot or colon: most hosts have no others.
+    @inline(__always)
+    private static func notUsualInHost(_ bytes: Sixteen) -> SIMD2<UInt64> {
+        let lower: Sixteen = bytes | Sixteen(repeating: 0x20)
+        let letter: Sixteen = (lower &+ Sixteen(repeating: 0x1f)) & ~(lower &+ Sixteen(repeating: 0x05))
+        let digitOrColon: Sixteen = (bytes &+ Sixteen(repeating: 0x50)) & ~(bytes &+ Sixteen(repeating: 0x45))
+        let dashOrDot: Sixteen = (bytes &+ Sixteen(repeating: 0x53)) & ~(bytes &+ Sixteen(repeating: 0x51))
+        let stops: Sixteen = ~(letter | digitOrColon | dashOrDot) | bytes
+        return unsafe unsafeBitCast(stops & Sixteen(repeating: 0x80), to: SIMD2<UInt64>.self)
+    }
+
+    @inline(__always)
+    private static func notUsualInHost(_ word: UInt64) -> UInt64 {
+        let lower = word | 0x2020_2020_2020_2020
+        let letter = (lower &+ 0x1f1f_1f1f_1f1f_1f1f) & ~(lower &+ 0x0505_0505_0505_0505)
+        let digitOrColon = (word &+ 0x5050_5050_5050_5050) & ~(word &+ 0x4545_4545_4545_4545)
+        let dashOrDot = (word &+ 0x5353_5353_5353_5353) & ~(word &+ 0x5151_5151_5151_5151)
+        return (~(letter | digitOrColon | dashOrDot) | word) & highBits
     }
 
     @inline(__always)

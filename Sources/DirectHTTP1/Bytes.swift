@@ -86,10 +86,15 @@ extension UnsafePointer<UInt8> {
 }
 
 extension UnsafeMutablePointer<UInt8> {
-    /// Stores eight or four bytes, the lowest one first.
+    /// Stores two, four or eight bytes, the lowest one first.
     @inline(__always)
     func store(_ word: some FixedWidthInteger & BitwiseCopyable, at position: Int) {
         unsafe UnsafeMutableRawPointer(self + position).storeBytes(of: word.littleEndian, as: type(of: word))
+    }
+
+    @inline(__always)
+    func storePair(_ first: UInt8, _ second: UInt8) {
+        unsafe store(UInt16(first) | UInt16(second) &<< 8, at: 0)
     }
 
     @inline(__always)

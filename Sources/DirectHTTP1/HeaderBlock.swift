@@ -11,8 +11,8 @@ struct FieldPlace {
 
 /// What one head holds: places of its fields, and behind them its bytes, in one allocation.
 ///
-/// The bytes of a received head are kept as they came, status line and all; those of a built one are names
-/// and values one after the other. The block owns its memory; it is changed only while its owner is alone
+/// The bytes of a received head are kept as they came, status line and all; those of a built one are its
+/// field lines. The block owns its memory; it is changed only while its owner is alone
 /// (`isKnownUniquelyReferenced`), so sharing it between threads is safe.
 final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
     struct Counts {
@@ -20,6 +20,8 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         var fieldCapacity: Int
         var bytes: Int
         var byteCapacity: Int
+        /// Whether the bytes are the fields' lines, as a request may send them; checked when they were added.
+        var areLines: Bool
         /// The reason phrase of the response that this block was received with.
         var reason: Range<UInt32>
     }
@@ -33,6 +35,7 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
                 fieldCapacity: fieldCapacity,
                 bytes: 0,
                 byteCapacity: placesForBytes &* MemoryLayout<FieldPlace>.stride,
+                areLines: true,
                 reason: 0..<0
             )
         }
@@ -70,8 +73,8 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return unsafe UnsafeBufferPointer(start: bytes + Int(place.valueStart), count: place.valueCount)
     }
 
-    /// Room for one more field of that many bytes, in this block or a larger copy.
-    func withRoom(forBytes count: Int, unique: Bool) -> HeaderBlock {
+    /// Room for one more line of that many bytes, in this block or a larger copy.
+    func withRoom(forLine count: Int, unique: Bool) -> HeaderBlock {
         let fieldsFit = counts.fields < counts.fieldCapacity
         let bytesFit = counts.bytes + count <= counts.byteCapacity
         if unique && fieldsFit && bytesFit { return self }
@@ -90,31 +93,49 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         unsafe copy.bytes.initialize(from: bytes, count: counts.bytes)
         copy.counts.fields = counts.fields
         copy.counts.bytes = counts.bytes
+        copy.counts.areLines = counts.areLines
         copy.counts.reason = counts.reason
         return copy
     }
 
-    /// Adds a field; there must be room.
+    /// Bytes of a line besides name and value: a colon, a space, CR LF.
+    static let lineOverhead = 4
+
+    /// Adds a field's line; there must be room. What may not be sent is kept, and refused by the writer.
     func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
-        let nameStart = UInt32(counts.bytes)
-        let valueStart = unsafe append(name)
-        let valueEnd = unsafe append(value)
+        let nameStart = counts.bytes
+        let valueStart = nameStart + name.count + 2
+        let valueEnd = valueStart + value.count
+        let isFit = unsafe copyLine(name: name, value: value, to: bytes + nameStart)
         let place = FieldPlace(
-            nameStart: nameStart,
-            nameEnd: valueStart,
-            valueStart: valueStart,
-            valueEnd: valueEnd
+            nameStart: UInt32(nameStart),
+            nameEnd: UInt32(nameStart + name.count),
+            valueStart: UInt32(valueStart),
+            valueEnd: UInt32(valueEnd)
         )
         unsafe (places + counts.fields).initialize(to: place)
         counts.fields += 1
+        counts.bytes = valueEnd + 2
+        if !isFit { counts.areLines = false }
     }
 
-    private func append(_ more: UnsafeBufferPointer<UInt8>) -> UInt32 {
-        if let source = more.baseAddress {
-            unsafe (bytes + counts.bytes).initialize(from: source, count: more.count)
+    /// Copies a line and says whether it may be sent as it is.
+    private func copyLine(
+        name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        var isFit = unsafe !OwnedFields.isOwned(name)
+        if let source = name.baseAddress {
+            isFit = unsafe ByteScan.copyToken(source, count: name.count, to: target) && isFit
         }
-        counts.bytes += more.count
-        return UInt32(counts.bytes)
+        let afterName = unsafe target + name.count
+        unsafe afterName.storePair(.colon, .space)
+        if let source = value.baseAddress {
+            isFit = unsafe ByteScan.copyText(source, count: value.count, to: afterName + 2) && isFit
+        }
+        unsafe (afterName + 2 + value.count).storePair(.carriageReturn, .lineFeed)
+        return isFit && !name.isEmpty
     }
 
     /// Forgets the fields whose index `isGone` names; their bytes stay until the next copy.
@@ -125,5 +146,6 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
             kept += 1
         }
         counts.fields = kept
+        counts.areLines = false
     }
 }

@@ -95,7 +95,7 @@ public struct Headers: @unchecked Sendable {
     public mutating func reserve(fields: Int, bytes: Int) {
         let counts = block?.counts
         let fieldCapacity = (counts?.fields ?? 0) + fields
-        let byteCapacity = (counts?.bytes ?? 0) + bytes
+        let byteCapacity = (counts?.bytes ?? 0) + bytes + fields * HeaderBlock.lineOverhead
         guard let block else {
             block = .make(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
             return
@@ -106,10 +106,10 @@ public struct Headers: @unchecked Sendable {
     }
 
     private mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
-        let count = name.count + value.count
+        let count = name.count + value.count + HeaderBlock.lineOverhead
         let isAlone = isKnownUniquelyReferenced(&block)
         let roomy =
-            block?.withRoom(forBytes: count, unique: isAlone)
+            block?.withRoom(forLine: count, unique: isAlone)
             ?? .make(fieldCapacity: 4, byteCapacity: Swift.max(count, 96))
         unsafe roomy.append(name: name, value: value)
         block = roomy

@@ -22,7 +22,7 @@ public struct Method: Hashable, Sendable {
     }
 
     private init(unchecked text: String) {
-        let known = Known.allCases.first { $0.text == text }
+        let known = Known.allCases.first { $0.text.description == text }
         name = known.map(Name.known) ?? .other(text)
     }
 
@@ -80,14 +80,29 @@ extension Method: CustomStringConvertible {
     /// The name, as it is sent.
     public var description: String {
         switch name {
-        case .known(let known): known.text
+        case .known(let known): known.text.description
         case .other(let text): text
+        }
+    }
+
+    /// The name if it is a well-known one, which need not be checked.
+    var knownName: StaticString? {
+        switch name {
+        case .known(let known): known.text
+        case .other: nil
+        }
+    }
+
+    var byteCount: Int {
+        switch name {
+        case .known(let known): known.text.utf8CodeUnitCount
+        case .other(let text): text.utf8.count
         }
     }
 }
 
 extension Method.Known {
-    fileprivate var text: String {
+    fileprivate var text: StaticString {
         switch self {
         case .get: "GET"
         case .head: "HEAD"

@@ -7,32 +7,37 @@ enum OwnedFields {
         case refused
     }
 
-    /// Whether the name's length is that of an owned field: most names have another one.
-    @inline(__always)
-    static func mayOwn(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Whether the library writes the field itself.
+    static func isOwned(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Most names do not even have the length of one of them.
         let lengths: UInt64 = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 14 | 1 << 17
-        return name.count < 64 && lengths &>> UInt64(truncatingIfNeeded: name.count) & 1 == 1
+        guard name.count < 64, lengths &>> UInt64(truncatingIfNeeded: name.count) & 1 == 1 else {
+            return false
+        }
+        guard let bytes = name.baseAddress else { return false }
+        return switch name.count {
+        case 4: unsafe bytes.spells("host", count: 4)
+        case 6: unsafe bytes.spells("expect", count: 6)
+        case 7: unsafe bytes.spells("upgrade", count: 7)
+        case 10: unsafe bytes.spells("connection", count: 10)
+        case 14: unsafe bytes.spells("content-length", count: 14)
+        default: unsafe bytes.spells("transfer-encoding", count: 17)
+        }
     }
 
     static func verdict(
         _ name: UnsafeBufferPointer<UInt8>,
         value: UnsafeBufferPointer<UInt8>,
-        _ authority: [UInt8],
-        _ upgrade: Bool
+        authority: [UInt8],
+        upgrade: Bool
     ) -> Verdict {
-        guard let bytes = name.baseAddress else { return .passes }
-        switch name.count {
-        case 4 where unsafe bytes.spells("host", count: 4):
+        guard unsafe isOwned(name) else { return .passes }
+        if name.count == 4 {
             return unsafe authority.withUnsafeBufferPointer { authority in
                 unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused
             }
-        case 6 where unsafe bytes.spells("expect", count: 6): return .refused
-        case 7 where unsafe bytes.spells("upgrade", count: 7): return upgrade ? .passes : .refused
-        case 10 where unsafe bytes.spells("connection", count: 10): return .refused
-        case 14 where unsafe bytes.spells("content-length", count: 14): return .refused
-        case 17 where unsafe bytes.spells("transfer-encoding", count: 17): return .refused
-        default: return .passes
         }
+        return upgrade && name.count == 7 ? .passes : .refused
     }
 
     /// Fields for framing, routing, authentication, response control or content format (RFC 9110, section 6.5.1).
@@ -55,6 +60,12 @@ enum OwnedFields {
 }
 
 extension HeaderBlock {
+    /// Whether there is a field of a name that the other block has, too.
+    func sharesNames(with other: HeaderBlock) -> Bool {
+        for index in 0..<counts.fields where unsafe other.hasField(named: name(at: index)) { return true }
+        return false
+    }
+
     /// Whether there is a field of that name, in whatever case.
     @inline(__always)
     func hasField(named name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -72,8 +83,4 @@ extension UInt8 {
         let half: UInt64 = self < 64 ? 0x2fff_7ff2_0000_0000 : 0x47ff_fffe_afff_fffe
         return self < 128 && half &>> UInt64(self & 63) & 1 == 1
     }
-}
-
-extension Method {
-    var byteCount: Int { description.utf8.count }
 }

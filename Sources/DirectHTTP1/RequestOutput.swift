@@ -1,5 +1,5 @@
-/// A place for a head's bytes, which are checked while they are copied. A field's line end is written in front
-/// of it, and that of the last one by whoever ends the section.
+/// A place for a head's bytes, which are checked while they are copied. Each line is
+/// written with its end.
 @safe struct RequestOutput {
     /// Where the next byte goes. The memory is the caller's; the size bound was checked to fit into it.
     private let base: UnsafeMutablePointer<UInt8>
@@ -19,6 +19,11 @@
     }
 
     mutating func writeMethod(_ method: Method) throws(HTTP1Error) {
+        if let name = method.knownName {
+            write(name)
+            write(" ")
+            return
+        }
         var name = method.description
         let output = unsafe base + count
         let isToken = name.withUTF8 { name in
@@ -43,12 +48,13 @@
     /// A host and perhaps a port, of the characters that RFC 3986, section 3.2 allows there (CVE-2023-29406);
     /// user information is no part of it.
     mutating func writeAuthority(_ authority: [UInt8]) throws(HTTP1Error) {
-        guard !authority.isEmpty else { throw .invalidAuthority }
-        for byte in authority {
-            guard byte.isAuthorityCharacter else { throw .invalidAuthority }
-            unsafe base[count] = byte
-            count &+= 1
+        let output = unsafe base + count
+        let isAuthority = unsafe authority.withUnsafeBufferPointer { authority in
+            guard let source = authority.baseAddress, !authority.isEmpty else { return false }
+            return unsafe ByteScan.copyAuthority(source, count: authority.count, to: output)
         }
+        guard isAuthority else { throw .invalidAuthority }
+        count &+= authority.count
     }
 
     /// Writes the fields that are the caller's to send; of a name that is in `others`, none.
@@ -59,22 +65,28 @@
         unless others: Headers = Headers()
     ) throws(HTTP1Error) {
         guard let block = headers.block else { return }
+        if block.counts.areLines, others.block?.sharesNames(with: block) != true {
+            writeLines(block)
+            return
+        }
         for index in 0..<block.counts.fields {
             let name = unsafe block.name(at: index)
             if let other = others.block, unsafe other.hasField(named: name) { continue }
+            let value = unsafe block.value(at: index)
             let start = count
             try unsafe writeName(name)
-            if unsafe OwnedFields.mayOwn(name) {
-                switch unsafe OwnedFields.verdict(name, value: block.value(at: index), authority, upgrade) {
-                case .passes: break
-                case .passedOver:
-                    count = start
-                    continue
-                case .refused: throw unsafe .fieldOwnedByLibrary(name: String(fieldText: name))
-                }
+            switch unsafe OwnedFields.verdict(name, value: value, authority: authority, upgrade: upgrade) {
+            case .passes: try unsafe writeValue(value, of: name)
+            case .passedOver: count = start
+            case .refused: throw unsafe .fieldOwnedByLibrary(name: String(fieldText: name))
             }
-            try unsafe writeValue(block.value(at: index), of: name)
         }
+    }
+
+    /// Writes lines that were checked when they were added.
+    private mutating func writeLines(_ block: HeaderBlock) {
+        unsafe (base + count).update(from: block.bytes, count: block.counts.bytes)
+        count += block.counts.bytes
     }
 
     mutating func writeTrailers(_ trailers: Headers) throws(HTTP1Error) {
@@ -93,32 +105,32 @@
         switch framing {
         case .none, .length(0):
             // RFC 9110, section 8.6: only methods that anticipate content say that there is none.
-            if method.anticipatesContent { write("\r\nContent-Length: 0") }
+            if method.anticipatesContent { write("Content-Length: 0\r\n") }
             return
         case .length(let length):
-            write("\r\nContent-Length: ")
+            write("Content-Length: ")
             write(length)
+            write("\r\n")
         case .chunked:
-            write("\r\nTransfer-Encoding: chunked")
+            write("Transfer-Encoding: chunked\r\n")
         }
         // RFC 9110, section 10.1.1: not without content.
-        if expectContinue { write("\r\nExpect: 100-continue") }
+        if expectContinue { write("Expect: 100-continue\r\n") }
     }
 
     mutating func writeConnection(close: Bool, upgrade: Bool) {
         switch (close, upgrade) {
         case (false, false): break
-        case (true, false): write("\r\nConnection: close")
-        case (false, true): write("\r\nConnection: upgrade")
-        case (true, true): write("\r\nConnection: close, upgrade")
+        case (true, false): write("Connection: close\r\n")
+        case (false, true): write("Connection: upgrade\r\n")
+        case (true, true): write("Connection: close, upgrade\r\n")
         }
     }
 
     /// Checked before anything else is said about the field, so that no error repeats a name that is not one.
     @inline(__always)
     private mutating func writeName(_ name: UnsafeBufferPointer<UInt8>) throws(HTTP1Error) {
-        write("\r\n")
-        guard let source = name.baseAddress,
+        guard let source = name.baseAddress, !name.isEmpty,
             unsafe ByteScan.copyToken(source, count: name.count, to: base + count)
         else { throw .invalidRequestFieldName }
         count &+= name.count
@@ -130,11 +142,13 @@
         of name: UnsafeBufferPointer<UInt8>
     ) throws(HTTP1Error) {
         write(": ")
-        guard let source = value.baseAddress else { return }
-        guard unsafe ByteScan.copyText(source, count: value.count, to: base + count) else {
-            throw unsafe .invalidRequestFieldValue(name: String(fieldText: name))
+        if let source = value.baseAddress {
+            guard unsafe ByteScan.copyText(source, count: value.count, to: base + count) else {
+                throw unsafe .invalidRequestFieldValue(name: String(fieldText: name))
+            }
         }
         count &+= value.count
+        write("\r\n")
     }
 
     private mutating func write(_ number: UInt64) {

@@ -5,7 +5,8 @@ package enum BodyFraming: Hashable, Sendable {
     case chunked
 }
 
-/// Writes requests as bytes, and looks at each byte on its way (CVE-2022-3215, CVE-2023-0040).
+/// Writes requests as bytes, each of which is looked at (CVE-2022-3215, CVE-2023-0040): a field's when it is
+/// added to `Headers`, while it is copied there, all others on their way out.
 ///
 /// What is wrong is refused, never stripped. Host, Content-Length, Transfer-Encoding, Connection and Expect are
 /// the library's: a caller's Host that equals the authority is passed over, the others are refused. Names,
@@ -50,11 +51,12 @@ package enum RequestWriter {
         try output.writeTarget(target)
         output.write(" HTTP/1.1\r\nHost: ")
         try output.writeAuthority(authority)
+        output.write("\r\n")
         try output.writeFields(headers, authority: authority, upgrade: upgrade)
         try output.writeFields(extra, authority: authority, upgrade: upgrade, unless: headers)
         output.writeFraming(framing, method: method, expectContinue: expectContinue)
         output.writeConnection(close: close, upgrade: upgrade && headers.index(of: "upgrade") != nil)
-        output.write("\r\n\r\n")
+        output.write("\r\n")
         return output.count
     }
 
@@ -87,9 +89,9 @@ package enum RequestWriter {
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(HTTP1Error) -> Int {
         var output = try unsafe RequestOutput(buffer, needed: lastChunkSizeBound(trailers: trailers))
-        output.write("0")
+        output.write("0\r\n")
         try output.writeTrailers(trailers)
-        output.write("\r\n\r\n")
+        output.write("\r\n")
         return output.count
     }
 
@@ -101,6 +103,6 @@ extension Headers {
     /// Bytes that the fields take on the wire, at most.
     fileprivate var sizeBound: Int {
         guard let block else { return 0 }
-        return block.counts.bytes + 4 * block.counts.fields
+        return block.counts.bytes + HeaderBlock.lineOverhead * block.counts.fields
     }
 }

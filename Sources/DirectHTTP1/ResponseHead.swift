@@ -67,6 +67,7 @@ extension Headers {
                 unsafe (own.bytes + start).initialize(from: source, count: reason.count)
             }
             own.counts.bytes = start + reason.count
+            own.counts.areLines = false
             own.counts.reason = UInt32(start)..<UInt32(start + reason.count)
             return Headers(block: own)
         }

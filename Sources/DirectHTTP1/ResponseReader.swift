@@ -328,6 +328,7 @@ extension HeadScanner {
         unsafe block.bytes.initialize(from: base, count: length)
         block.counts.fields = count
         block.counts.bytes = length
+        block.counts.areLines = false
         block.counts.reason = reason
         if hasFolds { block.unfoldValues() }
         return block

@@ -11,14 +11,15 @@ enum ByteScan {
     @inline(__always)
     static func endOfText(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
-        while position &+ 16 <= end {
-            let found = firstSet(controls(unsafe base.sixteen(at: position)))
-            position &+= found
-            guard found == 16 else {
+        while position &+ 8 <= end {
+            let stops = controls(unsafe base.word(at: position))
+            if stops != 0 {
+                position &+= stops.trailingZeroBitCount &>> 3
                 // A tab is a control character that is allowed.
                 return unsafe base[position] == .tab
                     ? endOfTextByByte(base, from: position, to: end) : position
             }
+            position &+= 8
         }
         return unsafe endOfTextByByte(base, from: position, to: end)
     }
@@ -42,10 +43,10 @@ enum ByteScan {
     @inline(__always)
     static func endOfPlainName(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
-        while position &+ 16 <= end {
-            let found = firstSet(notLetterOrDash(unsafe base.sixteen(at: position)))
-            position &+= found
-            guard found == 16 else { return position }
+        while position &+ 8 <= end {
+            let stops = notLetterOrDash(unsafe base.word(at: position))
+            if stops != 0 { return position &+ stops.trailingZeroBitCount &>> 3 }
+            position &+= 8
         }
         return position
     }
@@ -164,6 +165,21 @@ enum ByteScan {
             position &+= 1
         }
         return test(word)
+    }
+
+    /// Whether the same bytes stand in both places; false for less than sixteen, which no head has.
+    @inline(__always)
+    static func areEqual(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, count: Int) -> Bool {
+        guard count >= 16 else { return false }
+        var position = 0
+        while position < count {
+            position = min(position, count &- 16)
+            let difference: Sixteen = unsafe one.sixteen(at: position) ^ other.sixteen(at: position)
+            let words = unsafe unsafeBitCast(difference, to: SIMD2<UInt64>.self)
+            guard words[0] | words[1] == 0 else { return false }
+            position &+= 16
+        }
+        return true
     }
 
     /// Bytes below SP, and DEL.

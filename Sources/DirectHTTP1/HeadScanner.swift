@@ -22,7 +22,7 @@
     private var capacity = 32
 
     /// A bit for each field that may say something about framing, by its index modulo 64.
-    private(set) var framingFields: UInt64 = 0
+    private(set) var markedFields: UInt64 = 0
 
     private(set) var statusCode: UInt16 = 0
     private(set) var isHTTP10 = false
@@ -47,6 +47,9 @@
         unsafe places.deallocate()
     }
 
+    /// Whether nothing of the section has been looked at.
+    var isFresh: Bool { part == .statusLine && position == 0 }
+
     /// Forgets the last section and expects a head.
     mutating func expectHead() {
         expectTrailers()
@@ -57,7 +60,7 @@
     mutating func expectTrailers() {
         part = .fields
         count = 0
-        framingFields = 0
+        markedFields = 0
         position = 0
         lineStart = 0
         nameEnd = 0
@@ -150,7 +153,7 @@
     private mutating func scanPlainFields(_ base: UnsafePointer<UInt8>, end: Int, limits: Limits) {
         var lineStart = self.lineStart
         var count = self.count
-        var marked = framingFields
+        var marked = markedFields
         let places = unsafe self.places
         let room = min(capacity, limits.fields)
         while count < room {
@@ -179,7 +182,7 @@
         self.lineStart = lineStart
         position = lineStart
         self.count = count
-        framingFields = marked
+        markedFields = marked
     }
 
     /// Decides about a line without a name and a colon so far: the length of the section if it is the empty
@@ -278,7 +281,7 @@
             valueStart: UInt32(truncatingIfNeeded: start),
             valueEnd: UInt32(truncatingIfNeeded: end)
         )
-        framingFields |= FramingFields.mark(nameCount: place.nameCount) &<< UInt64(truncatingIfNeeded: count)
+        markedFields |= FramingFields.mark(nameCount: place.nameCount) &<< UInt64(truncatingIfNeeded: count)
         unsafe (places + count).initialize(to: place)
         count &+= 1
     }

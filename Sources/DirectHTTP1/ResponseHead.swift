@@ -32,15 +32,15 @@ public struct ResponseHead: Hashable, Sendable {
     ) {
         self.status = status
         self.version = version
-        self.headers = reason.isEmpty ? headers : headers.carrying(reason: reason)
+        self.headers = headers.carrying(reason: reason)
     }
 
-    /// A head whose block holds the reason, too.
+    /// A head that was received: its block holds the reason, too.
     @inline(__always)
-    init(status: Status, version: HTTPVersion, block: HeaderBlock) {
+    init(status: Status, version: HTTPVersion, received headers: Headers) {
         self.status = status
         self.version = version
-        self.headers = Headers(block: block)
+        self.headers = headers
     }
 
     /// The server's words for the status; often empty, and never to be relied on.
@@ -56,6 +56,7 @@ public struct ResponseHead: Hashable, Sendable {
 extension Headers {
     /// The same fields in a block that has this reason phrase behind its other bytes.
     fileprivate func carrying(reason: String) -> Headers {
+        if reason.isEmpty && (block?.counts.reason.isEmpty ?? true) { return self }
         var reason = reason
         return reason.withUTF8 { reason in
             let fields = block?.counts.fields ?? 0

@@ -51,13 +51,11 @@ package struct ResponseReader: ~Copyable {
     }
 
     private let limits: HTTP1Limits
-    private var scanner: HeadScanner
+    private var heads: HeadReader
     private var state = State.idle
     /// Why the state is `failed`.
     private var fault: HTTP1Error?
     private var chunks = ChunkDecoder()
-    private var fields = FramingFields()
-    private var version = HTTPVersion.http11
 
     private var isHead = false
     private var isConnect = false
@@ -74,7 +72,7 @@ package struct ResponseReader: ~Copyable {
 
     package init(limits: HTTP1Limits = HTTP1Limits(), leniency: HTTP1Leniency = HTTP1Leniency()) {
         self.limits = limits.sensible
-        scanner = HeadScanner(leniency: leniency)
+        heads = HeadReader(leniency: leniency)
     }
 
     /// Starts an exchange; `upgrade` allows the server to answer 101 and switch protocols.
@@ -88,7 +86,7 @@ package struct ResponseReader: ~Copyable {
         received = 0
         framing = .none
         hasStarted = false
-        scanner.expectHead()
+        heads.expectHead()
     }
 
     /// The next event in the input.
@@ -136,26 +134,22 @@ package struct ResponseReader: ~Copyable {
             lineBytes: limits.lineBytes,
             fields: limits.fieldCount
         )
-        guard let length = try unsafe scanner.scan(base, available: count, limits: bounds) else {
+        guard let length = try unsafe heads.readHead(base, available: count, limits: bounds) else {
             return Step(event: .needsMore, used: 0)
         }
         headBytesLeft &-= length
-        let block = unsafe scanner.makeBlock(base, length: length)
-        fields = try scanner.readFramingFields(block)
-        version = scanner.isHTTP10 ? .http10 : .http11
-        let status = Status(unchecked: scanner.statusCode)
-        let head = ResponseHead(status: status, version: version, block: block)
+        let status = heads.status
         if status.isInformational && status != .switchingProtocols {
             interims += 1
             guard interims <= limits.interimCount else {
                 throw .tooManyInterimResponses(limit: limits.interimCount)
             }
-            scanner.expectHead()
-            return Step(event: .interim(head), used: length)
+            heads.expectHead()
+            return Step(event: .interim(heads.head), used: length)
         }
         framing = try framing(of: status)
         enterContent()
-        return Step(event: .head(head), used: length)
+        return Step(event: .head(heads.head), used: length)
     }
 
     /// The length of the content, in the order of RFC 9112, section 6.3.
@@ -167,8 +161,9 @@ package struct ResponseReader: ~Copyable {
             return .tunnel
         }
         if isHead || status == .noContent || status == .notModified { return .none }
+        let fields = heads.fields
         if fields.hasTransferEncoding {
-            guard version == .http11 else { throw .transferEncodingInHTTP10 }
+            guard heads.version == .http11 else { throw .transferEncodingInHTTP10 }
             guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
             return fields.isChunked ? .chunked : .untilClose
         }
@@ -220,7 +215,7 @@ package struct ResponseReader: ~Copyable {
         case .content(let range): return content(from: range.lowerBound, to: range.upperBound)
         case .lastChunk:
             state = .trailers
-            scanner.expectTrailers()
+            heads.expectTrailers()
             return try unsafe nextInTrailers(base, from: position, count: count)
         }
     }
@@ -230,31 +225,16 @@ package struct ResponseReader: ~Copyable {
         from start: Int,
         count: Int
     ) throws(HTTP1Error) -> Step {
-        guard let length = try unsafe scanTrailers(base + start, count: count - start) else {
-            return Step(event: .needsMore, used: start)
-        }
-        state = .ended
-        guard scanner.count > 0 else { return Step(event: .end, used: start + length) }
-        let block = unsafe scanner.makeBlock(base + start, length: length)
-        return Step(event: .trailers(Headers(block: block)), used: start + length)
-    }
-
-    private mutating func scanTrailers(
-        _ base: UnsafePointer<UInt8>,
-        count: Int
-    ) throws(HTTP1Error) -> Int? {
         let bounds = HeadScanner.Limits(
             bytes: limits.trailerBytes,
             lineBytes: limits.lineBytes,
             fields: limits.trailerCount
         )
-        do throws(HTTP1Error) {
-            return try unsafe scanner.scan(base, available: count, limits: bounds)
-        } catch .headTooLarge(let limit) {
-            throw .trailersTooLarge(limit: limit)
-        } catch .tooManyFields(let limit) {
-            throw .tooManyTrailers(limit: limit)
-        }
+        guard let read = try unsafe heads.readTrailers(base + start, available: count - start, limits: bounds)
+        else { return Step(event: .needsMore, used: start) }
+        state = .ended
+        let used = start + read.length
+        return Step(event: read.trailers.isEmpty ? .end : .trailers(read.trailers), used: used)
     }
 
     /// What the end of the input means; `clean` if it was a plain FIN without TLS, or TLS's close_notify.
@@ -303,69 +283,20 @@ extension ResponseReader {
     }
 
     private var endedVerdict: ReuseVerdict {
+        let fields = heads.fields
+        let isHTTP10 = heads.version == .http10
         if framing == .untilClose { return .close(.untilClose) }
         if fields.closes { return .close(.serverCloses) }
-        if fields.hasTransferEncoding && (fields.contentLength != nil || version == .http10) {
+        if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) {
             return .close(.doubtfulFraming)
         }
-        if version == .http10 && !fields.keepsAlive { return .close(.http10) }
+        if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
         return .reusable
     }
 
     /// What the server said about how long it keeps the connection.
-    package var keepAlive: KeepAliveHint? { fields.keepAlive }
+    package var keepAlive: KeepAliveHint? { heads.fields.keepAlive }
 
     /// Whether the content still has transfer codings besides `chunked`, which were never asked for.
-    package var hasOtherTransferCodings: Bool { fields.hasOtherCodings }
-}
-
-extension HeadScanner {
-    /// The scanned section in a block of its own: one allocation, two copies.
-    @inline(__always)
-    fileprivate func makeBlock(_ base: UnsafePointer<UInt8>, length: Int) -> HeaderBlock {
-        let block = HeaderBlock.make(fieldCapacity: count, byteCapacity: length)
-        unsafe block.places.initialize(from: places, count: count)
-        unsafe block.bytes.initialize(from: base, count: length)
-        block.counts.fields = count
-        block.counts.bytes = length
-        block.counts.areLines = false
-        block.counts.reason = reason
-        if hasFolds { block.unfoldValues() }
-        return block
-    }
-
-    /// Reads the fields that frame from the block, where folds are already gone.
-    @inline(__always)
-    fileprivate func readFramingFields(_ block: HeaderBlock) throws(HTTP1Error) -> FramingFields {
-        var fields = FramingFields()
-        let bytes = unsafe UnsafePointer(block.bytes)
-        var marked = framingFields
-        while marked != 0 {
-            // An index beyond 63 shares its bit with others: look at all of them.
-            for index in stride(from: marked.trailingZeroBitCount, to: count, by: 64) {
-                let place = unsafe places[index]
-                try unsafe fields.read(
-                    name: bytes + Int(place.nameStart),
-                    nameCount: place.nameCount,
-                    value: bytes + Int(place.valueStart),
-                    valueCount: place.valueCount
-                )
-            }
-            marked &= marked &- 1
-        }
-        return fields
-    }
-}
-
-extension HeaderBlock {
-    /// Puts spaces where values have line ends (RFC 9112, section 5.2).
-    fileprivate func unfoldValues() {
-        for index in 0..<counts.fields {
-            let place = unsafe places[index]
-            for position in Int(place.valueStart)..<Int(place.valueEnd) {
-                let byte = unsafe bytes[position]
-                if byte == .carriageReturn || byte == .lineFeed { unsafe bytes[position] = .space }
-            }
-        }
-    }
+    package var hasOtherTransferCodings: Bool { heads.fields.hasOtherCodings }
 }

@@ -98,6 +98,63 @@ import Testing
         #expect(read.headers.count == 3)
     }
 
+    @Test func `A head that is the same as the last one is read the same`() throws {
+        var reader = ResponseReader()
+        for method in [Method.get, .head, .get] {
+            reader.begin(method)
+            let step = try reader.next(Self.small.span)
+            guard case .head(let head) = step.event else {
+                Issue.record("no head")
+                return
+            }
+            #expect(head.headers == ["Content-Length": "2"])
+            #expect(head.reason == "OK")
+            #expect(step.used == Self.small.count - 2)
+            #expect(reader.framing == (method == .head ? .none : .length(2)))
+        }
+    }
+
+    @Test func `A head that differs from the last one in a single byte is read as it is`() throws {
+        for place in 0..<(Self.small.count - 2) {
+            for byte: UInt8 in [0x31, 0x58] {
+                var changed = Self.small
+                changed[place] = byte
+                var reader = ResponseReader()
+                reader.begin(.get)
+                _ = try reader.next(Self.small.span)
+                reader.begin(.get)
+                let second = Self.words(try? reader.next(changed.span).event)
+                var fresh = ResponseReader()
+                fresh.begin(.get)
+                #expect(second == Self.words(try? fresh.next(changed.span).event), "\(place)")
+            }
+        }
+    }
+
+    @Test func `A head that somebody keeps is not written over by the next`() throws {
+        var reader = ResponseReader()
+        var kept: [ResponseHead] = []
+        for letter in ["a", "b", "c"] {
+            reader.begin(.head)
+            let input = Array("HTTP/1.1 200 \(letter)\r\nX: \(letter)\r\n\r\n".utf8)
+            guard case .head(let head) = try reader.next(input.span).event else {
+                Issue.record("no head")
+                return
+            }
+            if letter != "c" { kept.append(head) }
+        }
+        #expect(kept.map(\.reason) == ["a", "b"])
+        #expect(kept.map { $0.headers["x"] } == ["a", "b"])
+    }
+
+    private static func words(_ event: ResponseReader.Event?) -> String {
+        switch event {
+        case .head(let head)?: "\(head.status) \(head.version) \(head.reason) \(head.headers.map { $0 })"
+        case nil: "fault"
+        default: "other"
+        }
+    }
+
     private static func expectOK(_ reader: inout ResponseReader) throws(HTTP1Error) {
         let head = try reader.next(small.span)
         guard case .head(let read) = head.event else {

@@ -1,0 +1,153 @@
+/// Reads the heads and trailer sections of one connection into blocks.
+///
+/// A server under load says the same head again and again: one that begins as the last one, byte for byte to its
+/// end, is given out a second time without being read. And a block that nobody else holds is written over.
+struct HeadReader: ~Copyable {
+    private var scanner: HeadScanner
+    /// The last head read; `status`, `version` and `fields` are its own.
+    private var block: HeaderBlock?
+    private(set) var status: Status = .ok
+    private(set) var version = HTTPVersion.http11
+    private(set) var fields = FramingFields()
+
+    init(leniency: HTTP1Leniency) {
+        scanner = HeadScanner(leniency: leniency)
+    }
+
+    /// Forgets how far the last section was scanned, and expects a head.
+    mutating func expectHead() {
+        scanner.expectHead()
+    }
+
+    /// Forgets how far the last section was scanned, and expects a trailer section.
+    mutating func expectTrailers() {
+        scanner.expectTrailers()
+    }
+
+    /// The length of the head that begins at `base`, or nil if it is not complete.
+    @inline(__always)
+    mutating func readHead(
+        _ base: UnsafePointer<UInt8>,
+        available: Int,
+        limits: HeadScanner.Limits
+    ) throws(HTTP1Error) -> Int? {
+        if let length = unsafe lengthIfRepeated(base, available: min(available, limits.bytes)) {
+            return length
+        }
+        guard let length = try unsafe scanner.scan(base, available: available, limits: limits) else {
+            return nil
+        }
+        try unsafe keepHead(base, length: length)
+        return length
+    }
+
+    /// The head that was read.
+    @inline(__always)
+    var head: ResponseHead {
+        ResponseHead(status: status, version: version, received: Headers(block: block))
+    }
+
+    /// The length of the trailer section that begins at `base`, or nil if it is not complete; and its fields.
+    mutating func readTrailers(
+        _ base: UnsafePointer<UInt8>,
+        available: Int,
+        limits: HeadScanner.Limits
+    ) throws(HTTP1Error) -> (length: Int, trailers: Headers)? {
+        do throws(HTTP1Error) {
+            guard let length = try unsafe scanner.scan(base, available: available, limits: limits) else {
+                return nil
+            }
+            guard scanner.count > 0 else { return (length, Headers()) }
+            let block = HeaderBlock.make(fieldCapacity: scanner.count, byteCapacity: length)
+            unsafe scanner.fill(block, from: base, length: length)
+            return (length, Headers(block: block))
+        } catch .headTooLarge(let limit) {
+            throw .trailersTooLarge(limit: limit)
+        } catch .tooManyFields(let limit) {
+            throw .tooManyTrailers(limit: limit)
+        }
+    }
+
+    @inline(__always)
+    private func lengthIfRepeated(_ base: UnsafePointer<UInt8>, available: Int) -> Int? {
+        guard let block, scanner.isFresh else { return nil }
+        let length = block.counts.bytes
+        guard length <= available, unsafe ByteScan.areEqual(base, block.bytes, count: length) else {
+            return nil
+        }
+        return length
+    }
+
+    @inline(__always)
+    private mutating func keepHead(_ base: UnsafePointer<UInt8>, length: Int) throws(HTTP1Error) {
+        let kept = emptyBlock(length: length)
+        unsafe scanner.fill(kept, from: base, length: length)
+        fields = try scanner.framingFields(of: kept)
+        status = Status(unchecked: scanner.statusCode)
+        version = scanner.isHTTP10 ? .http10 : .http11
+        block = kept
+    }
+
+    /// The last head's block if that is large enough and nobody else's, else a new one. Until it is filled and
+    /// understood there is no last head.
+    @inline(__always)
+    private mutating func emptyBlock(length: Int) -> HeaderBlock {
+        if isKnownUniquelyReferenced(&block), let old = block.take() {
+            let counts = old.counts
+            if counts.fieldCapacity >= scanner.count && counts.byteCapacity >= length { return old }
+        }
+        block = nil
+        return .make(fieldCapacity: scanner.count, byteCapacity: length)
+    }
+}
+
+extension HeadScanner {
+    /// Puts the scanned section into a block that has room for it.
+    @inline(__always)
+    fileprivate func fill(_ block: HeaderBlock, from base: UnsafePointer<UInt8>, length: Int) {
+        unsafe block.places.initialize(from: places, count: count)
+        unsafe block.bytes.initialize(from: base, count: length)
+        var counts = block.counts
+        counts.fields = count
+        counts.bytes = length
+        counts.areLines = false
+        counts.reason = reason
+        block.counts = counts
+        if hasFolds { block.unfoldValues() }
+    }
+
+    /// What the section says about framing, read from its block, where folds are gone.
+    @inline(__always)
+    fileprivate func framingFields(of block: HeaderBlock) throws(HTTP1Error) -> FramingFields {
+        var fields = FramingFields()
+        let bytes = unsafe UnsafePointer(block.bytes)
+        var marked = markedFields
+        while marked != 0 {
+            // An index beyond 63 shares its bit with others: look at all of them.
+            for index in stride(from: marked.trailingZeroBitCount, to: count, by: 64) {
+                let place = unsafe places[index]
+                try unsafe fields.read(
+                    name: bytes + Int(place.nameStart),
+                    nameCount: place.nameCount,
+                    value: bytes + Int(place.valueStart),
+                    valueCount: place.valueCount
+                )
+            }
+            marked &= marked &- 1
+        }
+        return fields
+    }
+}
+
+extension HeaderBlock {
+    /// Puts spaces where values have line ends (RFC 9112, section 5.2).
+    fileprivate func unfoldValues() {
+        for index in 0..<counts.fields {
+            let place = unsafe places[index]
+            for position in Int(place.valueStart)..<Int(place.valueEnd) {
+                let byte = unsafe bytes[position]
+                if byte == .carriageReturn || byte == .lineFeed { unsafe bytes[position] = .space }
+            }
+        }
+    }
+}

@@ -33,16 +33,14 @@ struct ChunkDecoder {
         count: Int,
         extensionLimit: Int
     ) throws(HTTP1Error) -> Event {
+        if unsafe state == .content || passPlainSizeLine(base, position: &position, count: count) {
+            return content(position: &position, count: count)
+        }
         while position < count {
             let byte = unsafe base[position]
             switch state {
             case .content:
-                let start = position
-                let length = Int(truncatingIfNeeded: min(remaining, UInt64(count &- start)))
-                position &+= length
-                remaining &-= UInt64(length)
-                if remaining == 0 { state = .contentEnd }
-                return .content(unsafe Range(uncheckedBounds: (start, start &+ length)))
+                return content(position: &position, count: count)
             case .contentEnd:
                 guard byte == .carriageReturn else { throw .missingChunkEnd }
                 state = .contentLineFeed
@@ -82,6 +80,44 @@ struct ChunkDecoder {
             position &+= 1
         }
         return .needsMore
+    }
+
+    /// What there is of the content, at the least a byte.
+    @inline(__always)
+    private mutating func content(position: inout Int, count: Int) -> Event {
+        let start = position
+        guard start < count else { return .needsMore }
+        let length = min(remaining, UInt64(truncatingIfNeeded: count &- start))
+        position &+= Int(truncatingIfNeeded: length)
+        remaining &-= length
+        state = remaining == 0 ? .contentEnd : .content
+        return .content(start..<position)
+    }
+
+    /// Passes the end of a chunk and the next one's size line if both are there whole, and plain; whatever else
+    /// there is, is left to the states.
+    @inline(__always)
+    private mutating func passPlainSizeLine(
+        _ base: UnsafePointer<UInt8>,
+        position: inout Int,
+        count: Int
+    ) -> Bool {
+        // Room for two line ends and 15 digits, which cannot overflow.
+        guard state == .contentEnd, position &+ 19 <= count, unsafe base.isLineEnd(at: position) else {
+            return false
+        }
+        let start = position &+ 2
+        var end = start
+        var size: UInt64 = 0
+        while end < start &+ 15, let value = unsafe base[end].hexDigit {
+            size = size &<< 4 | UInt64(value)
+            end &+= 1
+        }
+        guard size > 0, unsafe base.isLineEnd(at: end) else { return false }
+        position = end &+ 2
+        remaining = size
+        state = .content
+        return true
     }
 
     @inline(__always)

@@ -105,7 +105,7 @@ class Programs:
 
     def command(self, peer, work, servers, count, warm_up=None):
         """What to run, and the environment it needs."""
-        environment = servers.system_roots if work.roots == "system" else {}
+        environment = servers.system_roots(peer) if work.roots == "system" else {}
         if work.kind == "head-parse":
             return [self.head_parse, str(count)], {}
         if work.kind == "start":

@@ -101,11 +101,12 @@ class Servers:
     def one_root(self):
         return self.folder / "ca.pem"
 
-    @property
-    def system_roots(self):
-        """The environment under which the system's roots are the real ones and our CA."""
-        bundle = str(self.folder / "bundle.pem")
-        return {"SSL_CERT_DIR": str(self.folder / "roots"), "SSL_CERT_FILE": bundle, "CURL_CA_BUNDLE": bundle}
+    def system_roots(self, peer):
+        """The environment under which the system's roots are the real ones and our CA: as the folder of hashed
+        links that OpenSSL reads one by one, or as the file that libcurl reads whole."""
+        if peer.startswith("libcurl"):
+            return {"CURL_CA_BUNDLE": str(self.folder / "bundle.pem")}
+        return {"SSL_CERT_DIR": str(self.folder / "roots")}
 
     def start_nginx(self):
         for _ in range(5):

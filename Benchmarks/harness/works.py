@@ -64,7 +64,7 @@ def transfer(name, kind, path, server, mib=1024):
         path=path,
         count=mib * 1024,
         warm_up=1024,
-        counted=(16 * 1024, 64 * 1024),
+        counted=(8 * 1024, 32 * 1024),
     )
 
 

@@ -80,7 +80,7 @@ static void set_up(struct transfer *t) {
     /* libcurl's defaults are a file and a folder of roots. With the folder it parses the file anew for every
      * connection; only a program that takes the folder away has it kept (7.87 and later). */
     if (strcmp(settings.ca, "system")) curl_easy_setopt(easy, CURLOPT_CAINFO, settings.ca);
-    else if (getenv("SSL_CERT_FILE")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("SSL_CERT_FILE"));
+    else if (getenv("CURL_CA_BUNDLE")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CURL_CA_BUNDLE"));
     if (settings.keep_roots) curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     if (!strcmp(settings.driver, "multi")) curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
     if (is_work(&settings, "down") || is_work(&settings, "up")) {

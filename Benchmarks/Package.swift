@@ -1,0 +1,21 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// A package of its own, so that whoever uses the library never sees it.
+let package = Package(
+    name: "direct-http-benchmarks",
+    dependencies: [.package(name: "direct-http", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "ours",
+            dependencies: [.product(name: "DirectHTTP", package: "direct-http")],
+            path: "ours",
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

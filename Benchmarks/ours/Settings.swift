@@ -1,0 +1,55 @@
+/// What the command line asks for; peers/bench.h says what each setting means.
+struct Settings {
+    var work = ""
+    var host = "bench.test"
+    var address = "127.0.0.1"
+    var port = ""
+    var path = "/small"
+    var roots = "system"
+    var length = -1
+    var last: UInt8?
+    var count = 1
+    var warmUp = 0
+    var inFlight = 1
+    var resumes = false
+    var settle = 0
+    var onLoop = true
+
+    init(_ arguments: [String]) {
+        guard arguments.count > 1 else { fail("usage: ours WORK key=value...") }
+        work = arguments[1]
+        for argument in arguments.dropFirst(2) {
+            guard let equals = argument.firstIndex(of: "=") else { fail("not key=value: \(argument)") }
+            set(String(argument[..<equals]), to: String(argument[argument.index(after: equals)...]))
+        }
+        if port.isEmpty { fail("no port") }
+    }
+
+    func url(_ path: String) -> String {
+        "https://\(host):\(port)\(path)"
+    }
+
+    private mutating func set(_ key: String, to value: String) {
+        switch key {
+        case "host": host = value
+        case "address": address = value
+        case "port": port = value
+        case "path": path = value
+        case "ca": roots = value
+        case "length": length = number(value)
+        case "last": last = value.utf8.first
+        case "count": count = number(value)
+        case "warmup": warmUp = number(value)
+        case "inflight": inFlight = number(value)
+        case "resume": resumes = number(value) != 0
+        case "settle": settle = number(value)
+        case "executor": onLoop = value == "loop"
+        default: fail("unknown setting: \(key)")
+        }
+    }
+
+    private func number(_ text: String) -> Int {
+        guard let number = Int(text), number >= 0 else { fail("not a number: \(text)") }
+        return number
+    }
+}

@@ -1,0 +1,128 @@
+import DirectHTTP
+import Glibc
+import Synchronization
+
+/// The works, each in a warm-up and a measured stretch that end with nothing in flight.
+struct Works: Sendable {
+    let settings: Settings
+    let client: HTTPClient
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        client = HTTPClient {
+            if settings.roots != "system" { $0.tls.roots = .only([.pemFile(settings.roots)]) }
+            if settings.work == "fresh" { $0.tls.resumesSessions = settings.resumes }
+            $0.maximumIdleConnections = max($0.maximumIdleConnections, settings.inFlight)
+        }
+    }
+
+    func run() async throws {
+        if settings.work == "once" { return try await printOne() }
+        let memoryAtStart = memoryKiB("VmRSS")
+        try await stretch(settings.warmUp, last: nil)
+        let start = Reading.now
+        try await stretch(settings.count, last: settings.last)
+        let end = Reading.now
+        if settings.work == "idle" { await settle() }
+        report(units: settings.count, from: start, to: end, memoryAtStart: memoryAtStart)
+    }
+
+    /// What a body must end with is not asked of a warm-up: its first connection cannot resume.
+    private func stretch(_ count: Int, last: UInt8?) async throws {
+        guard count > 0 else { return }
+        switch settings.work {
+        case "requests", "fresh", "idle": try await requests(count, last: last)
+        case "down": try await download(kib: count)
+        case "up": try await upload(kib: count)
+        default: fail("unknown work: \(settings.work)")
+        }
+    }
+
+    private func request(_ method: Method, _ path: String) -> Request {
+        var request = Request(method, settings.url(path))
+        request.addresses = [Endpoint(stringLiteral: settings.address)]
+        return request
+    }
+
+    /// So many small requests, so many in flight: each worker takes the next as soon as it has its answer.
+    private func requests(_ count: Int, last: UInt8?) async throws {
+        let request = request(.get, settings.path)
+        let taken = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<min(settings.inFlight, count) {
+                group.addTask {
+                    while taken.next() <= count {
+                        check(try await client.fetch(request), last)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func check(_ response: FullResponse, _ last: UInt8?) {
+        guard response.status == 200 else { fail("status \(response.status)") }
+        guard response.body.count == settings.length else { fail("a body of \(response.body.count) bytes") }
+        if let last, response.body.last != last { fail("a body ends with \(response.body.last ?? 0)") }
+    }
+
+    private func download(kib: Int) async throws {
+        let response = try await client.send(request(.get, settings.path + String(kib)))
+        guard response.status == 200 else { fail("status \(response.status)") }
+        var received = 0
+        for try await piece in response.body { received += piece.count }
+        guard received == kib * 1024 else { fail("a body of \(received) bytes") }
+    }
+
+    private func upload(kib: Int) async throws {
+        var request = request(.post, settings.path)
+        request.body = .stream(Pieces(total: kib * 1024), length: UInt64(kib * 1024))
+        let response = try await client.fetch(request)
+        guard response.status == 200 else { fail("status \(response.status)") }
+        guard response.text == "\(kib * 1024)\n" else { fail("the server counted \(response.text ?? "")") }
+    }
+
+    private func printOne() async throws {
+        let response = try await client.fetch(request(.get, settings.path))
+        check(response, nil)
+        print(response.text ?? "", terminator: "")
+        fflush(nil)
+    }
+
+    /// Memory is read after the client had time to give back what idle connections do not need, and after
+    /// malloc gave back what is free: the figure is what the connections hold.
+    private func settle() async {
+        try? await Task.sleep(for: .seconds(settings.settle))
+        trimHeap()
+    }
+}
+
+/// The pieces of an upload: one block of 64 KiB again and again, never copied.
+struct Pieces: AsyncSequence {
+    let total: Int
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(left: total)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        private static let block = [UInt8](repeating: 46, count: 64 * 1024)
+        var left: Int
+
+        mutating func next() async -> [UInt8]? {
+            guard left > 0 else { return nil }
+            let count = Swift.min(left, Self.block.count)
+            left -= count
+            return count == Self.block.count ? Self.block : Array(Self.block[..<count])
+        }
+    }
+}
+
+/// Hands out 1, 2, 3 and so on to many tasks.
+final class Counter: Sendable {
+    private let value = Atomic(0)
+
+    func next() -> Int {
+        value.add(1, ordering: .relaxed).newValue
+    }
+}

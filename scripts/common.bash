@@ -1,0 +1,116 @@
+# What the scripts of this folder share. They run from the repository's root.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export LC_ALL=C
+
+script_name=$(basename "$0")
+
+say() { printf '%s: %s\n' "$script_name" "$*"; }
+give_up() {
+    printf '%s: %s\n' "$script_name" "$*" >&2
+    exit 1
+}
+
+# Leaves `swift` on the PATH, or says where it is to be had.
+find_swift() {
+    if ! command -v swift >/dev/null; then
+        local folder
+        for folder in /opt/swift/usr/bin /usr/local/swift/usr/bin "$HOME/.local/share/swiftly/bin"; do
+            if [ -x "$folder/swift" ]; then PATH="$folder:$PATH"; fi
+        done
+    fi
+    command -v swift >/dev/null || give_up "there is no swift; get 6.3 or newer from https://www.swift.org/install"
+    export PATH
+}
+
+has_openssl_headers() {
+    [ -e /usr/include/openssl/ssl.h ] || { command -v pkg-config >/dev/null && pkg-config --exists openssl; }
+}
+
+# `install_missing needed …` or `install_missing wanted …`, with names of commands, or `openssl-headers`.
+#
+# Installs with apt what is not there. Without something needed it gives up; without something wanted the
+# tests that use it are skipped, and it says so.
+install_missing() {
+    local need=$1 name missing=() packages=()
+    shift
+    for name in "$@"; do
+        if ! is_present "$name"; then
+            missing+=("$name")
+            packages+=("$(package_of "$name")")
+        fi
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+
+    say "missing: ${missing[*]}; installing ${packages[*]} with apt-get"
+    if ! apt_install "${packages[@]}"; then
+        say "please install: ${packages[*]}"
+    fi
+    for name in "${missing[@]}"; do
+        is_present "$name" && continue
+        [ "$need" = wanted ] || give_up "cannot go on without $name"
+        say "going on without $name: tests that need it are skipped"
+    done
+}
+
+is_present() {
+    case $1 in
+        openssl-headers) has_openssl_headers ;;
+        # Not on every user's PATH.
+        nginx) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] ;;
+        *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+package_of() {
+    case $1 in
+        openssl-headers) echo libssl-dev ;;
+        nginx) echo nginx-light ;;
+        readelf) echo binutils ;;
+        *) echo "$1" ;;
+    esac
+}
+
+apt_install() {
+    local as_root=()
+    if ! command -v apt-get >/dev/null; then
+        say "there is no apt-get here"
+        return 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            say "installing takes root, and there is no sudo"
+            return 1
+        fi
+        as_root=(sudo)
+        # Nobody is there to type a password.
+        if [ -n "${CI:-}" ] || [ ! -t 0 ]; then as_root=(sudo -n); fi
+    fi
+    local apt=(${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    "${apt[@]}" update </dev/null && "${apt[@]}" install -y --no-install-recommends "$@" </dev/null
+}
+
+# Runs a command for at most so many minutes, where the system can do that.
+within_minutes() {
+    local minutes=$1
+    shift
+    if command -v timeout >/dev/null; then timeout -k 10 "${minutes}m" "$@"; else "$@"; fi
+}
+
+time_since() {
+    local seconds=$((SECONDS - $1))
+    if [ $seconds -lt 60 ]; then echo "$seconds s"; else echo "$((seconds / 60)) min $((seconds % 60)) s"; fi
+}
+
+# The scripts' builds have a folder of their own, so that they and an ordinary `swift build`, whose flags
+# differ, do not undo each other's work. `check` and `test` share every flag, hence every object file.
+checked_build=(
+    --scratch-path .build/checked
+    --explicit-target-dependency-import-check error
+    -Xswiftc -warnings-as-errors
+)
+
+# The example package, built as its user would; its own target treats warnings as errors.
+build_tour() { swift build --package-path Examples/Tour "$@"; }
+tour_program() { echo "$(swift build --package-path Examples/Tour --show-bin-path)/tour"; }

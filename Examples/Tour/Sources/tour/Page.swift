@@ -1,0 +1,131 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// What the reader sees, 80 columns wide; keeps the count of promises kept and broken.
+final class Page {
+    private let isColourful: Bool
+    private var kept = 0
+    private var broken = 0
+    private var act = 0
+
+    init() {
+        isColourful = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+    }
+
+    func open(_ stage: Stage) {
+        write(
+            """
+
+            \(bold("direct-http")): the name says who, the address says where
+
+            This program has just made a certification authority and started servers
+            inside itself, all on port \(stage.port):
+
+              \(Stage.first)  certificates for red.test and amber.test
+              \(Stage.second)  certificates for green.test and red.test
+              \(Stage.impostor)  an impostor: one certificate, for the address \(Stage.impostor)
+              \(Stage.dead)  nobody: connections are refused
+
+            No such name exists in any DNS, and nobody is asked.
+            """
+        )
+    }
+
+    /// The heading of the next part, with the line of code that it is about.
+    func act(_ title: String, code: String...) {
+        act += 1
+        write("\n\(bold("\(act). \(title)"))\n")
+        for line in code { write("     \(dim(line))") }
+        if !code.isEmpty { write() }
+    }
+
+    func note(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            write(line.isEmpty ? "" : "   \(line)")
+        }
+    }
+
+    /// The head of a table of answers.
+    func answers() {
+        write(
+            "   "
+                + dim(
+                    Row("name", "address", sni: "saw SNI", host: "saw Host", "certificate", "answer").text
+                )
+        )
+    }
+
+    func answer(_ row: Row) {
+        write("   " + row.text)
+    }
+
+    /// A claim of the tour. What is not so is shown, counted, and spoils the exit status.
+    func promise(_ claim: String, _ isKept: Bool, _ otherwise: @autoclosure () -> String = "") {
+        if isKept {
+            kept += 1
+        } else {
+            broken += 1
+            write("   \(red("✗ broken:")) \(claim) \(otherwise())")
+        }
+    }
+
+    /// A claim worth a line of its own.
+    func shown(_ claim: String, _ isKept: Bool, _ otherwise: @autoclosure () -> String = "") {
+        promise(claim, isKept, otherwise())
+        if isKept { write("   \(green("✓")) \(claim)") }
+    }
+
+    func close() -> Never {
+        if broken == 0 {
+            write("\n\(green("✓")) \(bold("Everything was as promised")): \(kept) claims checked.\n")
+        } else {
+            write("\n\(red("✗")) \(bold("\(broken) of \(kept + broken) claims do not hold."))\n")
+        }
+        exit(broken == 0 ? 0 : 1)
+    }
+
+    /// The reader should see each line as it happens, also through a pipe.
+    private func write(_ text: String = "") {
+        print(text)
+        fflush(nil)
+    }
+
+    private func bold(_ text: String) -> String { styled(text, 1) }
+    private func dim(_ text: String) -> String { styled(text, 2) }
+    private func red(_ text: String) -> String { styled(text, 31) }
+    private func green(_ text: String) -> String { styled(text, 32) }
+
+    private func styled(_ text: String, _ style: Int) -> String {
+        isColourful ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
+    }
+}
+
+/// One answer: what was asked for, what the server saw, and what came back.
+struct Row {
+    let text: String
+
+    init(
+        _ name: String,
+        _ address: String,
+        sni: String,
+        host: String,
+        _ certificate: String,
+        _ answer: String
+    ) {
+        let cells = [(name, 10), (address, 9), (sni, 10), (host, 16), (certificate, 11)]
+        text = cells.map { $0 + String(repeating: " ", count: max(1, $1 + 1 - $0.count)) }.joined() + answer
+    }
+}
+
+extension Duration {
+    /// Such as "2.4 ms" or "87 µs".
+    var short: String {
+        let microseconds = Int(self / .microseconds(1))
+        guard microseconds >= 1000 else { return "\(microseconds) µs" }
+        let tenths = (microseconds + 50) / 100
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+}

@@ -167,21 +167,6 @@ enum ByteScan {
         return test(word)
     }
 
-    /// Whether the same bytes stand in both places; false for less than sixteen, which no head has.
-    @inline(__always)
-    static func areEqual(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, count: Int) -> Bool {
-        guard count >= 16 else { return false }
-        var position = 0
-        while position < count {
-            position = min(position, count &- 16)
-            let difference: Sixteen = unsafe one.sixteen(at: position) ^ other.sixteen(at: position)
-            let words = unsafe unsafeBitCast(difference, to: SIMD2<UInt64>.self)
-            guard words[0] | words[1] == 0 else { return false }
-            position &+= 16
-        }
-        return true
-    }
-
     /// Bytes below SP, and DEL.
     @inline(__always)
     private static func controls(_ bytes: Sixteen) -> SIMD2<UInt64> {

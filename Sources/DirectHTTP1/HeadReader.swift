@@ -1,7 +1,4 @@
-/// Reads the heads and trailer sections of one connection into blocks.
-///
-/// A server under load says the same head again and again: one that begins as the last one, byte for byte to its
-/// end, is given out a second time without being read. And a block that nobody else holds is written over.
+/// Reads the heads and trailer sections of one connection, each into a block of its own.
 struct HeadReader: ~Copyable {
     private var scanner: HeadScanner
     /// The last head read; `status`, `version` and `fields` are its own.
@@ -31,9 +28,6 @@ struct HeadReader: ~Copyable {
         available: Int,
         limits: HeadScanner.Limits
     ) throws(HTTP1Error) -> Int? {
-        if let length = unsafe lengthIfRepeated(base, available: min(available, limits.bytes)) {
-            return length
-        }
         guard let length = try unsafe scanner.scan(base, available: available, limits: limits) else {
             return nil
         }
@@ -69,35 +63,13 @@ struct HeadReader: ~Copyable {
     }
 
     @inline(__always)
-    private func lengthIfRepeated(_ base: UnsafePointer<UInt8>, available: Int) -> Int? {
-        guard let block, scanner.isFresh else { return nil }
-        let length = block.counts.bytes
-        guard length <= available, unsafe ByteScan.areEqual(base, block.bytes, count: length) else {
-            return nil
-        }
-        return length
-    }
-
-    @inline(__always)
     private mutating func keepHead(_ base: UnsafePointer<UInt8>, length: Int) throws(HTTP1Error) {
-        let kept = emptyBlock(length: length)
+        let kept = HeaderBlock.make(fieldCapacity: scanner.count, byteCapacity: length)
         unsafe scanner.fill(kept, from: base, length: length)
         fields = try scanner.framingFields(of: kept)
         status = Status(unchecked: scanner.statusCode)
         version = scanner.isHTTP10 ? .http10 : .http11
         block = kept
-    }
-
-    /// The last head's block if that is large enough and nobody else's, else a new one. Until it is filled and
-    /// understood there is no last head.
-    @inline(__always)
-    private mutating func emptyBlock(length: Int) -> HeaderBlock {
-        if isKnownUniquelyReferenced(&block), let old = block.take() {
-            let counts = old.counts
-            if counts.fieldCapacity >= scanner.count && counts.byteCapacity >= length { return old }
-        }
-        block = nil
-        return .make(fieldCapacity: scanner.count, byteCapacity: length)
     }
 }
 

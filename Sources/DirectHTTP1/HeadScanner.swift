@@ -47,9 +47,6 @@
         unsafe places.deallocate()
     }
 
-    /// Whether nothing of the section has been looked at.
-    var isFresh: Bool { part == .statusLine && position == 0 }
-
     /// Forgets the last section and expects a head.
     mutating func expectHead() {
         expectTrailers()

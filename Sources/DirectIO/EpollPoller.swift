@@ -83,7 +83,9 @@ struct Poller: ~Copyable {
                     token: token,
                     canRead: isHungUp || flags & EPOLLIN.rawValue != 0,
                     canWrite: flags & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0,
-                    isHungUp: isHungUp))
+                    isHungUp: isHungUp
+                )
+            )
         }
     }
 

@@ -100,7 +100,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         var known = earliestDeadline.load(ordering: .sequentiallyConsistent)
         while due < known {
             let (exchanged, seen) = earliestDeadline.weakCompareExchange(
-                expected: known, desired: due, ordering: .sequentiallyConsistent)
+                expected: known,
+                desired: due,
+                ordering: .sequentiallyConsistent
+            )
             if exchanged { return wakeIfAsleep() }
             known = seen
         }

@@ -38,7 +38,9 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     /// Starts connecting; the socket is connected, or has failed, when it has room for output.
     package static func connecting(
-        to address: IPAddress, port: UInt16, on loop: EventLoop
+        to address: IPAddress,
+        port: UInt16,
+        on loop: EventLoop
     ) throws(StartFailure) -> Socket {
         let socket: Socket
         do throws(SystemError) {
@@ -144,7 +146,10 @@ private func system_close(_ descriptor: Int32) -> Int32 {
 }
 
 private func system_send(
-    _ descriptor: Int32, _ buffer: UnsafeRawPointer, _ count: Int, _ flags: Int32
+    _ descriptor: Int32,
+    _ buffer: UnsafeRawPointer,
+    _ count: Int,
+    _ flags: Int32
 ) -> Int {
     send(descriptor, buffer, count, flags)
 }

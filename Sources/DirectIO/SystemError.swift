@@ -48,7 +48,8 @@ package func retryingInterrupts<Count: FixedWidthInteger>(
 /// The same, for calls whose failure is an error of ours.
 @inline(__always)
 package func checked<Count: FixedWidthInteger>(
-    _ name: String, _ call: () -> Count
+    _ name: String,
+    _ call: () -> Count
 ) throws(SystemError) -> Count {
     let (result, code) = retryingInterrupts(call)
     guard result != -1 else { throw SystemError(name, code: code) }

@@ -79,14 +79,20 @@ package final class WaitPoint: Sendable {
     private func end(_ number: UInt64, _ reason: Wake) {
         let running = number << 8
         let (exchanged, _) = stop.compareExchange(
-            expected: running, desired: running | UInt64(reason.rawValue), ordering: .sequentiallyConsistent)
+            expected: running,
+            desired: running | UInt64(reason.rawValue),
+            ordering: .sequentiallyConsistent
+        )
         if exchanged { signal() }
     }
 
     private func park(_ continuation: UnsafeContinuation<Void, Never>) {
         let waiting = unsafeBitCast(continuation, to: UInt.self)
         let (parked, _) = word.compareExchange(
-            expected: Word.idle, desired: waiting, ordering: .sequentiallyConsistent)
+            expected: Word.idle,
+            desired: waiting,
+            ordering: .sequentiallyConsistent
+        )
         // A stop signals as well, so whoever came first has left the word ready.
         if !parked { continuation.resume() }
     }

@@ -14,8 +14,10 @@ final class ClientCore: Sendable {
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
                 idle: max(0, settings.maximumIdleConnections),
-                idleTime: settings.idleTimeout.clampedNanoseconds),
-            loop: settings.loop)
+                idleTime: settings.idleTimeout.clampedNanoseconds
+            ),
+            loop: settings.loop
+        )
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
     }
 
@@ -50,7 +52,9 @@ final class ClientCore: Sendable {
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.
     private func sendAnew(
-        _ request: Request, _ call: Call, fresh: Bool
+        _ request: Request,
+        _ call: Call,
+        fresh: Bool
     ) async throws(DialFailure) -> Response {
         let (connection, lease, isReused) = try await connection(for: call, fresh: fresh)
         do throws(CallFailure) {
@@ -97,7 +101,9 @@ final class ClientCore: Sendable {
             for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
             return (url, .chosen(addresses, port: url.port, .request))
         }
-        if !settings.addresses.isEmpty, let mapped = settings.addresses.endpoints(for: url.host, port: url.port) {
+        if !settings.addresses.isEmpty,
+            let mapped = settings.addresses.endpoints(for: url.host, port: url.port)
+        {
             return (url, .chosen(mapped, port: url.port, .staticMap))
         }
         if case .address(let address) = url.host { return (url, .literal(address, port: url.port)) }
@@ -105,10 +111,15 @@ final class ClientCore: Sendable {
     }
 
     private func connection(
-        for call: Call, fresh: Bool
+        for call: Call,
+        fresh: Bool
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
         let patience = Patience(
-            phase: .queue, stall: call.timeouts.queue, end: call.end, total: call.timeouts.total)
+            phase: .queue,
+            stall: call.timeouts.queue,
+            end: call.end,
+            total: call.timeouts.total
+        )
         let turn: ConnectionPool.Turn
         do throws(CallFailure) {
             let key = PoolKey(origin: call.url.origin)
@@ -131,7 +142,10 @@ final class ClientCore: Sendable {
 
     /// The walk of a request over one connection. The lease ends in here, or passes to the body.
     private func exchange(
-        _ request: Request, _ call: Call, _ connection: Connection, _ lease: ConnectionPool.Lease,
+        _ request: Request,
+        _ call: Call,
+        _ connection: Connection,
+        _ lease: ConnectionPool.Lease,
         isReused: Bool
     ) async throws(CallFailure) -> Response {
         let exchange = Exchange(connection: connection, timeouts: call.timeouts, end: call.end)

@@ -44,8 +44,9 @@ public struct HTTPClient: Sendable {
     public func fetch(_ request: Request) async throws -> FullResponse {
         let response = try await core.send(request)
         let limit = core.settings.maximumBufferedBody
-        let body = try await response.body.collect(upTo: limit)
-        return FullResponse(response, body)
+        // Most bodies have come with their head: nothing to wait for.
+        if let body = try response.body.completeBytes(upTo: limit) { return FullResponse(response, body) }
+        return FullResponse(response, try await response.body.collect(upTo: limit))
     }
 
     /// Gets a whole resource.
@@ -56,7 +57,8 @@ public struct HTTPClient: Sendable {
 
     /// Posts a body and collects the whole answer.
     @concurrent
-    public func post(_ url: String, _ body: RequestBody, headers: Headers = [:]) async throws -> FullResponse {
+    public func post(_ url: String, _ body: RequestBody, headers: Headers = [:]) async throws -> FullResponse
+    {
         try await fetch(Request(.post, url, headers: headers, body: body))
     }
 }

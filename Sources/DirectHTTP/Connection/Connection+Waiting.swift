@@ -50,7 +50,8 @@ extension Connection {
 
     /// Writes all of it; the memory has to stay where it is.
     func writeAll(
-        _ bytes: UnsafeRawBufferPointer, _ patience: Patience
+        _ bytes: UnsafeRawBufferPointer,
+        _ patience: Patience
     ) async throws(CallFailure) {
         var sent = 0
         while sent < bytes.count {

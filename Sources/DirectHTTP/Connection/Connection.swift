@@ -30,7 +30,10 @@ final class Connection: @unchecked Sendable {
     // one instruction in twenty of a small request.
     @exclusivity(unchecked) private var reader: ResponseReader
     /// Where requests are written and responses are read: one after the other, so one piece of memory.
-    @exclusivity(unchecked) private(set) var buffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) private(set) var buffer = unsafe UnsafeMutableRawBufferPointer(
+        start: nil,
+        count: 0
+    )
     /// The part of it that is received, decrypted and not yet parsed.
     private var unparsed = 0..<0
     /// Orders the reading and the writing task while there are two: OpenSSL bears one at a time.
@@ -100,7 +103,9 @@ final class Connection: @unchecked Sendable {
     func reserve(_ count: Int) {
         guard unsafe buffer.count < count else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: max(count, Self.smallBuffer), alignment: 16)
+            byteCount: max(count, Self.smallBuffer),
+            alignment: 16
+        )
         unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[0..<unparsed.upperBound]))
         unsafe buffer.deallocate()
         unsafe buffer = larger

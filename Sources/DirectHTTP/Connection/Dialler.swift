@@ -21,7 +21,10 @@ struct Dialler: Sendable {
     /// An address that cannot be reached gives way to the next one. One that answers with a certificate for
     /// somebody else does not: that is no failure of the network, and trying on would hide it.
     func dial(
-        _ url: HTTPURL, _ route: Route, _ timeouts: Timeouts.Nanoseconds, end: Instant
+        _ url: HTTPURL,
+        _ route: Route,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
     ) async throws(DialFailure) -> Connection {
         let target = try await resolve(url, route, timeouts, end: end)
         var attempts: [Attempt] = []
@@ -29,14 +32,26 @@ struct Dialler: Sendable {
             let start = Instant.now
             do throws(AttemptFailure) {
                 let plan = Plan(
-                    url: url, endpoint: endpoint, target: target, timeouts: timeouts, end: end, earlier: attempts)
+                    url: url,
+                    endpoint: endpoint,
+                    target: target,
+                    timeouts: timeouts,
+                    end: end,
+                    earlier: attempts
+                )
                 return try await connect(plan)
             } catch {
                 guard case .failed(let phase, let reason) = error.cause else {
                     throw DialFailure(cause: error.cause, endpoint: endpoint, attempts: attempts)
                 }
                 attempts.append(
-                    Attempt(endpoint: endpoint, phase: phase, reason: reason, elapsed: Instant.now.since(start)))
+                    Attempt(
+                        endpoint: endpoint,
+                        phase: phase,
+                        reason: reason,
+                        elapsed: Instant.now.since(start)
+                    )
+                )
                 guard error.mayTryNext, Instant.now < end else { break }
             }
         }
@@ -44,7 +59,10 @@ struct Dialler: Sendable {
             throw DialFailure(cause: .failed(.resolve, .noAddresses))
         }
         throw DialFailure(
-            cause: .failed(last.phase, last.reason), endpoint: last.endpoint, attempts: attempts)
+            cause: .failed(last.phase, last.reason),
+            endpoint: last.endpoint,
+            attempts: attempts
+        )
     }
 
     private struct Target {
@@ -72,7 +90,10 @@ struct Dialler: Sendable {
     }
 
     private func resolve(
-        _ url: HTTPURL, _ route: Route, _ timeouts: Timeouts.Nanoseconds, end: Instant
+        _ url: HTTPURL,
+        _ route: Route,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
     ) async throws(DialFailure) -> Target {
         switch route {
         case .literal(let address, let port):
@@ -86,7 +107,9 @@ struct Dialler: Sendable {
     }
 
     private func askSystem(
-        _ url: HTTPURL, _ timeouts: Timeouts.Nanoseconds, end: Instant
+        _ url: HTTPURL,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
     ) async throws(DialFailure) -> Target {
         let start = Instant.now
         let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
@@ -128,7 +151,8 @@ struct Dialler: Sendable {
             failedAttempts: plan.earlier,
             resolveTime: plan.target.resolveTime,
             connectTime: connected.since(start),
-            tlsTime: tls == nil ? nil : Instant.now.since(connected))
+            tlsTime: tls == nil ? nil : Instant.now.since(connected)
+        )
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
         return Connection(socket: socket, tls: tls, facts: facts, reader: reader)
     }
@@ -139,10 +163,11 @@ struct Dialler: Sendable {
             let port = plan.endpoint.port ?? plan.url.port
             socket = try Socket.connecting(to: plan.endpoint.address, port: port, on: loop)
         } catch {
-            let reason: HTTPError.Reason = switch error {
-            case .address(let error): .address(error)
-            case .system(let error): .system(error)
-            }
+            let reason: HTTPError.Reason =
+                switch error {
+                case .address(let error): .address(error)
+                case .system(let error): .system(error)
+                }
             throw AttemptFailure(cause: .failed(.connect, reason), mayTryNext: true)
         }
         let patience = plan.patience(.connect, plan.timeouts.connect)
@@ -164,7 +189,8 @@ struct Dialler: Sendable {
                 identity: try plan.url.host.serverIdentity,
                 transport: socket.transport,
                 sessions: secrets.sessions,
-                port: plan.url.port)
+                port: plan.url.port
+            )
         } catch {
             throw AttemptFailure(cause: .failed(.tls, .tls(error)), mayTryNext: false)
         }
@@ -178,7 +204,9 @@ struct Dialler: Sendable {
             case .wantsWrite: point = socket.output
             case .failed(let error):
                 throw AttemptFailure(
-                    cause: .failed(.tls, .tls(error)), mayTryNext: !error.concernsCertificate)
+                    cause: .failed(.tls, .tls(error)),
+                    mayTryNext: !error.concernsCertificate
+                )
             }
             do throws(CallFailure) {
                 try patience.check(await point.wait(until: deadline, on: loop))

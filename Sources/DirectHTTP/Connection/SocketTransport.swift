@@ -17,7 +17,8 @@ extension Socket {
                 return unsafe Unmanaged<Socket>.fromOpaque(context)._withUnsafeGuaranteedRef { socket in
                     unsafe answer(socket.send(source, count: count))
                 }
-            })
+            }
+        )
     }
 }
 

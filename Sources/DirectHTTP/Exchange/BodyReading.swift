@@ -84,7 +84,8 @@ struct BodyReading {
         last = step
         if let failure { throw failure }
         // Little in much memory: the caller may keep it for long.
-        return piece.count < Self.pieceWorthCopying ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
+        return piece.count < Self.pieceWorthCopying
+            ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
     }
 
     /// Moves the content in `bytes` to their front, and says how much there is.

@@ -10,7 +10,9 @@ struct Exchange {
 
     /// Writes the head, and as much of the body as goes with it, to the connection's buffer.
     func compose(
-        _ request: Request, _ url: HTTPURL, _ defaults: Headers
+        _ request: Request,
+        _ url: HTTPURL,
+        _ defaults: Headers
     ) throws(CallFailure) -> (count: Int, rest: Upload.Content?) {
         connection.beginExchange(request.method)
         let count = try writeHead(of: request, url, defaults)
@@ -47,7 +49,9 @@ struct Exchange {
                 } else if case .wantsInput = step, upload == nil {
                     // The way of almost every request, in one frame less.
                     let deadline = patience.deadline(from: since)
-                    try patience.check(await connection.socket.input.wait(until: deadline, on: connection.loop))
+                    try patience.check(
+                        await connection.socket.input.wait(until: deadline, on: connection.loop)
+                    )
                 } else {
                     _ = try await goesOn(after: step, patience, from: since, upload)
                 }
@@ -77,7 +81,10 @@ struct Exchange {
 
     /// Waits for what the step wants. False when the stream has ended and so has the response.
     func goesOn(
-        after step: Connection.Step, _ patience: Patience, from now: Instant, _ upload: Upload?
+        after step: Connection.Step,
+        _ patience: Patience,
+        from now: Instant,
+        _ upload: Upload?
     ) async throws(CallFailure) -> Bool {
         if let failure = upload?.hopelessFailure { throw failure }
         switch step {
@@ -107,17 +114,29 @@ struct Exchange {
     }
 
     private func writeHead(
-        of request: Request, _ url: HTTPURL, _ defaults: Headers
+        of request: Request,
+        _ url: HTTPURL,
+        _ defaults: Headers
     ) throws(CallFailure) -> Int {
         let target = url.targetBytes, authority = url.authorityBytes
         let bound = RequestWriter.headSizeBound(
-            method: request.method, target: target, authority: authority, headers: request.headers,
-            extra: defaults)
+            method: request.method,
+            target: target,
+            authority: authority,
+            headers: request.headers,
+            extra: defaults
+        )
         connection.reserve(bound + request.body.bytesWorthSendingAtOnce)
         do throws(HTTP1Error) {
             return try unsafe RequestWriter.writeHead(
-                method: request.method, target: target, authority: authority, headers: request.headers,
-                extra: defaults, framing: request.body.framing, into: connection.buffer)
+                method: request.method,
+                target: target,
+                authority: authority,
+                headers: request.headers,
+                extra: defaults,
+                framing: request.body.framing,
+                into: connection.buffer
+            )
         } catch {
             throw .failed(.request, .http(error))
         }

@@ -120,13 +120,17 @@ final class Upload: @unchecked Sendable {
         do {
             return try await source.next()
         } catch {
-            throw error is CancellationError && Task.isCancelled ? .cancelled : .failed(.write, .bodySource(error))
+            throw error is CancellationError && Task.isCancelled
+                ? .cancelled : .failed(.write, .bodySource(error))
         }
     }
 
     /// A chunk in one piece: its size, the bytes, and the end of its line (RFC 9112, section 7.1).
     private func sendChunk(_ piece: [UInt8]) async throws(CallFailure) {
-        let framed = unsafe [UInt8](unsafeUninitializedCapacity: piece.count + RequestWriter.chunkHeadSizeBound + RequestWriter.chunkEnd.count) { buffer, count in
+        let framed = unsafe [UInt8](
+            unsafeUninitializedCapacity: piece.count + RequestWriter.chunkHeadSizeBound
+                + RequestWriter.chunkEnd.count
+        ) { buffer, count in
             let all = UnsafeMutableRawBufferPointer(buffer)
             count = unsafe RequestWriter.writeChunkHead(size: piece.count, into: all)
             count += unsafe piece.copyPrefix(to: all, at: count)

@@ -63,7 +63,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let attempts: [Attempt]
 
     init(
-        _ phase: Phase, _ reason: Reason, name: String? = nil, endpoint: Endpoint? = nil,
+        _ phase: Phase,
+        _ reason: Reason,
+        name: String? = nil,
+        endpoint: Endpoint? = nil,
         attempts: [Attempt] = []
     ) {
         self.phase = phase

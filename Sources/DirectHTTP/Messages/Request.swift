@@ -35,7 +35,10 @@ public struct Request: Sendable {
     }
 
     private init(
-        _ method: Method, _ target: Result<HTTPURL, URLFault>, _ headers: Headers, _ body: RequestBody
+        _ method: Method,
+        _ target: Result<HTTPURL, URLFault>,
+        _ headers: Headers,
+        _ body: RequestBody
     ) {
         self.method = method
         self.target = target

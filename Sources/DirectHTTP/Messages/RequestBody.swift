@@ -38,13 +38,15 @@ public struct RequestBody: Sendable {
     ///
     /// With a length, exactly that many bytes have to come; without, the body is sent in chunks.
     public static func stream<Pieces: AsyncSequence & Sendable>(
-        _ pieces: Pieces, length: UInt64? = nil
+        _ pieces: Pieces,
+        length: UInt64? = nil
     ) -> RequestBody where Pieces.Element == [UInt8] {
         RequestBody(
             content: .stream(length: length) {
                 var iterator = pieces.makeAsyncIterator()
                 return Source { try await iterator.next(isolation: #isolation) }
-            })
+            }
+        )
     }
 
     /// Whether sending it a second time is sure to send the same.

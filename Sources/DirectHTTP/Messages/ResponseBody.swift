@@ -22,15 +22,18 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// The whole body, unless it is larger than `limit`.
     @concurrent
     public func collect(upTo limit: Int) async throws -> [UInt8] {
-        switch content {
-        case .complete(let bytes, _, let facts):
-            guard bytes.count <= limit else {
-                throw HTTPError(
-                    .body, .bodyTooLarge(limit: limit), name: facts.name, endpoint: facts.endpoint)
-            }
-            return bytes
-        case .arriving(let stream): return try await stream.collect(upTo: limit)
+        if let bytes = try completeBytes(upTo: limit) { return bytes }
+        guard case .arriving(let stream) = content else { return [] }
+        return try await stream.collect(upTo: limit)
+    }
+
+    /// The whole body, if it came together with the head.
+    func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
+        guard case .complete(let bytes, _, let facts) = content else { return nil }
+        guard bytes.count <= limit else {
+            throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts.name, endpoint: facts.endpoint)
         }
+        return bytes
     }
 
     /// The fields that came behind a body sent in chunks; there once the body has been read to its end.

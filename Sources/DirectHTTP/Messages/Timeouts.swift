@@ -52,7 +52,8 @@ public struct Timeouts: Hashable, Sendable {
             write: Self.nanoseconds(write),
             response: Self.nanoseconds(response),
             read: Self.nanoseconds(read),
-            total: Self.nanoseconds(total))
+            total: Self.nanoseconds(total)
+        )
     }
 
     struct Nanoseconds: Hashable, Sendable {

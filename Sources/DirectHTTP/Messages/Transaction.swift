@@ -68,8 +68,14 @@ final class ConnectionFacts: Sendable {
     let tlsTime: Duration?
 
     init(
-        name: String, endpoint: Endpoint, source: AddressSource, tls: TLSFacts?, failedAttempts: [Attempt],
-        resolveTime: Duration?, connectTime: Duration, tlsTime: Duration?
+        name: String,
+        endpoint: Endpoint,
+        source: AddressSource,
+        tls: TLSFacts?,
+        failedAttempts: [Attempt],
+        resolveTime: Duration?,
+        connectTime: Duration,
+        tlsTime: Duration?
     ) {
         self.name = name
         self.endpoint = endpoint

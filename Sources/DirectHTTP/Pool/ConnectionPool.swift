@@ -67,7 +67,10 @@ final class ConnectionPool: @unchecked Sendable {
     ///
     /// `fresh` passes over what is idle: one connection has just turned out to be stale, so others may be.
     func checkOut(
-        _ key: PoolKey, _ route: Route, fresh: Bool, _ patience: Patience
+        _ key: PoolKey,
+        _ route: Route,
+        fresh: Bool,
+        _ patience: Patience
     ) async throws(CallFailure) -> Turn {
         while true {
             let (turn, close, waiter) = ask(key, route, fresh)
@@ -116,7 +119,9 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
     private func ask(
-        _ key: PoolKey, _ route: Route, _ fresh: Bool
+        _ key: PoolKey,
+        _ route: Route,
+        _ fresh: Bool
     ) -> (Machine.Turn, close: Connection?, Waiter?) {
         state.withLock { state in
             let (turn, close) = state.machine.checkOut(key, route, fresh: fresh)
@@ -128,7 +133,10 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     private func wait(
-        _ waiter: Waiter, _ ticket: Machine.Ticket, _ lease: Lease, _ patience: Patience
+        _ waiter: Waiter,
+        _ ticket: Machine.Ticket,
+        _ lease: Lease,
+        _ patience: Patience
     ) async throws(CallFailure) {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }

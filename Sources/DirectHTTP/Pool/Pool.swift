@@ -81,7 +81,9 @@ struct Pool<Member: PoolMember> {
 
     /// A connection for a request, or leave to dial one, or a place in the queue.
     mutating func checkOut(
-        _ key: PoolKey, _ route: Route, fresh: Bool = false
+        _ key: PoolKey,
+        _ route: Route,
+        fresh: Bool = false
     ) -> (turn: Turn, close: Member?) {
         let origin = origin(for: key)
         if !fresh, let member = takeIdle(origin, route) { return (.reuse(member, origin), nil) }

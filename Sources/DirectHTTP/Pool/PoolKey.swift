@@ -7,4 +7,3 @@ internal import DirectIO
 struct PoolKey: Hashable {
     let origin: Origin
 }
-

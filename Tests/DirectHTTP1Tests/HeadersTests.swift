@@ -106,4 +106,29 @@ import Testing
         }
         #expect(seen == Array("a".utf8))
     }
+
+    @Test func `Every byte of a field is judged by itself before it is sent`() {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0...20 {
+                var headers = Headers()
+                headers.add("A", bytes: Array(repeating: 0x61, count: place) + [byte])
+                let isText = byte == 9 || byte >= 32 && byte != 127
+                let written = try? RequestVector.written(200) { buffer throws(HTTP1Error) in
+                    try unsafe RequestWriter.writeLastChunk(trailers: headers, into: buffer)
+                }
+                let head = try? RequestVector.written(250) { buffer throws(HTTP1Error) in
+                    try unsafe RequestWriter.writeHead(
+                        method: .get,
+                        target: [0x2f],
+                        authority: [0x61],
+                        headers: headers,
+                        extra: [:],
+                        framing: .none,
+                        into: buffer
+                    )
+                }
+                #expect((written != nil) == isText && (head != nil) == isText, "\(byte) at \(place)")
+            }
+        }
+    }
 }

@@ -77,13 +77,17 @@ import Testing
         #expect(reader.reuse == .reusable)
     }
 
-    /// A quadratic scan of these 60,000 bytes would look at 1.8 thousand million of them.
+    /// A quadratic scan would look at some 80 thousand million bytes.
     @Test(.timeLimit(.minutes(1)))
     func `A head that drips in costs linear time`() throws {
-        let head = Array("HTTP/1.1 200 OK\r\nA: \(String(repeating: "x", count: 30_000))\r\n".utf8)
-        let names = Array("\(String(repeating: "N", count: 30_000)): x\r\nContent-Length: 0\r\n\r\n".utf8)
+        let long = 400_000
+        let head = Array("HTTP/1.1 200 OK\r\nA: \(String(repeating: "x", count: long))\r\n".utf8)
+        let names = Array("\(String(repeating: "N", count: long)): x\r\nContent-Length: 0\r\n\r\n".utf8)
         let input = head + names
-        var reader = ResponseReader()
+        var limits = HTTP1Limits()
+        limits.headBytes = 3 * long
+        limits.lineBytes = 2 * long
+        var reader = ResponseReader(limits: limits)
         reader.begin(.get)
         for end in 1..<input.count {
             guard case .needsMore = try reader.next(input.span.extracting(0..<end)).event else {
@@ -96,6 +100,40 @@ import Testing
             return
         }
         #expect(read.headers.count == 3)
+    }
+
+    @Test func `Every byte is judged by itself, wherever in a line it stands`() {
+        for byte in UInt8.min...UInt8.max {
+            let isText = byte == 9 || byte >= 32 && byte != 127
+            let isToken = Character(Unicode.Scalar(byte)).isTokenCharacter
+            for place in 0...20 {
+                let text = Array(repeating: UInt8(0x61), count: place) + [byte, 0x61]
+                for tail in [0, 30] {
+                    let value = Self.outcome("HTTP/1.1 200 OK\r\nA: b", text, ": x\r\n", tail)
+                    #expect((value == nil) == isText, "\(byte) at \(place) of a value")
+                    let reason = Self.outcome("HTTP/1.1 200 ", text, "\r\n", tail)
+                    #expect((reason == nil) == isText, "\(byte) at \(place) of a reason")
+                    let name = Self.outcome("HTTP/1.1 200 OK\r\nN", text, ": x\r\n", tail)
+                    #expect((name == nil) == (isToken || byte == 0x3a), "\(byte) at \(place) of a name")
+                }
+            }
+        }
+    }
+
+    /// The fault of a head that is made of these parts, and perhaps has more bytes behind it.
+    private static func outcome(_ before: String, _ text: [UInt8], _ after: String, _ tail: Int)
+        -> HTTP1Error?
+    {
+        let input =
+            Array(before.utf8) + text + Array((after + "\r\n").utf8) + Array(repeating: 0x2e, count: tail)
+        var reader = ResponseReader()
+        reader.begin(.head)
+        do throws(HTTP1Error) {
+            _ = try reader.next(input.span)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     @Test func `A head that is the same as the last one is read the same`() throws {
@@ -173,5 +211,12 @@ import Testing
             Issue.record("no end")
             return
         }
+    }
+}
+
+extension Character {
+    /// As RFC 9110, section 5.6.2 lists them.
+    fileprivate var isTokenCharacter: Bool {
+        isASCII && (isLetter || isNumber || "!#$%&'*+-.^_`|~".contains(self))
     }
 }

@@ -7,6 +7,10 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
     public enum Step: Sendable {
         /// Sends these bytes.
         case bytes([UInt8])
+        /// Sends these bytes one by one, with a pause after each.
+        case drip([UInt8], every: Duration)
+        /// Sends these bytes again and again.
+        case flood([UInt8], times: Int)
         /// Does nothing for that long.
         case pause(Duration)
         /// Waits until the test opens the gate.
@@ -84,6 +88,8 @@ extension FixtureConnection {
     private func run(_ step: ByteScript.Step) throws(ConnectionEnd) -> ConnectionEnd? {
         switch step {
         case .bytes(let bytes): try send(bytes)
+        case .drip(let bytes, let duration): try drip(bytes, every: duration)
+        case .flood(let bytes, let times): for _ in 0..<times { try send(bytes) }
         case .pause(let duration): try pause(duration)
         case .wait(let gate): try wait(for: gate)
         case .awaitHead: try awaitHead()
@@ -101,6 +107,13 @@ extension FixtureConnection {
         case .stall: try stall()
         }
         return nil
+    }
+
+    private func drip(_ bytes: [UInt8], every duration: Duration) throws(ConnectionEnd) {
+        for byte in bytes {
+            try send([byte])
+            try pause(duration)
+        }
     }
 
     private func awaitHead() throws(ConnectionEnd) {

@@ -118,7 +118,7 @@ final class FixtureConnection {
     /// Closing a socket with unread bytes sends RST, which may destroy what the client has not read
     /// yet. So FIN goes first, and the rest is read for a while, as real servers do.
     private func drainBeforeClosing() {
-        guard Sockets.unreadCount(wire.socket) > 0 else { return }
+        guard Sockets.hasUnread(wire.socket) else { return }
         wire.halfClose()
         let end = monotonicNanoseconds() + Self.lingeringTime
         while monotonicNanoseconds() < end,

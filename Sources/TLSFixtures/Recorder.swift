@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Holds a server's records and wakes the tests that wait for them.
 ///
 /// Connection threads write, tests read: everything sits under one lock, and nobody blocks under it.
@@ -162,9 +160,13 @@ final class Recorder: @unchecked Sendable {
 
 /// Numbers connections and requests over all servers of the process.
 enum ArrivalOrder {
-    private static let count = Atomic<Int>(0)
+    private static let lock = Lock()
+    nonisolated(unsafe) private static var count = 0
 
     static func next() -> Int {
-        count.add(1, ordering: .relaxed).oldValue
+        lock.locked {
+            defer { count += 1 }
+            return count
+        }
     }
 }

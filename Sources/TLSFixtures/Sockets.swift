@@ -111,10 +111,10 @@ enum Sockets {
         _ = fcntl(descriptor, F_SETFL, blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK)
     }
 
-    /// How many bytes wait unread in the kernel.
-    static func unreadCount(_ descriptor: Int32) -> Int {
-        var count: Int32 = 0
-        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    /// Whether bytes wait unread in the kernel.
+    static func hasUnread(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
     /// From now on closing sends RST instead of FIN.

@@ -48,6 +48,18 @@ struct ByteScriptTests {
         #expect(clock.now - start >= .milliseconds(120))
     }
 
+    @Test("drips and floods")
+    func dripAndFlood() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .bytes([
+                .drip(Array("slow".utf8), every: .milliseconds(5)), .flood(Array("ab".utf8), times: 50_000),
+            ])
+        )
+        let outcome = await talk(to: server)
+        #expect(outcome.text.hasPrefix("slowabab"))
+        #expect(outcome.bytes.count == 100_004)
+    }
+
     @Test("resets")
     func reset() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitHead, .reset]))

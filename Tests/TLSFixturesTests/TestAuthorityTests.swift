@@ -13,13 +13,15 @@ struct TestAuthorityTests {
         #expect(authority.certificate(for: "a.test").der != TestAuthority().certificate(for: "a.test").der)
     }
 
-    @Test("issues a good leaf in well under ten milliseconds")
+    @Test("issues a good leaf in well under two milliseconds")
     func speed() throws {
-        _ = authority.certificate(for: "warm.test")
-        let time = try ContinuousClock().measure {
-            for number in 0..<50 { _ = try authority.issue(CertificateProfile(for: "n\(number).test")) }
+        // The best of many: the machine has other work.
+        let times = try (0..<50).map { number in
+            try ContinuousClock().measure {
+                _ = try authority.issue(CertificateProfile(for: "n\(number).test"))
+            }
         }
-        #expect(time < .milliseconds(500))
+        #expect(try #require(times.min()) < .milliseconds(2))
     }
 
     @Test(

@@ -1,0 +1,290 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+/// A connection as far as the pool knows one.
+final class FakeMember: PoolMember {
+    var idleSince = Instant(nanoseconds: 0)
+    let endpoint: Endpoint
+    let source: AddressSource
+
+    init(_ endpoint: Endpoint = "10.0.0.1:443", _ source: AddressSource = .system) {
+        self.endpoint = endpoint
+        self.source = source
+    }
+
+    func serves(_ route: Route) -> Bool { route.leads(to: endpoint, from: source) }
+}
+
+@Suite("The pool's decisions")
+struct PoolTests {
+    private let a = PoolKey(origin: Origin(scheme: .https, host: .init(name: "a.test"), port: 443))
+    private let b = PoolKey(origin: Origin(scheme: .https, host: .init(name: "b.test"), port: 443))
+
+    private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
+
+    /// Leave to dial, which the test expects to get.
+    private func dial(
+        _ pool: FakePool, _ key: PoolKey, _ route: Route = .system
+    ) throws -> FakePool.Machine.Origin {
+        guard case .dial(let origin) = pool.checkOut(key, route).turn else { throw Unexpected() }
+        return origin
+    }
+
+    private func ticket(
+        _ pool: FakePool, _ key: PoolKey, _ route: Route = .system
+    ) throws -> FakePool.Machine.Ticket {
+        guard case .wait(let ticket, _) = pool.checkOut(key, route).turn else { throw Unexpected() }
+        return ticket
+    }
+
+    private func idle(
+        _ pool: FakePool, _ key: PoolKey, since seconds: UInt64, _ member: FakeMember = FakeMember()
+    ) throws -> FakeMember {
+        let origin = try dial(pool, key, .chosen([member.endpoint], port: 443, .request))
+        _ = pool.checkIn(member, to: origin, at: at(seconds))
+        return member
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("the connection used last serves first")
+    func lastInFirstOut() throws {
+        let pool = FakePool(.init())
+        let first = try dial(pool, a), second = try dial(pool, a)
+        let (old, young) = (FakeMember(), FakeMember())
+        _ = pool.checkIn(old, to: first, at: at(1))
+        _ = pool.checkIn(young, to: second, at: at(2))
+        #expect(pool.takeIdle(a, .system) === young)
+        #expect(pool.takeIdle(a, .system) === old)
+        #expect(pool.takeIdle(a, .system) == nil)
+    }
+
+    @Test("a connection serves its own origin only")
+    func origins() throws {
+        let pool = FakePool(.init())
+        _ = try idle(pool, a, since: 1)
+        #expect(pool.takeIdle(b, .system) == nil)
+        let plain = PoolKey(origin: Origin(scheme: .http, host: .init(name: "a.test"), port: 443))
+        let otherPort = PoolKey(origin: Origin(scheme: .https, host: .init(name: "a.test"), port: 8443))
+        #expect(pool.takeIdle(plain, .system) == nil)
+        #expect(pool.takeIdle(otherPort, .system) == nil)
+        #expect(pool.takeIdle(a, .system) != nil)
+    }
+
+    @Test("a connection that leads elsewhere is passed over, a deeper one that fits is taken")
+    func routes() throws {
+        let pool = FakePool(.init())
+        let fits = try idle(pool, a, since: 1, FakeMember("10.0.0.1:443", .request))
+        _ = try idle(pool, a, since: 2, FakeMember("10.0.0.2:443", .request))
+        #expect(pool.takeIdle(a, .system) == nil)
+        let route = Route.chosen(["10.0.0.9", "10.0.0.1"], port: 443, .request)
+        #expect(pool.takeIdle(a, route) === fits)
+        #expect(pool.takeIdle(a, route) == nil)
+    }
+
+    @Test("a route leads to the addresses it names, with their ports, and from the source it follows")
+    func leads() {
+        let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, .request)
+        #expect(chosen.leads(to: "10.0.0.1:443", from: .request))
+        #expect(chosen.leads(to: "10.0.0.1:443", from: .system))
+        #expect(chosen.leads(to: "10.0.0.2:8443", from: .staticMap))
+        #expect(!chosen.leads(to: "10.0.0.1:8443", from: .request))
+        #expect(!chosen.leads(to: "10.0.0.2:443", from: .request))
+        #expect(!chosen.leads(to: "10.0.0.3:443", from: .request))
+        #expect(Route.system.leads(to: "10.0.0.1:443", from: .system))
+        #expect(!Route.system.leads(to: "10.0.0.1:443", from: .staticMap))
+        #expect(!Route.system.leads(to: "10.0.0.1:443", from: .request))
+    }
+
+    @Test("who finds every connection of the origin in use waits, and others are not kept waiting")
+    func limit() throws {
+        let pool = FakePool(.init(perOrigin: 2))
+        _ = try dial(pool, a)
+        _ = try dial(pool, a)
+        _ = try ticket(pool, a)
+        _ = try dial(pool, b)
+    }
+
+    @Test("a connection given back goes to who waits longest, and does not become idle")
+    func fifo() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        let first = try ticket(pool, a), second = try ticket(pool, a)
+        let member = FakeMember()
+        for ticket in [first, second] {
+            let orders = pool.checkIn(member, to: origin, at: at(1))
+            #expect(orders.grant?.ticket == ticket)
+            #expect(orders.grant?.member === member)
+            #expect(orders.close == nil)
+            #expect(!pool.hasIdle)
+        }
+        #expect(pool.checkIn(member, to: origin, at: at(2)).grant == nil)
+        #expect(pool.hasIdle)
+        #expect(origin.open == 1)
+    }
+
+    @Test("a connection that leads elsewhere is closed for the waiter, who may dial in its place")
+    func handOverOfPlace() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        let ticket = try ticket(pool, a, .chosen(["10.0.0.2"], port: 443, .request))
+        let member = FakeMember("10.0.0.1:443")
+        let orders = pool.checkIn(member, to: origin, at: at(1))
+        #expect(orders.close === member)
+        #expect(orders.grant?.ticket == ticket)
+        #expect(orders.grant != nil && orders.grant?.member == nil)
+        #expect(origin.open == 1)
+    }
+
+    @Test("a place given up goes to who waits longest, who may dial")
+    func handOverOfLeave() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        let first = try ticket(pool, a)
+        _ = try ticket(pool, a)
+        let grant = pool.release(origin)
+        #expect(grant?.ticket == first)
+        #expect(grant?.member == nil)
+        #expect(origin.open == 1)
+    }
+
+    @Test("who leaves the queue gets nothing, and who had its turn cannot leave any more")
+    func leave() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        let first = try ticket(pool, a), second = try ticket(pool, a)
+        #expect(pool.leave(first, origin))
+        #expect(!pool.leave(first, origin))
+        #expect(pool.release(origin)?.ticket == second)
+        #expect(!pool.leave(second, origin))
+        #expect(pool.release(origin) == nil)
+        #expect(origin.open == 0)
+    }
+
+    @Test("at the limit an idle connection that leads elsewhere makes room, the longest idle first")
+    func idleMakesRoom() throws {
+        let pool = FakePool(.init(perOrigin: 2))
+        let old = try idle(pool, a, since: 1, FakeMember("10.0.0.1:443", .request))
+        _ = try idle(pool, a, since: 2, FakeMember("10.0.0.2:443", .request))
+        let (turn, close) = pool.checkOut(a, .system)
+        guard case .dial(let origin) = turn else {
+            Issue.record("\(turn)")
+            return
+        }
+        #expect(close === old)
+        #expect(origin.open == 2)
+    }
+
+    @Test("who wants a fresh connection gets no idle one")
+    func fresh() throws {
+        let pool = FakePool(.init())
+        _ = try idle(pool, a, since: 1)
+        guard case .dial = pool.checkOut(a, .system, fresh: true).turn else {
+            Issue.record("not a fresh one")
+            return
+        }
+        guard case .reuse = pool.checkOut(a, .system).turn else {
+            Issue.record("not the idle one")
+            return
+        }
+    }
+
+    @Test("too many idle connections: the one that has been idle longest is closed, whosever it is")
+    func idleCap() throws {
+        let pool = FakePool(.init(idle: 2))
+        let oldest = try idle(pool, a, since: 1)
+        _ = try idle(pool, b, since: 2, FakeMember("10.0.0.2:443", .request))
+        let origin = try dial(pool, b)
+        let newest = FakeMember()
+        #expect(pool.checkIn(newest, to: origin, at: at(3)).close === oldest)
+        #expect(pool.takeIdle(a, .system) == nil)
+        #expect(pool.takeIdle(b, .system) === newest)
+    }
+
+    @Test("with no idle connections allowed, the one given back is closed at once")
+    func noIdle() throws {
+        let pool = FakePool(.init(idle: 0))
+        let origin = try dial(pool, a)
+        let member = FakeMember()
+        #expect(pool.checkIn(member, to: origin, at: at(1)).close === member)
+        #expect(!pool.hasIdle)
+        #expect(origin.open == 0)
+    }
+
+    @Test("a sweep takes out what has been idle for too long, and what its caller names")
+    func sweep() throws {
+        let pool = FakePool(.init(idleTime: 10_000_000_000))
+        let old = try idle(pool, a, since: 1)
+        let dead = try idle(pool, b, since: 8, FakeMember("10.0.0.3:443"))
+        let good = try idle(pool, b, since: 9, FakeMember("10.0.0.4:443"))
+        #expect(pool.sweep(at: at(10)) { _ in false }.isEmpty)
+        let done = pool.sweep(at: at(11)) { $0 === dead }
+        #expect(done.count == 2)
+        #expect(done.contains { $0 === old } && done.contains { $0 === dead })
+        #expect(pool.hasIdle)
+        #expect(pool.takeIdle(b, .chosen([good.endpoint], port: 443, .request)) === good)
+        #expect(!pool.hasIdle)
+    }
+
+    @Test("an origin without connections is forgotten")
+    func forgotten() throws {
+        let pool = FakePool(.init(idleTime: 10_000_000_000))
+        weak var released: FakePool.Machine.Origin?
+        weak var swept: FakePool.Machine.Origin?
+        do {
+            let first = try dial(pool, a)
+            released = first
+            _ = pool.release(first)
+            let second = try dial(pool, b)
+            swept = second
+            _ = pool.checkIn(FakeMember(), to: second, at: at(1))
+            #expect(pool.sweep(at: at(20)) { _ in false }.count == 1)
+        }
+        #expect(released == nil)
+        #expect(swept == nil)
+    }
+}
+
+/// The pool behind a reference, as expectations call no mutating methods.
+private final class FakePool {
+    typealias Machine = Pool<FakeMember>
+
+    private var machine: Machine
+
+    init(_ limits: Machine.Limits) { machine = Machine(limits) }
+
+    var hasIdle: Bool { machine.hasIdle }
+
+    func takeIdle(_ key: PoolKey, _ route: Route) -> FakeMember? { machine.takeIdle(key, route)?.0 }
+
+    func checkOut(
+        _ key: PoolKey, _ route: Route, fresh: Bool = false
+    ) -> (turn: Machine.Turn, close: FakeMember?) {
+        machine.checkOut(key, route, fresh: fresh)
+    }
+
+    func checkIn(_ member: FakeMember, to origin: Machine.Origin, at now: Instant) -> Machine.Orders {
+        machine.checkIn(member, to: origin, at: now)
+    }
+
+    func release(_ origin: Machine.Origin) -> Machine.Grant? { machine.release(origin) }
+
+    func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool { machine.leave(ticket, origin) }
+
+    func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
+        machine.sweep(at: now, isDone)
+    }
+}
+
+extension Host {
+    /// A name that is known to be good.
+    init(name: String) {
+        do {
+            try self.init(name)
+        } catch {
+            fatalError("\(name): \(error)")
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The pool under random use")
+struct PoolWalkTests {
+    @Test("never loses count, a turn or a connection", arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+    func walk(seed: UInt64) {
+        var walk = PoolWalk(seed: seed)
+        for step in 0..<1500 {
+            walk.step()
+            if let fault = walk.fault {
+                Issue.record("seed \(seed), step \(step): \(fault)")
+                return
+            }
+        }
+        walk.finish()
+        #expect(walk.fault == nil)
+    }
+}
+
+/// Uses a pool at random, and keeps its own simple books.
+private struct PoolWalk {
+    private typealias FakePool = Pool<FakeMember>
+
+    private struct Books {
+        var idle: [FakeMember] = []
+        var leased: [FakeMember] = []
+        var dialling = 0
+        var waiting: [(ticket: Int, route: Route)] = []
+        var origin: FakePool.Origin?
+
+        var open: Int { idle.count + leased.count + dialling }
+    }
+
+    private static let perOrigin = 3
+    private static let idleLimit = 5
+    private static let idleTime: UInt64 = 40
+    private static let addresses: [Endpoint] = ["10.0.0.1:443", "10.0.0.2:443"]
+
+    private var pool = FakePool(.init(perOrigin: perOrigin, idle: idleLimit, idleTime: idleTime))
+    private var books: [PoolKey: Books] = [:]
+    private var random: Dice
+    private var now: UInt64 = 0
+    private let keys: [PoolKey]
+    private(set) var fault: String?
+
+    init(seed: UInt64) {
+        random = Dice(state: seed)
+        keys = ["a.test", "b.test", "c.test", "d.test"].map {
+            PoolKey(origin: Origin(scheme: .https, host: .init(name: $0), port: 443))
+        }
+    }
+
+    mutating func step() {
+        now += UInt64.random(in: 0...6, using: &random)
+        let key = keys.randomElement(using: &random) ?? keys[0]
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<5: checkOut(key, route())
+        case 5..<7: finishDialling(key)
+        case 7..<9: checkIn(key)
+        case 9: release(key)
+        case 10: leave(key)
+        default: sweep()
+        }
+        compare()
+    }
+
+    /// Everybody goes home: nothing may be left.
+    mutating func finish() {
+        for key in keys {
+            while let first = books[key]?.waiting.first, fault == nil {
+                guard let origin = books[key]?.origin else { break }
+                expect(pool.leave(first.ticket, origin), "a waiter was not known")
+                books[key]?.waiting.removeFirst()
+            }
+            while books[key]?.leased.isEmpty == false, fault == nil { release(key) }
+            while (books[key]?.dialling ?? 0) > 0, fault == nil { release(key) }
+        }
+        now += Self.idleTime
+        sweep()
+        compare()
+        expect(!pool.hasIdle, "idle connections are left")
+        for key in keys {
+            weak let origin = books[key]?.origin
+            books[key] = nil
+            expect(origin == nil, "an origin is kept")
+        }
+    }
+
+    private mutating func route() -> Route {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: .chosen([Self.addresses[0]], port: 443, .request)
+        case 1: .chosen([Self.addresses[1]], port: 443, .request)
+        case 2: .chosen(Self.addresses, port: 443, .request)
+        default: .system
+        }
+    }
+
+    private mutating func checkOut(_ key: PoolKey, _ route: Route) {
+        var own = books[key] ?? Books()
+        let expected = own.idle.last { $0.serves(route) }
+        let (turn, close) = pool.checkOut(key, route)
+        switch turn {
+        case .reuse(let member, let origin):
+            expect(member === expected, "not the youngest that fits")
+            own.idle.removeAll { $0 === member }
+            own.leased.append(member)
+            own.origin = origin
+        case .dial(let origin):
+            expect(expected == nil, "dials although one is idle")
+            if let close {
+                expect(own.open == Self.perOrigin, "closes without need")
+                expect(close === own.idle.first, "closes not the longest idle")
+                own.idle.removeAll { $0 === close }
+            }
+            own.dialling += 1
+            own.origin = origin
+        case .wait(let ticket, let origin):
+            expect(own.idle.isEmpty && own.open == Self.perOrigin, "waits without need")
+            own.waiting.append((ticket, route))
+            own.origin = origin
+        }
+        books[key] = own
+    }
+
+    private mutating func finishDialling(_ key: PoolKey) {
+        guard var own = books[key], own.dialling > 0 else { return }
+        own.dialling -= 1
+        let endpoint = Self.addresses.randomElement(using: &random) ?? Self.addresses[0]
+        own.leased.append(FakeMember(endpoint, Bool.random(using: &random) ? .system : .request))
+        books[key] = own
+    }
+
+    private mutating func checkIn(_ key: PoolKey) {
+        guard var own = books[key], let origin = own.origin, let member = own.leased.popLast() else { return }
+        let orders = pool.checkIn(member, to: origin, at: Instant(nanoseconds: now))
+        if let grant = orders.grant {
+            expect(grant.ticket == own.waiting.first?.ticket, "not the first in the queue")
+            guard let waiter = own.waiting.first else { return }
+            own.waiting.removeFirst()
+            if member.serves(waiter.route) {
+                expect(grant.member === member && orders.close == nil, "did not hand over what fits")
+                own.leased.append(member)
+            } else {
+                expect(grant.member == nil && orders.close === member, "handed over what does not fit")
+                own.dialling += 1
+            }
+            books[key] = own
+            return
+        }
+        expect(own.waiting.isEmpty, "nobody was granted a turn")
+        own.idle.append(member)
+        books[key] = own
+        guard let close = orders.close else { return }
+        let oldest = books.values.flatMap(\.idle).map(\.idleSince).min()
+        expect(close.idleSince == oldest, "closes not the longest idle of all")
+        forgetIdle(close)
+    }
+
+    private mutating func release(_ key: PoolKey) {
+        guard var own = books[key], let origin = own.origin else { return }
+        if own.leased.popLast() == nil {
+            guard own.dialling > 0 else { return }
+            own.dialling -= 1
+        }
+        let grant = pool.release(origin)
+        expect(grant?.ticket == own.waiting.first?.ticket, "not the first in the queue")
+        expect(grant?.member == nil, "a connection out of nothing")
+        if grant != nil, !own.waiting.isEmpty {
+            own.waiting.removeFirst()
+            own.dialling += 1
+        }
+        books[key] = own
+    }
+
+    private mutating func leave(_ key: PoolKey) {
+        guard var own = books[key], let origin = own.origin,
+            let index = own.waiting.indices.randomElement(using: &random)
+        else { return }
+        expect(pool.leave(own.waiting[index].ticket, origin), "a waiter was not known")
+        own.waiting.remove(at: index)
+        books[key] = own
+    }
+
+    private mutating func sweep() {
+        let victim = books.values.flatMap(\.idle).randomElement(using: &random)
+        let done = pool.sweep(at: Instant(nanoseconds: now)) { $0 === victim }
+        for member in books.values.flatMap(\.idle) {
+            let isDue = member.idleSince.nanoseconds + Self.idleTime <= now || member === victim
+            expect(done.contains { $0 === member } == isDue, "sweeps the wrong ones")
+        }
+        for member in done { forgetIdle(member) }
+    }
+
+    private mutating func forgetIdle(_ member: FakeMember) {
+        for key in keys { books[key]?.idle.removeAll { $0 === member } }
+    }
+
+    private mutating func compare() {
+        var idle = 0
+        for (key, own) in books {
+            idle += own.idle.count
+            guard let origin = own.origin else { continue }
+            expect(own.open <= Self.perOrigin, "more than may be open")
+            if own.open > 0 || !own.waiting.isEmpty {
+                expect(origin.open == own.open, "\(origin.open) open instead of \(own.open)")
+                expect(origin.idle.elementsEqual(own.idle) { $0 === $1 }, "other idle connections")
+                expect(own.waiting.isEmpty || own.idle.isEmpty, "waits beside an idle connection")
+            } else {
+                expect(origin.open == 0 && origin.idle.isEmpty, "an origin without connections has some")
+                books[key]?.origin = nil
+            }
+        }
+        expect(pool.hasIdle == (idle > 0), "hasIdle is wrong")
+        expect(idle <= Self.idleLimit, "too many idle connections")
+    }
+
+    private mutating func expect(_ condition: Bool, _ what: String) {
+        if !condition, fault == nil { fault = what }
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+private struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,73 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+/// One authority for all suites: keys take their time to make.
+let testAuthority = TestAuthority()
+
+extension HTTPClient {
+    /// A client that trusts the tests' authority and nobody else.
+    static func trusting(_ configure: (inout Settings) -> Void = { _ in }) -> HTTPClient {
+        HTTPClient { settings in
+            settings.tls.roots = .only([.der(testAuthority.rootDER)])
+            configure(&settings)
+        }
+    }
+}
+
+extension FixtureServer {
+    /// A TLS server for these names, answering every request.
+    static func secure(
+        _ names: String...,
+        on address: String = "127.0.0.1",
+        _ handler: @escaping FixtureHandler = { _ in .text("hello") }
+    ) throws -> FixtureServer {
+        let certificates = names.map { testAuthority.certificate(for: $0) }
+        return try start(.tls(certificates: certificates), on: address, handler)
+    }
+
+    /// A server that follows the script on every connection.
+    static func scripted(
+        _ script: ByteScript, _ security: FixtureSecurity = .plain, on address: String = "127.0.0.1"
+    ) throws -> FixtureServer {
+        try start(security, on: address, behaviour: .bytes(script))
+    }
+
+    /// Address and port.
+    var endpoint: Endpoint { Endpoint(stringLiteral: authority) }
+
+    func http(_ path: String = "/") -> String { "http://\(authority)\(path)" }
+
+    func https(_ name: String, _ path: String = "/") -> String { "https://\(name):\(port)\(path)" }
+
+    /// A request for the name that is sent to this server.
+    func request(_ url: String, _ method: DirectHTTP.Method = .get, body: RequestBody = .none) -> Request {
+        var request = Request(method, url, body: body)
+        request.addresses = [endpoint]
+        return request
+    }
+}
+
+extension RequestRecord {
+    var host: String? { headers["host"] }
+}
+
+/// The error that the operation has to throw.
+func httpError(
+    _ sourceLocation: SourceLocation = #_sourceLocation,
+    _ operation: () async throws -> some Any
+) async throws -> HTTPError {
+    try #require(
+        await #expect(throws: HTTPError.self, sourceLocation: sourceLocation) { _ = try await operation() },
+        sourceLocation: sourceLocation)
+}
+
+extension HTTPError {
+    var tlsError: TLSError? { if case .tls(let error) = reason { error } else { nil } }
+    var protocolError: HTTP1Error? { if case .http(let error) = reason { error } else { nil } }
+    var systemError: SystemError? { if case .system(let error) = reason { error } else { nil } }
+    var isTimeout: Bool { if case .timedOut = reason { true } else { false } }
+    var certificateFault: CertificateFault? {
+        if case .certificateRejected(let fault)? = tlsError { fault } else { nil }
+    }
+}

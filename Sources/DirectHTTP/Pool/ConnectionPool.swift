@@ -156,6 +156,8 @@ final class ConnectionPool: @unchecked Sendable {
             janitor.loop.add(janitor)
             defer { janitor.loop.remove(janitor) }
             while true {
+                // The last expiry has left it signalled. A goodbye lost here is noticed one round later.
+                janitor.input.clear()
                 let next = Instant.now.advanced(byNanoseconds: interval)
                 let wake = await janitor.input.wait(until: next, on: janitor.loop)
                 guard wake == .expired, let self, self.tidy(at: .now) else { return }

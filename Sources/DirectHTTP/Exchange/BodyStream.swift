@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// A body on its way: holds the connection on lease until the last byte, or until nobody wants more.
 final class BodyStream: @unchecked Sendable {
-    private let core: ClientCore
+    /// Held until the body has ended: who keeps a response for long keeps no connections with it.
+    private var core: ClientCore?
     private let lease: ConnectionPool.Lease
     /// Set while a task is inside: only that one touches what follows.
     private let isBusy = Atomic<Bool>(false)
@@ -26,7 +27,7 @@ final class BodyStream: @unchecked Sendable {
     }
 
     deinit {
-        if outcome == nil { core.abandon(reading, lease) }
+        core?.abandon(reading, lease)
     }
 
     var trailers: Headers {
@@ -80,9 +81,10 @@ final class BodyStream: @unchecked Sendable {
         guard self.outcome == nil else { return }
         self.outcome = outcome
         switch outcome {
-        case .complete: core.conclude(reading, lease, at: .now)
-        case .failed: core.abandon(reading, lease)
+        case .complete: core?.conclude(reading, lease, at: .now)
+        case .failed: core?.abandon(reading, lease)
         }
+        core = nil
     }
 
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -26,21 +26,28 @@ struct PoolTests {
 
     /// Leave to dial, which the test expects to get.
     private func dial(
-        _ pool: FakePool, _ key: PoolKey, _ route: Route = .system
+        _ pool: FakePool,
+        _ key: PoolKey,
+        _ route: Route = .system
     ) throws -> FakePool.Machine.Origin {
         guard case .dial(let origin) = pool.checkOut(key, route).turn else { throw Unexpected() }
         return origin
     }
 
     private func ticket(
-        _ pool: FakePool, _ key: PoolKey, _ route: Route = .system
+        _ pool: FakePool,
+        _ key: PoolKey,
+        _ route: Route = .system
     ) throws -> FakePool.Machine.Ticket {
         guard case .wait(let ticket, _) = pool.checkOut(key, route).turn else { throw Unexpected() }
         return ticket
     }
 
     private func idle(
-        _ pool: FakePool, _ key: PoolKey, since seconds: UInt64, _ member: FakeMember = FakeMember()
+        _ pool: FakePool,
+        _ key: PoolKey,
+        since seconds: UInt64,
+        _ member: FakeMember = FakeMember()
     ) throws -> FakeMember {
         let origin = try dial(pool, key, .chosen([member.endpoint], port: 443, .request))
         _ = pool.checkIn(member, to: origin, at: at(seconds))
@@ -260,7 +267,9 @@ private final class FakePool {
     func takeIdle(_ key: PoolKey, _ route: Route) -> FakeMember? { machine.takeIdle(key, route)?.0 }
 
     func checkOut(
-        _ key: PoolKey, _ route: Route, fresh: Bool = false
+        _ key: PoolKey,
+        _ route: Route,
+        fresh: Bool = false
     ) -> (turn: Machine.Turn, close: FakeMember?) {
         machine.checkOut(key, route, fresh: fresh)
     }

@@ -28,7 +28,9 @@ extension FixtureServer {
 
     /// A server that follows the script on every connection.
     static func scripted(
-        _ script: ByteScript, _ security: FixtureSecurity = .plain, on address: String = "127.0.0.1"
+        _ script: ByteScript,
+        _ security: FixtureSecurity = .plain,
+        on address: String = "127.0.0.1"
     ) throws -> FixtureServer {
         try start(security, on: address, behaviour: .bytes(script))
     }
@@ -59,7 +61,8 @@ func httpError(
 ) async throws -> HTTPError {
     try #require(
         await #expect(throws: HTTPError.self, sourceLocation: sourceLocation) { _ = try await operation() },
-        sourceLocation: sourceLocation)
+        sourceLocation: sourceLocation
+    )
 }
 
 extension HTTPError {

@@ -1,0 +1,364 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@Suite("Connections that serve again", .timeLimit(.minutes(1)))
+struct KeepAliveTests {
+    /// A plain response whose connection goes on.
+    private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    private func request(_ name: String, at endpoints: Endpoint...) -> Request {
+        var request = Request(.get, "http://\(name)/")
+        request.addresses = endpoints
+        return request
+    }
+
+    /// Lets the loop see everything that has happened to its sockets before.
+    private func passTime(_ client: HTTPClient) async throws {
+        let server = try FixtureServer.start { _ in .text("pong") }
+        for _ in 0..<2 { #expect(try await client.get(server.http()).text == "pong") }
+    }
+
+    @Test("requests one after the other share a connection, over TLS too")
+    func reuse() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let client = HTTPClient.trusting()
+        for number in 0..<4 {
+            let response = try await client.fetch(server.request("https://a.test/\(number)"))
+            #expect(response.text == "hello")
+            #expect(response.transaction.isReused == (number > 0))
+            #expect((response.transaction.connectTime == nil) == (number > 0))
+        }
+        #expect(server.records.count == 1)
+        #expect(server.requests.map(\.target) == ["/0", "/1", "/2", "/3"])
+    }
+
+    @Test("copies of a client share connections, other clients do not")
+    func clients() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient()
+        let copy = client
+        _ = try await client.get(server.http())
+        #expect(try await copy.get(server.http()).transaction.isReused)
+        #expect(try await !HTTPClient().get(server.http()).transaction.isReused)
+        #expect(server.records.count == 2)
+    }
+
+    @Test("every way to frame a body lets the connection serve again, and so does no body")
+    func framings() async throws {
+        let server = try FixtureServer.start { request in
+            switch request.path {
+            case "/length": .text("12345")
+            case "/chunked": .chunked([[1], [2, 3]], trailers: ["X-After": "1"])
+            case "/empty": .text("")
+            case "/emptychunked": .chunked([])
+            case "/204": .status(204)
+            case "/304": .status(304, ["Content-Length": "1000"])
+            default: .text("head")
+            }
+        }
+        let client = HTTPClient()
+        for path in ["/length", "/chunked", "/empty", "/emptychunked", "/204", "/304", "/length"] {
+            _ = try await client.get(server.http(path))
+        }
+        let head = try await client.fetch(Request(.head, server.http()))
+        #expect(head.headers["content-length"] == "4" && head.body.isEmpty)
+        #expect(try await client.get(server.http("/length")).text == "12345")
+        #expect(server.records.count == 1)
+    }
+
+    @Test("a connection is not shared by another name, even at the same address with the same certificate")
+    func otherName() async throws {
+        let certificate = testAuthority.certificate(for: "a.test", "b.test")
+        let server = try FixtureServer.start(.tls(certificate)) { .text($0.serverName ?? "-") }
+        let client = HTTPClient.trusting()
+        for name in ["a.test", "b.test", "a.test", "b.test"] {
+            #expect(try await client.fetch(server.request("https://\(name)/")).text == name)
+        }
+        #expect(server.records.map(\.serverName) == ["a.test", "b.test"])
+    }
+
+    @Test("a request takes no connection to an address that it does not name")
+    func otherAddress() async throws {
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3"]) {
+            .text($0.serverAddress)
+        }
+        let name = "a.test:\(servers[0].port)"
+        let client = HTTPClient()
+        #expect(try await client.fetch(request(name, at: "127.0.0.2")).text == "127.0.0.2")
+        #expect(try await client.fetch(request(name, at: "127.0.0.3")).text == "127.0.0.3")
+        let either = try await client.fetch(request(name, at: "127.0.0.9", "127.0.0.2"))
+        #expect(either.text == "127.0.0.2" && either.transaction.isReused)
+        #expect(servers.map(\.records.count) == [1, 1])
+    }
+
+    @Test("a request takes no connection to another port of the same address")
+    func otherPort() async throws {
+        let first = try FixtureServer.start(on: "127.0.0.2") { _ in .text("first") }
+        let second = try FixtureServer.start(on: "127.0.0.2") { _ in .text("second") }
+        let client = HTTPClient()
+        #expect(try await client.fetch(request("a.test", at: first.endpoint)).text == "first")
+        #expect(try await client.fetch(request("a.test", at: second.endpoint)).text == "second")
+    }
+
+    @Test("a request that follows the system rides on no connection whose address somebody chose")
+    func chosenIsNotSystem() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let name = "localhost:\(server.port)"
+        let client = HTTPClient()
+        let chosen = try await client.fetch(request(name, at: "127.0.0.1"))
+        #expect(chosen.transaction.source == .request)
+        let system = try await client.get("http://\(name)/")
+        #expect(system.transaction.source == .system && !system.transaction.isReused)
+        #expect(server.records.count == 2)
+    }
+
+    @Test(
+        "no other request follows a response that ends its connection",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nconnection: x, Close\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nX",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n",
+        ]
+    )
+    func endsItsConnection(response: String) async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send(response), .awaitClose])
+        let client = HTTPClient()
+        for _ in 0..<2 {
+            let answer = try await client.get(server.http())
+            #expect(answer.text == "ok" && !answer.transaction.isReused)
+            // Closed, and not left lying about.
+            _ = try await server.nextRecord()
+        }
+        #expect(server.records.count == 2)
+    }
+
+    @Test("a body that only the end of the stream ends leaves no connection behind")
+    func untilClose() async throws {
+        let server = try FixtureServer.start { _ in .bytes(Array("ok".utf8), framing: .untilClose) }
+        let client = HTTPClient()
+        for _ in 0..<2 { #expect(try await client.get(server.http()).text == "ok") }
+        #expect(server.records.count == 2)
+    }
+
+    @Test("HTTP/1.0 with keep-alive goes on")
+    func http10() async throws {
+        let text = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
+        let server = try FixtureServer.scripted([.awaitHead, .send(text), .awaitHead, .send(text)])
+        let client = HTTPClient()
+        for _ in 0..<2 { #expect(try await client.get(server.http()).text == "ok") }
+        #expect(server.records.count == 1)
+    }
+
+    @Test(
+        "what a server says unasked is never taken for an answer",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", "HTTP/1.1 408 Timeout\r\n\r\n", "x",
+        ]
+    )
+    func unsolicited(bytes: String) async throws {
+        let mayTalk = Gate()
+        let talking: ByteScript = [.awaitHead, Self.ok, .wait(mayTalk), .send(bytes), .halfClose]
+        let server = try FixtureServer.start(
+            behaviour: .sequence([.bytes(talking), .http { _ in .text("right") }])
+        )
+        let client = HTTPClient()
+        #expect(try await client.get(server.http()).text == "ok")
+        mayTalk.open()
+        // The server closes behind the bytes, so they are at the client by now.
+        _ = try await server.nextRecord()
+        try await passTime(client)
+        #expect(try await client.get(server.http()).text == "right")
+    }
+
+    @Test("a connection that the server closed while it was idle is not used: even a POST goes well")
+    func closedWhileIdle() async throws {
+        let server = try FixtureServer.start { _ in .text("ok").then(.closeUnannounced) }
+        let client = HTTPClient()
+        for _ in 0..<3 {
+            #expect(try await client.post(server.http(), .text("once")).text == "ok")
+            _ = try await server.nextRecord()
+            try await passTime(client)
+        }
+        #expect(server.requests.count == 3)
+    }
+
+    @Test("a TLS connection with news of its own, such as session tickets, is still good")
+    func ticketsAreNoNews() async throws {
+        let mayTalk = Gate()
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")) { $0.tickets = 4 },
+            behaviour: .bytes([.awaitHead, Self.ok, .wait(mayTalk), .askForNewKeys, .awaitHead, Self.ok])
+        )
+        let client = HTTPClient.trusting()
+        #expect(try await client.fetch(server.request("https://a.test/")).text == "ok")
+        mayTalk.open()
+        try await passTime(client)
+        let second = try await client.fetch(server.request("https://a.test/"))
+        #expect(second.text == "ok" && second.transaction.isReused)
+    }
+
+    @Test("a connection that turns out to be dead gives way to a fresh one, for a GET")
+    func staleGet() async throws {
+        for end in [ByteScript.Step.cut, .reset] {
+            let server = try FixtureServer.start(
+                behaviour: .sequence([
+                    .bytes([.awaitHead, Self.ok, .awaitHead, end]), .http { _ in .text("fresh") },
+                ])
+            )
+            let client = HTTPClient()
+            #expect(try await client.get(server.http()).text == "ok")
+            let second = try await client.get(server.http())
+            #expect(second.text == "fresh" && !second.transaction.isReused)
+            #expect(server.records.count == 2)
+        }
+    }
+
+    @Test("a POST that a dead connection swallowed is not sent again")
+    func stalePost() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, Self.ok, .awaitHead, .cut]), .http { _ in .text("twice") },
+            ])
+        )
+        let client = HTTPClient()
+        #expect(try await client.get(server.http()).text == "ok")
+        let error = try await httpError { try await client.post(server.http(), .text("")) }
+        #expect(error.phase == .response)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("a request on a connection of its own is not sent again, whatever its method")
+    func freshIsNotRepeated() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .cut])
+        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        #expect(error.protocolError == .closedBeforeResponse)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("once a byte of the response has come, the request is not sent again")
+    func begunIsNotRepeated() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, Self.ok, .awaitHead, .send("HTTP/1.1 2"), .cut]),
+                .http { _ in .text("twice") },
+            ])
+        )
+        let client = HTTPClient()
+        #expect(try await client.get(server.http()).text == "ok")
+        let error = try await httpError { try await client.get(server.http()) }
+        #expect(error.protocolError == .truncatedHead)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("a request that waited for its turn and got a dead connection is sent again, too")
+    func staleAfterQueue() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, .wait(mayAnswer), Self.ok, .awaitHead, .cut]),
+                .http { _ in .text("fresh") },
+            ])
+        )
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        async let first = client.get(server.http("/1"))
+        try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
+        async let second = client.get(server.http("/2"))
+        try await passTime(client)
+        mayAnswer.open()
+        #expect(try await first.text == "ok")
+        #expect(try await second.text == "fresh")
+    }
+
+    @Test("a connection without work is closed in time")
+    func idleTimeout() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let client = HTTPClient.trusting { $0.idleTimeout = .milliseconds(60) }
+        _ = try await client.fetch(server.request("https://a.test/"))
+        let record = try await server.nextRecord()
+        #expect(record.end == .clientClosed)
+        #expect(try await !client.fetch(server.request("https://a.test/")).transaction.isReused)
+    }
+
+    @Test("too many idle connections: the oldest are closed")
+    func idleLimit() async throws {
+        let client = HTTPClient { $0.maximumIdleConnections = 2 }
+        let servers = try (0..<3).map { _ in try FixtureServer.start { _ in .text("hello") } }
+        for server in servers { _ = try await client.get(server.http()) }
+        #expect(try await servers[0].nextRecord().end == .clientClosed)
+        for server in servers.dropFirst() {
+            #expect(try await client.get(server.http()).transaction.isReused)
+        }
+    }
+
+    @Test("when the last copy of a client goes, its idle connections are closed")
+    func droppedClient() async throws {
+        let server = try FixtureServer.secure("a.test")
+        func useOnce() async throws {
+            let client = HTTPClient.trusting()
+            _ = try await client.fetch(server.request("https://a.test/"))
+        }
+        try await useOnce()
+        #expect(try await server.nextRecord().end == .clientClosed)
+    }
+
+    @Test("a body under way ends well although its client is gone, and its connection is closed then")
+    func droppedClientWithBody() async throws {
+        let mayGoOn = Gate()
+        let server = try FixtureServer.start { _ in
+            .written { writer in
+                try writer.write("first ")
+                try writer.wait(for: mayGoOn)
+                try writer.write("last")
+            }
+        }
+        func sendOnly() async throws -> Response { try await HTTPClient().send(Request(.get, server.http())) }
+        let response = try await sendOnly()
+        mayGoOn.open()
+        #expect(try await response.body.collect(upTo: 100) == Array("first last".utf8))
+        #expect(try await server.nextRecord().end == .clientClosed)
+    }
+
+    @Test("no more connections to an origin than allowed; the others wait and all are served")
+    func maximumPerOrigin() async throws {
+        let server = try FixtureServer.start { .text($0.target) }
+        let other = try FixtureServer.start { _ in .text("other") }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 2 }
+        try await withThrowingTaskGroup { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let text = try await client.get(server.http("/\(number)")).text
+                    #expect(text == "/\(number)")
+                }
+            }
+            group.addTask {
+                let text = try await client.get(other.http()).text
+                #expect(text == "other")
+            }
+            try await group.waitForAll()
+        }
+        #expect(server.records.count <= 2)
+        #expect(server.requests.count == 40)
+    }
+
+    @Test("a place whose connection could not be made passes to who waits")
+    func placePassesOnFailure() async throws {
+        let mayFail = Gate()
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, .wait(mayFail), .send("nonsense"), .cut]), .http { _ in .text("hello") },
+            ])
+        )
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        async let failing = httpError { try await client.get(server.http()) }
+        try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
+        async let waiting = client.get(server.http())
+        try await passTime(client)
+        mayFail.open()
+        #expect(try await failing.protocolError == .notHTTP)
+        #expect(try await waiting.text == "hello")
+    }
+}

@@ -26,7 +26,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     deinit {
         // Only on a path that never reached the loop.
-        if descriptor >= 0 { _ = system_close(descriptor) }
+        if descriptor >= 0 { _ = closeDescriptor(descriptor) }
     }
 
     /// Why no connection could even be started.
@@ -93,7 +93,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
         guard output.isReady else { return .wouldBlock }
         output.clear()
-        let (sent, code) = retryingInterrupts { system_send(descriptor, buffer, count, Self.sendFlags) }
+        let (sent, code) = retryingInterrupts { sendBytes(descriptor, buffer, count, Self.sendFlags) }
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
@@ -109,7 +109,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         guard descriptor >= 0 else { return }
         loop.remove(self, descriptor: descriptor)
         // Never retried: Linux has freed the descriptor even when close is interrupted.
-        _ = system_close(descriptor)
+        _ = closeDescriptor(descriptor)
         descriptor = -1
     }
 
@@ -141,11 +141,11 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 }
 
 // The C functions under names that the methods above do not hide.
-private func system_close(_ descriptor: Int32) -> Int32 {
+private func closeDescriptor(_ descriptor: Int32) -> Int32 {
     close(descriptor)
 }
 
-private func system_send(
+private func sendBytes(
     _ descriptor: Int32,
     _ buffer: UnsafeRawPointer,
     _ count: Int,

@@ -56,16 +56,14 @@ def check_witness(work, peer, accepted, requests):
     """Nginx counted too: as many requests as asked for, on as many connections as the work means."""
     if work.server != "nginx":
         return
-    transfers = work.kind == "down"
-    expected = 2 if transfers else work.count + work.warm_up
+    expected = 2 if work.kind == "down" else work.count + work.warm_up
+    expected += work.in_flight if work.opening(peer) else 0
     if requests != expected:
         raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")
     if work.kind == "fresh":
         fits = accepted == expected
-    elif work.kind == "idle":
-        fits = 0.9 * work.in_flight <= accepted <= work.in_flight
     else:
-        fits = accepted <= work.in_flight
+        fits = accepted == work.in_flight
     if not fits:
         raise BenchError(f"{work.name}: {peer} opened {accepted} connections")
 

@@ -126,6 +126,7 @@ class Programs:
         }
         if peer == "ours":
             settings["executor"] = "loop" if work.on_loop else "task"
+            settings["opening"] = work.opening(peer)
         if peer.startswith("libcurl"):
             settings["driver"] = "easy" if work.in_flight == 1 else "multi"
             settings["keep-roots"] = int(peer == "libcurl-cached")

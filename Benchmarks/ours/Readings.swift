@@ -12,7 +12,8 @@ struct Reading {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Reading(
             cpu: microseconds(usage.ru_utime) + microseconds(usage.ru_stime),
-            wall: time.tv_sec * 1_000_000 + time.tv_nsec / 1000)
+            wall: time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+        )
     }
 
     private static func microseconds(_ time: timeval) -> Int {
@@ -48,6 +49,7 @@ func report(units: Int, from: Reading, to: Reading, memoryAtStart: Int) {
         "wall_us=\(to.wall - from.wall)",
         "rss_start_kib=\(memoryAtStart)",
         "rss_peak_kib=\(memoryKiB("VmHWM"))",
-        "rss_end_kib=\(memoryKiB("VmRSS"))")
+        "rss_end_kib=\(memoryKiB("VmRSS"))"
+    )
     fflush(nil)
 }

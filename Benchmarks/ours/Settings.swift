@@ -13,6 +13,8 @@ struct Settings {
     var inFlight = 1
     var resumes = false
     var settle = 0
+    /// KiB of the bodies that hold connections open while all are being opened; 0 to leave it to the pool.
+    var opening = 0
     var onLoop = true
 
     init(_ arguments: [String]) {
@@ -43,6 +45,7 @@ struct Settings {
         case "inflight": inFlight = number(value)
         case "resume": resumes = number(value) != 0
         case "settle": settle = number(value)
+        case "opening": opening = number(value)
         case "executor": onLoop = value == "loop"
         default: fail("unknown setting: \(key)")
         }

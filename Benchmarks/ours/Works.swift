@@ -11,7 +11,9 @@ struct Works: Sendable {
         self.settings = settings
         client = HTTPClient {
             if settings.roots != "system" { $0.tls.roots = .only([.pemFile(settings.roots)]) }
-            if settings.work == "fresh" { $0.tls.resumesSessions = settings.resumes }
+            // With resumption, how many of the connections opened at once are cheap is a matter of chance; once
+            // they are open it makes no difference.
+            if settings.work == "fresh" || settings.opening > 0 { $0.tls.resumesSessions = settings.resumes }
             $0.maximumIdleConnections = max($0.maximumIdleConnections, settings.inFlight)
         }
     }
@@ -19,6 +21,7 @@ struct Works: Sendable {
     func run() async throws {
         if settings.work == "once" { return try await printOne() }
         let memoryAtStart = memoryKiB("VmRSS")
+        if settings.opening > 0 { try await openConnections() }
         try await stretch(settings.warmUp, last: nil)
         let start = Reading.now
         try await stretch(settings.count, last: settings.last)
@@ -42,6 +45,28 @@ struct Works: Sendable {
         var request = Request(method, settings.url(path))
         request.addresses = [Endpoint(stringLiteral: settings.address)]
         return request
+    }
+
+    /// Opens as many connections as there will be requests in flight, by holding that many responses before
+    /// their ends. Left to itself the pool opens as few as it can, and how few depends on the scheduling.
+    private func openConnections() async throws {
+        var request = request(.get, "/down/\(settings.opening)")
+        // A hundred handshakes at a time take long under valgrind.
+        request.timeouts = Timeouts(
+            connect: .seconds(600),
+            tls: .seconds(600),
+            write: .seconds(600),
+            response: .seconds(600),
+            read: .seconds(600)
+        )
+        let responses = try await withThrowingTaskGroup(of: Response.self) { group in
+            for _ in 0..<settings.inFlight { group.addTask { [request] in try await client.send(request) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for response in responses {
+            guard response.status == 200 else { fail("status \(response.status)") }
+            for try await _ in response.body {}
+        }
     }
 
     /// So many small requests, so many in flight: each worker takes the next as soon as it has its answer.

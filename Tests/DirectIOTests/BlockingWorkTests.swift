@@ -1,0 +1,99 @@
+import DirectIO
+import Testing
+
+@Suite("Work that blocks", .timeLimit(.minutes(1)))
+struct BlockingWorkTests {
+    private let loop = EventLoop.shared
+
+    @Test("the caller gets the answer", arguments: Place.allCases)
+    func answers(_ place: Place) async throws {
+        let answer = place.start(loop) { [loop] in
+            try await BlockingWork.shared.run(until: .never, on: loop) { 42 }
+        }
+        #expect(try await answer.value == 42)
+    }
+
+    @Test("a deadline frees the caller, not the call")
+    func deadline() async throws {
+        let work = BlockingWork(threadLimit: 1)
+        let (gate, ended) = (Gate(), Gate())
+        await #expect(throws: BlockingWork.Abandoned.expired) {
+            try await work.run(until: .now.advanced(byNanoseconds: 2_000_000), on: loop) {
+                gate.wait()
+                ended.open()
+            }
+        }
+        gate.open()
+        try await onThread { ended.wait() }
+        #expect(try await work.run(until: .never, on: loop) { true }, "the thread works on")
+    }
+
+    @Test("so does cancelling the task")
+    func cancellation() async throws {
+        let work = BlockingWork(threadLimit: 1)
+        let (gate, begun) = (Gate(), Gate())
+        let task = Task.detached { [loop] in
+            try await work.run(until: .never, on: loop) {
+                begun.open()
+                gate.wait()
+            }
+        }
+        try await onThread { begun.wait() }
+        task.cancel()
+        await #expect(throws: BlockingWork.Abandoned.cancelled) { try await task.value }
+        gate.open()
+        #expect(try await work.run(until: .never, on: loop) { true })
+    }
+
+    @Test("an answer that is there counts, whatever has become of the deadline")
+    func lateLook() async throws {
+        let task = Task.detached(executorPreference: loop) { [loop] in
+            let answered = Counter()
+            // The loop's own thread is kept busy until there is an answer and the deadline is past.
+            let due = Instant.now.advanced(byNanoseconds: 1_000_000)
+            async let answer = BlockingWork.shared.run(until: due, on: loop) { answered.add() }
+            await Task.yield()
+            while answered.value == 0 || Instant.now <= due {}
+            return try await answer
+        }
+        #expect(try await task.value == 1)
+    }
+
+    @Test("no more calls run at a time than there may be threads")
+    func threadLimit() async throws {
+        let work = BlockingWork(threadLimit: 3)
+        let (running, most) = (Locked(0), Locked(0))
+        let gate = Gate()
+        let tasks = (0..<12).map { _ in
+            Task.detached(executorPreference: loop) { [loop] in
+                try await work.run(until: .never, on: loop) {
+                    let now = running.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    most.withLock { $0 = max($0, now) }
+                    gate.wait()
+                    running.withLock { $0 -= 1 }
+                }
+            }
+        }
+        // By now all of them are queued.
+        await loop.drain()
+        while most.withLock({ $0 }) < 3 { await Task.yield() }
+        gate.open()
+        for task in tasks { try await task.value }
+        #expect(most.withLock { $0 } == 3)
+    }
+
+    @Test("many calls on few threads are all answered")
+    func many() async throws {
+        let work = BlockingWork(threadLimit: 2)
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<1000 {
+                group.addTask { [loop] in try await work.run(until: .never, on: loop) { number } }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 999 * 1000 / 2)
+    }
+}

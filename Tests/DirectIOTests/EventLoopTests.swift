@@ -1,0 +1,144 @@
+@testable import DirectIO
+import Testing
+
+@Suite("Event loops", .timeLimit(.minutes(1)))
+struct EventLoopTests {
+    private let loop = EventLoop.shared
+
+    @Test("tasks that prefer a loop run on its thread, also after they have waited")
+    func oneThread() async throws {
+        let other = EventLoop()
+        func threads(on loop: EventLoop) async -> Set<UInt> {
+            await Task.detached(executorPreference: loop) {
+                var seen: Set<UInt> = []
+                for _ in 0..<10 {
+                    seen.insert(currentThread())
+                    await loop.pause(milliseconds: 1)
+                    seen.insert(currentThread())
+                    await Task.yield()
+                }
+                return seen
+            }.value
+        }
+        async let (ours, theirs) = (threads(on: loop), threads(on: other))
+        let both = await (ours, theirs)
+        #expect(both.0.count == 1)
+        #expect(both.1.count == 1)
+        #expect(both.0 != both.1)
+    }
+
+    @Test("a job from outside wakes a loop that sleeps")
+    func wakes() async {
+        for _ in 0..<2000 { await loop.drain() }
+    }
+
+    @Test("jobs from many threads at once all run, each thread's in the order given")
+    func manyThreads() async throws {
+        let (threads, count) = (4, 2000)
+        let seen = Locked<[[Int]]>(Array(repeating: [], count: threads))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for thread in 0..<threads {
+                group.addTask { [loop] in
+                    let tasks = try await onThread {
+                        (0..<count).map { number in
+                            Task.detached(executorPreference: loop) {
+                                seen.withLock { $0[thread].append(number) }
+                            }
+                        }
+                    }
+                    for task in tasks { await task.value }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let expected = Array(repeating: Array(0..<count), count: threads)
+        #expect(seen.withLock { $0 } == expected)
+    }
+
+    @Test("tasks started on the loop run in order, behind the one that starts them")
+    func orderOnTheLoop() async {
+        let seen = Locked<[Int]>([])
+        await Task.detached(executorPreference: loop) { [loop] in
+            let tasks = (1...3000).map { number in
+                Task.detached(executorPreference: loop) { seen.withLock { $0.append(number) } }
+            }
+            seen.withLock { $0.append(0) }
+            for task in tasks { await task.value }
+        }.value
+        #expect(seen.withLock { $0 } == Array(0...3000))
+    }
+
+    @Test("jobs that never end one after the other do not keep deadlines from expiring")
+    func busyLoop() async {
+        let isDone = Counter()
+        let busy = Task.detached(executorPreference: loop) {
+            while isDone.value == 0 { await Task.yield() }
+        }
+        await loop.pause(milliseconds: 5)
+        isDone.value = 1
+        await busy.value
+    }
+
+    /// On a loop of its own, where nothing but the loop can make anybody late.
+    @Test("with many handles every deadline is kept, and none comes early")
+    func manyDeadlines() async {
+        let loop = EventLoop()
+        let start = Instant.now
+        let tasks = (0..<2000).map { number in
+            Task.detached(executorPreference: loop) { () -> Duration? in
+                let handle = LoopHandle(loop: loop)
+                loop.add(handle)
+                defer { loop.remove(handle) }
+                let due = start.advanced(byNanoseconds: UInt64(number * 7919 % 60 + 1) * 1_000_000)
+                let wake = await handle.output.wait(until: due, on: loop)
+                let now = Instant.now
+                return wake == .expired && now >= due ? now.since(due) : nil
+            }
+        }
+        var worst = Duration.zero
+        for task in tasks {
+            guard let late = await task.value else {
+                Issue.record("a wait has ended before its deadline")
+                return
+            }
+            worst = max(worst, late)
+        }
+        #expect(worst < .seconds(5))
+    }
+
+    @Test("a deadline nearer than the one the loop sleeps for shortens its sleep")
+    func nearerDeadline() async {
+        let loop = EventLoop()
+        let far = LoopHandle(loop: loop)
+        loop.add(far)
+        defer { loop.remove(far) }
+        let waiting = Task.detached(executorPreference: loop) {
+            await far.input.wait(until: .now.advanced(byNanoseconds: 3_600_000_000_000), on: loop)
+        }
+        await loop.drain()
+        let pause = Task.detached(executorPreference: loop) {
+            let start = Instant.now
+            await loop.pause(milliseconds: 2)
+            return Instant.now.since(start)
+        }
+        #expect(await pause.value < .seconds(5))
+        waiting.cancel()
+        #expect(await waiting.value == .cancelled)
+    }
+
+    @Test("a loop lets go of a handle that is removed")
+    func letsGo() async {
+        weak var gone: LoopHandle?
+        do {
+            let handle = LoopHandle(loop: loop)
+            gone = handle
+            loop.add(handle)
+            #expect(gone != nil)
+            loop.remove(handle)
+        }
+        // Between two jobs of which one awaits the other, the loop has been through its poll.
+        await loop.drain()
+        await loop.drain()
+        #expect(gone == nil)
+    }
+}

@@ -1,0 +1,317 @@
+import DirectIO
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite("Sockets", .timeLimit(.minutes(1)))
+struct SocketTests {
+    private let loop = EventLoop.shared
+
+    @Test("connects, sends and receives", arguments: ["127.0.0.1", "::1"])
+    func conversation(_ address: String) async throws {
+        let (socket, peer) = try await connected(to: try Listener(address))
+        defer { socket.close() }
+        try socket.sendAll("ping")
+        #expect(try peer.receive(exactly: 4) == Array("ping".utf8))
+        try peer.send("pong")
+        #expect(try await socket.next() == "pong")
+        #expect(socket.now() == "would block")
+    }
+
+    @Test("nothing is there before the peer has sent anything")
+    func nothing() async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        #expect(socket.now() == "would block")
+        #expect(socket.now() == "would block")
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test("a port on which nobody listens refuses, as an error of connect")
+    func refused() async throws {
+        let listener = try Listener(listening: false)
+        await #expect(throws: SystemError("connect", code: ECONNREFUSED)) {
+            try await connect(to: listener).close()
+        }
+    }
+
+    @Test("a zone that no interface carries is an error of the address")
+    func unknownZone() throws {
+        let address = try #require(IPAddress("fe80::1%nowhere"))
+        #expect {
+            try Socket.connecting(to: address, port: 80, on: loop)
+        } throws: { error in
+            if case .address(.unknownZone("nowhere")) = error as? Socket.StartFailure { true } else { false }
+        }
+    }
+
+    @Test("a wait for a peer that says nothing ends with its deadline")
+    func silence() async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        let wake = await socket.input.wait(until: .now.advanced(byNanoseconds: 5_000_000), on: loop)
+        #expect(wake == .expired)
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test("the end of the stream is seen, again and again")
+    func endOfStream() async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        peer.finishSending()
+        #expect(try await socket.next() == "end")
+        #expect(socket.now() == "end")
+        #expect(socket.now() == "end")
+        #expect(socket.isHungUp)
+    }
+
+    @Test("data that came together with the end is not lost", arguments: [1, 2, 3, 4, 64])
+    func dataThenEnd(bufferSize: Int) async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        try peer.send("bye")
+        peer.finishSending()
+        // Until both are there, for one event speaks of them.
+        while !socket.isHungUp { await loop.pause(milliseconds: 1) }
+        var text = ""
+        while case let more = socket.now(atMost: bufferSize), more != "end" {
+            guard more != "would block" else {
+                Issue.record("would block, with the end of the stream behind \(text)")
+                return
+            }
+            text += more
+        }
+        #expect(text == "bye")
+    }
+
+    @Test("who has finished sending still receives")
+    func halfClose() async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        try socket.sendAll("question")
+        socket.finishSending()
+        #expect(try peer.receive(exactly: 100) == Array("question".utf8))
+        try peer.send("answer")
+        #expect(try await socket.next() == "answer")
+        peer.finishSending()
+        #expect(try await socket.next() == "end")
+    }
+
+    @Test("a reset is told by its errno")
+    func reset() async throws {
+        let (socket, client) = try await connect(to: try Listener()) { peer in
+            peer.resetOnClose()
+            return peer.client
+        }
+        defer { socket.close() }
+        #expect(client != nil)
+        #expect(try await socket.next() == "errno \(ECONNRESET)")
+    }
+
+    @Test("writing to a peer that is gone is an error and no signal")
+    func brokenPipe() async throws {
+        let (socket, _) = try await connect(to: try Listener()) { $0.client }
+        defer { socket.close() }
+        #expect(try await socket.next() == "end")
+        var outcomes: [String] = []
+        let isRaised = raisesBrokenPipe {
+            for _ in 0..<3 { outcomes.append(socket.sendNow("are you there?")) }
+        }
+        #expect(!isRaised)
+        // The first write draws the reset, and the second one meets it.
+        #expect(outcomes == ["14", "errno \(EPIPE)", "would block"])
+    }
+
+    @Test("a megabyte-sized transfer survives full buffers, in either direction", arguments: Place.allCases)
+    func bigTransfer(_ place: Place) async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        // More than the kernel keeps in between; a period that is prime shows what is missing or swapped.
+        let period = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) }
+        var bytes: [UInt8] = []
+        for _ in 0..<256 { bytes += period }
+        let sending = place.start(loop) { [bytes] in try await socket.send(all: bytes) }
+        // The peer begins to read only when no more fits in between.
+        while !socket.isBlocked { await loop.pause(milliseconds: 1) }
+        let received = try await onThread { [bytes] in try peer.receive(exactly: bytes.count) == bytes }
+        #expect(received)
+        let waits = try await sending.value
+        #expect(waits > 0)
+
+        async let answer: Void = onThread { [bytes] in try peer.send(bytes) }
+        let receiving = place.start(loop) { [bytes] in try await socket.receive(exactly: bytes.count) == bytes
+        }
+        #expect(try await receiving.value)
+        try await answer
+    }
+
+    @Test("one byte there and one back, many times, hangs nowhere", arguments: Place.allCases)
+    func pingPong(_ place: Place) async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        let rounds = 5000
+        async let echo: Void = onThread { for _ in 0..<rounds { try peer.send(try peer.receive(1)) } }
+        let client = place.start(loop) {
+            for _ in 0..<rounds {
+                _ = try await socket.send(all: [7])
+                guard try await socket.receive(exactly: 1) == [7] else { return false }
+            }
+            return true
+        }
+        #expect(try await client.value)
+        try await echo
+    }
+
+    @Test("a descriptor is not inherited by other programs, never blocks, and sends at once")
+    func flags() async throws {
+        let listener = try Listener()
+        let (socket, peer) = try await connected(to: listener)
+        defer { socket.close() }
+        let descriptor = try #require(descriptors(connectedTo: listener.port).first)
+        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
+        var (noDelay, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, &length)
+        #expect(noDelay != 0)
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test("closing, once or twice, closes the descriptor, and the loop lets go of the socket")
+    func close() async throws {
+        let listener = try Listener()
+        weak var gone: Socket?
+        do {
+            let (socket, peer) = try await connected(to: listener)
+            gone = socket
+            #expect(descriptors(connectedTo: listener.port).count == 1)
+            socket.close()
+            socket.close()
+            #expect(try peer.receive().isEmpty)
+        }
+        #expect(descriptors(connectedTo: listener.port).isEmpty)
+        await loop.drain()
+        await loop.drain()
+        #expect(gone == nil)
+    }
+
+    @Test("connections that fail leave no descriptor behind")
+    func noLeaks() async throws {
+        let refusing = try Listener(listening: false)
+        let zoned = try #require(IPAddress("fe80::1%nowhere"))
+        let before = openDescriptorCount()
+        for _ in 0..<300 {
+            _ = try? await connect(to: refusing).close()
+            _ = try? Socket.connecting(to: zoned, port: 80, on: loop)
+        }
+        // Other tests run at the same time, so there is some noise.
+        #expect(openDescriptorCount() < before + 150)
+    }
+
+    private func connected(to listener: Listener? = nil) async throws -> (Socket, Peer) {
+        try await connect(to: try listener ?? Listener()) { $0 }
+    }
+
+    /// The peer is closed behind `body`, unless that keeps it.
+    private func connect<Value>(
+        to listener: Listener,
+        _ body: (Peer) throws -> Value
+    ) async throws -> (Socket, Value) {
+        let socket = try await connect(to: listener)
+        return (socket, try body(try listener.accept()))
+    }
+
+    private func connect(to listener: Listener) async throws -> Socket {
+        let socket: Socket
+        do {
+            socket = try Socket.connecting(to: listener.address, port: listener.port, on: loop)
+        } catch Socket.StartFailure.system(let error) {
+            throw error
+        }
+        do {
+            _ = await socket.output.wait(until: .never, on: loop)
+            try socket.finishConnecting()
+            return socket
+        } catch {
+            socket.close()
+            throw error
+        }
+    }
+}
+
+extension Socket {
+    /// What one attempt to receive gives, in words.
+    fileprivate func now(atMost count: Int = 1024) -> String {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return switch receive(into: &bytes, count: count) {
+        case .moved(let count): String(decoding: bytes[..<count], as: UTF8.self)
+        case .endOfStream: "end"
+        case .wouldBlock: "would block"
+        case .failed(let code): "errno \(code)"
+        }
+    }
+
+    fileprivate func sendNow(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        return switch send(bytes, count: bytes.count) {
+        case .moved(let count): "\(count)"
+        case .endOfStream: "end"
+        case .wouldBlock: "would block"
+        case .failed(let code): "errno \(code)"
+        }
+    }
+
+    /// The next thing that happens.
+    fileprivate func next() async throws -> String {
+        while true {
+            let found = now()
+            guard found == "would block" else { return found }
+            try #require(await input.wait(until: .never, on: loop) == .ready)
+        }
+    }
+
+    fileprivate func sendAll(_ text: String) throws {
+        try #require(sendNow(text) == "\(text.utf8.count)")
+    }
+
+    fileprivate var isBlocked: Bool { !output.isReady }
+
+    /// Sends all of it, and says how often there was no room.
+    fileprivate func send(all bytes: [UInt8]) async throws -> Int {
+        var (sent, waits) = (0, 0)
+        while sent < bytes.count {
+            let outcome = bytes.withUnsafeBytes { all in
+                all.baseAddress.map { send($0 + sent, count: all.count - sent) }
+            }
+            switch outcome {
+            case .moved(let count): sent += count
+            case .wouldBlock:
+                waits += 1
+                try #require(await output.wait(until: .never, on: loop) == .ready)
+            case .endOfStream, .failed, nil: throw SystemError("send", code: 0)
+            }
+        }
+        return waits
+    }
+
+    fileprivate func receive(exactly count: Int) async throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var received = 0
+        while received < count {
+            let outcome = bytes.withUnsafeMutableBytes { all in
+                all.baseAddress.map {
+                    receive(into: $0 + received, count: min(all.count - received, 100_000))
+                }
+            }
+            switch outcome {
+            case .moved(let count): received += count
+            case .wouldBlock: try #require(await input.wait(until: .never, on: loop) == .ready)
+            case .endOfStream, .failed, nil: throw SystemError("recv", code: 0)
+            }
+        }
+        return bytes
+    }
+}

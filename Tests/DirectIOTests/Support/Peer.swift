@@ -1,0 +1,154 @@
+import DirectIO
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A listening socket on the loopback network, by plain calls of the C library.
+final class Listener: Sendable {
+    let address: IPAddress
+    let port: UInt16
+    private let descriptor: Int32
+
+    /// Without `listening`, the port is taken and connecting to it is refused.
+    init(_ address: String = "127.0.0.1", listening: Bool = true) throws {
+        let ipAddress = try #require(IPAddress(address))
+        self.address = ipAddress
+        #if canImport(Darwin)
+        let kind = SOCK_STREAM
+        #else
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #endif
+        let descriptor = try checked("socket") {
+            socket(address.contains(":") ? AF_INET6 : AF_INET, kind, 0)
+        }
+        self.descriptor = descriptor
+        _ = try checked("bind") {
+            (try? ipAddress.withSocketAddress(port: 0) { bind(descriptor, $0, $1) }) ?? -1
+        }
+        if listening { _ = try checked("listen") { listen(descriptor, 64) } }
+        port = try #require(localEndpoint(of: descriptor)?.port)
+    }
+
+    deinit { close(descriptor) }
+
+    /// The connection that has been made; the kernel made it before anybody accepted it.
+    func accept() throws -> Peer {
+        Peer(descriptor: try checked("accept") { cAccept(descriptor) })
+    }
+}
+
+/// The other side of a connection: calls that block, but never for ever.
+final class Peer: Sendable {
+    let descriptor: Int32
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// The client's address and port.
+    var client: Endpoint? { remoteEndpoint(of: descriptor) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            sent += try bytes.withUnsafeBytes { all in
+                try checked("send") {
+                    cSend(descriptor, UnsafeRawBufferPointer(rebasing: all[sent...]))
+                }
+            }
+        }
+    }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    /// At most so many bytes, as soon as there are any; none at the end of the stream.
+    func receive(_ most: Int = 65536) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: most)
+        let count = try checked("recv") { recv(descriptor, &bytes, most, 0) }
+        return Array(bytes[..<count])
+    }
+
+    func receive(exactly count: Int) throws -> [UInt8] {
+        var all: [UInt8] = []
+        while all.count < count {
+            let more = try receive(min(count - all.count, 65536))
+            guard !more.isEmpty else { return all }
+            all += more
+        }
+        return all
+    }
+
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Ends the connection with a RST once the last reference goes.
+    func resetOnClose() {
+        var options = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &options, socklen_t(MemoryLayout<linger>.size))
+    }
+}
+
+/// The descriptors of this process that are connected to this port.
+func descriptors(connectedTo port: UInt16) -> [Int32] {
+    (0..<4096).filter { remoteEndpoint(of: $0)?.port == port }
+}
+
+/// How many descriptors this process has open.
+func openDescriptorCount() -> Int {
+    (0..<4096).count { fcntl($0, F_GETFD) != -1 }
+}
+
+/// Whether the call left a SIGPIPE behind for this thread, which keeps it from being delivered meanwhile.
+func raisesBrokenPipe(_ call: () -> Void) -> Bool {
+    var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+    sigemptyset(&pipe)
+    sigaddset(&pipe, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &pipe, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    call()
+    sigpending(&pending)
+    guard sigismember(&pending, SIGPIPE) == 1 else { return false }
+    var taken: Int32 = 0
+    sigwait(&pipe, &taken)
+    return true
+}
+
+private func localEndpoint(of descriptor: Int32) -> Endpoint? {
+    endpoint { getsockname(descriptor, $0, $1) }
+}
+
+private func remoteEndpoint(of descriptor: Int32) -> Endpoint? {
+    endpoint { getpeername(descriptor, $0, $1) }
+}
+
+private func endpoint(
+    _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+) -> Endpoint? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            ask(address, &length) == 0 ? Endpoint(socketAddress: address) : nil
+        }
+    }
+}
+
+// The C functions under names that the methods above do not hide.
+private func cAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
+
+private func cSend(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+    send(descriptor, bytes.baseAddress, bytes.count, 0)
+    #else
+    send(descriptor, bytes.baseAddress, bytes.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+    #endif
+}

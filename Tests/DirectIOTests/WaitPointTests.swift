@@ -1,0 +1,158 @@
+@testable import DirectIO
+import Testing
+
+@Suite("Wait points", .timeLimit(.minutes(1)))
+struct WaitPointTests {
+    private let loop = EventLoop.shared
+    private let handle = LoopHandle(loop: .shared)
+    private var point: WaitPoint { handle.input }
+
+    private func wait(until deadline: Instant = .never) async -> WaitPoint.Wake {
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        return await point.wait(until: deadline, on: loop)
+    }
+
+    /// A task that has certainly begun to wait: jobs of a loop run one after the other.
+    private func parked(until deadline: Instant = .never) async -> Task<WaitPoint.Wake, Never> {
+        let task = Task.detached(executorPreference: loop) { [self] in await wait(until: deadline) }
+        await loop.drain()
+        return task
+    }
+
+    @Test("a signal before the wait is kept")
+    func signalFirst() async {
+        point.signal()
+        point.signal()
+        #expect(point.isReady)
+        #expect(await wait() == .ready)
+        #expect(await wait() == .ready, "only the owner clears it")
+    }
+
+    @Test("a signal during the wait ends it", arguments: Place.allCases)
+    func signalLater(_ place: Place) async throws {
+        let task = place.start(loop) { [self] in await wait() }
+        await loop.drain()
+        point.signal()
+        #expect(try await task.value == .ready)
+    }
+
+    @Test("what is cleared has to be signalled anew")
+    func clear() async {
+        point.signal()
+        point.clear()
+        #expect(!point.isReady)
+        let task = await parked()
+        point.signal()
+        #expect(await task.value == .ready)
+    }
+
+    @Test("a deadline ends the wait when it has come, and not before", arguments: [1, 20, 50])
+    func deadline(milliseconds: UInt64) async {
+        let loop = EventLoop()
+        let timing = Task.detached(executorPreference: loop) {
+            let handle = LoopHandle(loop: loop)
+            loop.add(handle)
+            defer { loop.remove(handle) }
+            let start = Instant.now
+            let due = start.advanced(byNanoseconds: milliseconds * 1_000_000)
+            let wake = await handle.input.wait(until: due, on: loop)
+            return (wake: wake, elapsed: Instant.now.since(start))
+        }
+        let (wake, elapsed) = await timing.value
+        #expect(wake == .expired)
+        #expect(elapsed >= .milliseconds(milliseconds))
+        #expect(elapsed < .milliseconds(milliseconds) + .seconds(5))
+    }
+
+    @Test("a deadline that is past ends the wait at once")
+    func pastDeadline() async {
+        #expect(await wait(until: Instant(nanoseconds: 1)) == .expired)
+    }
+
+    @Test("a wait that is due expires once; before that the scan learns when it will be")
+    func scan() async {
+        let due = Instant.now.advanced(byNanoseconds: 3_600_000_000_000)
+        let task = await parked(until: due)
+        #expect(point.expire(ifBefore: Instant(nanoseconds: due.nanoseconds - 1)) == due)
+        #expect(point.expire(ifBefore: due) == .never)
+        #expect(point.expire(ifBefore: due) == .never)
+        #expect(await task.value == .expired)
+    }
+
+    @Test("the deadline of a wait that is over ends no later one")
+    func staleDeadline() async {
+        let due = Instant.now.advanced(byNanoseconds: 3_600_000_000_000)
+        let first = await parked(until: due)
+        point.signal()
+        #expect(await first.value == .ready)
+        point.clear()
+        #expect(point.expire(ifBefore: .never) == .never, "nobody waits")
+        #expect(!point.isReady)
+
+        let second = await parked()
+        #expect(point.expire(ifBefore: .never) == .never, "the second wait has no deadline")
+        #expect(!point.isReady)
+        point.signal()
+        #expect(await second.value == .ready)
+    }
+
+    @Test("an expired wait leaves the next one its own deadline")
+    func expiredThenNext() async {
+        #expect(await wait(until: .now.advanced(byNanoseconds: 1_000_000)) == .expired)
+        point.clear()
+        let second = await parked(until: .now.advanced(byNanoseconds: 3_600_000_000_000))
+        await loop.pause(milliseconds: 5)
+        #expect(!point.isReady)
+        point.signal()
+        #expect(await second.value == .ready)
+    }
+
+    @Test("a task that is cancelled already does not begin to wait")
+    func cancelledBefore() async {
+        let task = Task.detached { [self] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await wait()
+        }
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test("what is ready is ready for a cancelled task, too")
+    func readyAndCancelled() async {
+        point.signal()
+        let task = Task.detached { [self] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await wait()
+        }
+        #expect(await task.value == .ready)
+    }
+
+    @Test("cancellation ends the wait", arguments: Place.allCases)
+    func cancelledDuring(_ place: Place) async throws {
+        let task = place.start(loop) { [self] in await wait() }
+        await loop.drain()
+        task.cancel()
+        #expect(try await task.value == .cancelled)
+    }
+
+    @Test("the cancellation of one task ends no wait of the next one")
+    func staleCancellation() async {
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        for _ in 0..<2000 {
+            let first = Task.detached { [self] in await point.wait(until: .never, on: loop) }
+            async let signalled: Void = point.signal()
+            first.cancel()
+            _ = await (first.value, signalled)
+            point.clear()
+            let second = Task.detached { [self] in await point.wait(until: .never, on: loop) }
+            await Task.yield()
+            point.signal()
+            guard await second.value == .ready else {
+                Issue.record("ended by somebody else's cancellation")
+                return
+            }
+            point.clear()
+        }
+    }
+}

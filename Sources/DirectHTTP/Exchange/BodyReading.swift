@@ -8,6 +8,8 @@ struct BodyReading {
     private(set) var trailers = Headers()
     /// Whether the last byte has been read.
     private(set) var isAtEnd = false
+    /// What stopped the reading behind the last piece, if no event of the socket will tell of it again.
+    private var stop: Connection.Step?
 
     init(_ exchange: Exchange, _ upload: Upload?) {
         self.exchange = exchange
@@ -47,13 +49,24 @@ struct BodyReading {
                     continue
                 }
             }
+            if let stop {
+                self.stop = nil
+                if try await !exchange.goesOn(after: stop, patience, from: .now, upload) { isAtEnd = true }
+                continue
+            }
             guard connection.mayHaveInput else {
                 _ = try await exchange.goesOn(after: .wantsInput, patience, from: .now, upload)
                 continue
             }
             var last = Connection.Step.wantsInput
             let piece = try readPiece(&last)
-            if !piece.isEmpty { return piece }
+            if !piece.isEmpty {
+                switch last {
+                case .ended, .failed: stop = last
+                case .moved, .wantsInput, .wantsRoom: break
+                }
+                return piece
+            }
             if isAtEnd { return nil }
             if try await !exchange.goesOn(after: last, patience, from: .now, upload) { isAtEnd = true }
         }

@@ -13,6 +13,8 @@ final class BodyStream: @unchecked Sendable {
     /// What came together with the head.
     private var first: [UInt8]
     private var outcome: Outcome?
+    /// Whether a reader has been told that the body is complete.
+    private var isRead = false
 
     private enum Outcome {
         case complete
@@ -62,7 +64,11 @@ final class BodyStream: @unchecked Sendable {
             return first
         }
         switch outcome {
-        case .complete: return nil
+        case .complete:
+            // The second one to come here would take an empty body for the real one.
+            guard !isRead else { throw reading.error(.body, .bodyAlreadyRead) }
+            isRead = true
+            return nil
         case .failed(let failure): throw reading.error(failure)
         case nil: break
         }
@@ -70,6 +76,7 @@ final class BodyStream: @unchecked Sendable {
             let piece = try await reading.next()
             // Given back with the last piece, not after it: the caller may never ask again.
             if reading.isAtEnd { end(.complete) }
+            if piece == nil { isRead = true }
             return piece
         } catch {
             end(.failed(error))

@@ -60,7 +60,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
             case .complete(let bytes, _, _):
                 content = nil
                 return bytes.isEmpty ? nil : bytes
-            case .arriving(let stream): return try await stream.next()
+            case .arriving(let stream):
+                if let piece = try await stream.next() { return piece }
+                content = nil
+                return nil
             }
         }
     }

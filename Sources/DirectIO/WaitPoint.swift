@@ -77,6 +77,8 @@ package final class WaitPoint: Sendable {
     }
 
     private func end(_ number: UInt64, _ reason: Wake) {
+        // The event came first, and the task has only not had its turn yet: a busy executor is no late peer.
+        guard word.load(ordering: .sequentiallyConsistent) != Word.ready else { return }
         let running = number << 8
         let (exchanged, _) = stop.compareExchange(
             expected: running,

@@ -1,0 +1,93 @@
+import DirectIO
+import Synchronization
+import Testing
+
+@Suite("A task that gets its turn late", .timeLimit(.minutes(1)))
+struct LateTurnTests {
+    private let loop = EventLoop.shared
+
+    @Test("is told of the event that came in time, although its deadline has passed since")
+    func eventInTime() async {
+        let executor = HeldExecutor()
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let deadline = Instant.now.advanced(byNanoseconds: 30_000_000)
+        let task = Task(executorPreference: executor) { [loop] in
+            await handle.input.wait(until: deadline, on: loop)
+        }
+        await executor.runUntilIdle()
+        handle.input.signal()
+        await passDeadline(deadline)
+        executor.release()
+        #expect(await task.value == .ready)
+    }
+
+    @Test("is told of the deadline when nothing came before it")
+    func noEvent() async {
+        let executor = HeldExecutor()
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let deadline = Instant.now.advanced(byNanoseconds: 30_000_000)
+        let task = Task(executorPreference: executor) { [loop] in
+            await handle.input.wait(until: deadline, on: loop)
+        }
+        await executor.runUntilIdle()
+        await passDeadline(deadline)
+        executor.release()
+        #expect(await task.value == .expired)
+    }
+
+    /// Returns when the loop has looked at the deadlines after this one.
+    private func passDeadline(_ deadline: Instant) async {
+        let later = LoopHandle(loop: loop)
+        loop.add(later)
+        defer { loop.remove(later) }
+        let end = deadline.advanced(byNanoseconds: 20_000_000)
+        #expect(await later.input.wait(until: end, on: loop) == .expired)
+    }
+}
+
+/// Runs its jobs when it is told to, and from its release on at once.
+private final class HeldExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isReleased = false
+    }
+
+    private let state = Locked(State())
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let runsNow = state.withLock { state in
+            if !state.isReleased { state.jobs.append(job) }
+            return state.isReleased
+        }
+        if runsNow { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs what is there, and returns when the task has suspended.
+    func runUntilIdle() async {
+        while true {
+            let jobs = state.withLock { state in
+                defer { state.jobs = [] }
+                return state.jobs
+            }
+            guard jobs.isEmpty else {
+                for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+                return
+            }
+            await Task.yield()
+        }
+    }
+
+    func release() {
+        let jobs = state.withLock { state in
+            defer { state.jobs = [] }
+            state.isReleased = true
+            return state.jobs
+        }
+        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}

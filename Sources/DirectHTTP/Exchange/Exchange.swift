@@ -53,7 +53,11 @@ struct Exchange {
                         await connection.socket.input.wait(until: deadline, on: connection.loop)
                     )
                 } else {
+                    // The server's time to answer begins when all has been sent, be it before or in this wait.
+                    let isSending = upload?.isRunning ?? false
+                    if isSending { since = .now }
                     _ = try await goesOn(after: step, patience, from: since, upload)
+                    if isSending { since = .now }
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }

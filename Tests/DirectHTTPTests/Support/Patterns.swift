@@ -15,3 +15,13 @@ func isPattern(_ bytes: [UInt8], at position: Int) -> Bool {
         return true
     }
 }
+
+/// The pattern's bytes from that position on, of any length.
+func pattern(at position: Int, count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+        bytes += FixturePattern.bytes(at: position + bytes.count, count: min(60_000, count - bytes.count))
+    }
+    return bytes
+}

@@ -1,0 +1,261 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@Suite("Bodies of requests", .timeLimit(.minutes(1)))
+struct UploadTests {
+    /// Answers with how many bytes of the pattern came, and how they were framed.
+    private static let judge: FixtureHandler = { request in
+        let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
+        var count = 0
+        var isRight = true
+        try request.readBody { piece in
+            isRight = isRight && FixturePattern.matches(piece, at: count)
+            count += piece.count
+        }
+        return .text("\(count) \(framing) \(isRight)")
+    }
+
+    private static let drain: FixtureHandler = { .text("\(try $0.discardBody())") }
+
+    @Test("of any size arrive whole", arguments: [0, 1, 14_000, 14_337, 100_000, 3_000_000])
+    func bytes(size: Int) async throws {
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let client = HTTPClient.trusting()
+        let request = server.request(
+            "https://a.test/",
+            .post,
+            body: .bytes(pattern(at: 0, count: size))
+        )
+        for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
+    }
+
+    @Test("no body says so by its framing: a length of nothing for POST, no field for GET")
+    func none() async throws {
+        let server = try FixtureServer.start(.plain, Self.judge)
+        let client = HTTPClient()
+        #expect(try await client.fetch(Request(.post, server.http())).text == "0 0 true")
+        #expect(try await client.fetch(Request(.get, server.http())).text == "0 none true")
+    }
+
+    @Test("streams with a length are sent as they are", arguments: [[], [1], [20_000, 1, 0, 70_000]])
+    func streamWithLength(sizes: [Int]) async throws {
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let total = sizes.reduce(0, +)
+        let body = RequestBody.stream(PatternPieces(sizes: sizes), length: UInt64(total))
+        let request = server.request("https://a.test/", .put, body: body)
+        #expect(try await HTTPClient.trusting().fetch(request).text == "\(total) \(total) true")
+    }
+
+    @Test("streams without a length are sent in chunks", arguments: [[], [1], [20_000, 1, 0, 70_000]])
+    func streamInChunks(sizes: [Int]) async throws {
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let request = server.request("https://a.test/", .post, body: .stream(PatternPieces(sizes: sizes)))
+        let response = try await HTTPClient.trusting().fetch(request)
+        #expect(response.text == "\(sizes.reduce(0, +)) chunked true")
+    }
+
+    @Test("streams that give more or fewer bytes than announced are an error, and spoil their connection")
+    func wrongLength() async throws {
+        let server = try FixtureServer.start(.plain, Self.drain)
+        let client = HTTPClient()
+        for (sizes, given) in [([10, 10], 20), ([10], 10), ([16], 16), ([], 0)] as [([Int], UInt64)] {
+            let body = RequestBody.stream(PatternPieces(sizes: sizes), length: 15)
+            let error = try await httpError { try await client.post(server.http(), body) }
+            #expect(error.phase == .write)
+            guard case .bodyLength(announced: 15, given: given) = error.reason else {
+                Issue.record("\(error)")
+                continue
+            }
+            let record = try await server.nextRecord()
+            #expect(record.requests.allSatisfy { !$0.isComplete && $0.bodyCount <= 15 })
+        }
+        let after = try await client.post(server.http(), .text("good"))
+        #expect(after.text == "4" && !after.transaction.isReused)
+    }
+
+    @Test("streams whose source fails carry its error, and spoil their connection")
+    func failingSource() async throws {
+        let server = try FixtureServer.start(.plain, Self.drain)
+        let client = HTTPClient()
+        for length in [nil, 1000] as [UInt64?] {
+            let pieces = PatternPieces(sizes: [100], end: SourceFailure())
+            let error = try await httpError {
+                try await client.post(server.http(), .stream(pieces, length: length))
+            }
+            #expect(error.phase == .write)
+            guard case .bodySource(let cause) = error.reason else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(cause is SourceFailure)
+            #expect(try await !(server.nextRecord().requests.first?.isComplete ?? true))
+        }
+    }
+
+    @Test("a source that throws CancellationError of its own accord has failed, nobody was cancelled")
+    func sourceThatGivesUp() async throws {
+        let server = try FixtureServer.start(.plain, Self.drain)
+        let pieces = PatternPieces(sizes: [100], end: CancellationError())
+        let error = try await httpError { try await HTTPClient().post(server.http(), .stream(pieces)) }
+        guard case .bodySource = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test("a connection that has carried a body serves again", arguments: [100, 200_000])
+    func reuse(size: Int) async throws {
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let client = HTTPClient.trusting()
+        for round in 0..<3 {
+            let body = RequestBody.bytes(pattern(at: 0, count: size))
+            let response = try await client.fetch(server.request("https://a.test/", .post, body: body))
+            #expect(response.text == "\(size) \(size) true")
+            #expect(response.transaction.isReused == (round > 0))
+        }
+    }
+
+    @Test("an answer before the end of the upload is delivered, and stops it", arguments: [true, false])
+    func earlyRefusal(closes: Bool) async throws {
+        let mayFinish = Gate()
+        let text = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\n"
+        let end: [ByteScript.Step] =
+            closes ? [.send("too much")] : [.wait(mayFinish), .send("too much"), .awaitClose]
+        let server = try FixtureServer.scripted(
+            ByteScript([.awaitHead, .awaitBytes(100_000), .send(text)] + end)
+        )
+        let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 4096))
+        let request = Request(.post, server.http(), body: .stream(pieces, length: 4096 * 65_536))
+        let response = try await HTTPClient().send(request)
+        #expect(response.status == 413)
+        mayFinish.open()
+        #expect(try await response.body.collect(upTo: 100) == Array("too much".utf8))
+        _ = try await server.nextRecord()
+        #expect(pieces.given < 4096)
+    }
+
+    @Test("a response may stream back while the request still streams")
+    func echo() async throws {
+        let total = 24 << 20
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test"))) { request in
+            // The request belongs to this thread, which also runs the writer.
+            nonisolated(unsafe) let request = request
+            return .written(length: total, framing: .length) { writer in
+                try request.readBody { piece in try writer.write(piece.withUnsafeBufferPointer(Array.init)) }
+            }
+        }
+        let pieces = PatternPieces(sizes: Array(repeating: 1 << 16, count: 24 << 4))
+        let body = RequestBody.stream(pieces, length: UInt64(total))
+        let response = try await HTTPClient.trusting().send(
+            server.request("https://a.test/", .post, body: body)
+        )
+        var count = 0
+        for try await piece in response.body {
+            guard isPattern(piece, at: count) else {
+                Issue.record("wrong bytes from \(count) on")
+                return
+            }
+            count += piece.count
+        }
+        #expect(count == total)
+    }
+
+    @Test("of 100 MiB are taken from their source no faster than they are sent", arguments: [true, false])
+    func large(isChunked: Bool) async throws {
+        let server = try FixtureServer.start(.plain, Self.drain)
+        let total = 100 << 20
+        let pieces = PatternPieces(sizes: Array(repeating: 1 << 18, count: total >> 18))
+        pieces.beforeEach = { given in
+            // What is not with the server lies in the sockets: that, and no more, is what memory holds.
+            let received = server.records.first?.receivedCount ?? 0
+            if given - received > 24 << 20 { Issue.record("\(given) given, \(received) received") }
+        }
+        let body = RequestBody.stream(pieces, length: isChunked ? nil : UInt64(total))
+        #expect(try await HTTPClient().post(server.http(), body).text == "\(total)")
+    }
+
+    @Test("that the server does not take stay with their source")
+    func backPressure() async throws {
+        let mayRead = Gate()
+        let server = try FixtureServer.start { request in
+            if request.method == "GET" { return .text("small") }
+            try request.wait(for: mayRead)
+            return .text("\(try request.discardBody())")
+        }
+        let client = HTTPClient()
+        let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 1024))
+        async let answer = client.post(server.http(), .stream(pieces))
+        for _ in 0..<300 { _ = try await client.get(server.http()) }
+        #expect(pieces.given < 512)
+        mayRead.open()
+        #expect(try await answer.text == "\(1024 * 65_536)")
+    }
+
+    @Test("the time for the response counts from the end of the upload")
+    func patienceAfterUpload() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.discardBody()
+            try request.pause(.milliseconds(100))
+            return .text("thanks")
+        }
+        let client = HTTPClient { $0.timeouts.response = .milliseconds(300) }
+        let pieces = PatternPieces(sizes: [10, 10, 10, 10])
+        // Each piece comes when the server has answered another request, which takes its time.
+        pieces.beforeEachAsync = {
+            let slow = try FixtureServer.start { request in
+                try request.pause(.milliseconds(100))
+                return .text("")
+            }
+            _ = try await HTTPClient().get(slow.http())
+        }
+        #expect(try await client.post(server.http(), .stream(pieces)).text == "thanks")
+    }
+}
+
+private struct SourceFailure: Error {}
+
+/// Pieces of the pattern of these sizes, made when they are asked for.
+final class PatternPieces: AsyncSequence, @unchecked Sendable {
+    typealias Element = [UInt8]
+
+    private let sizes: [Int]
+    private let end: (any Error)?
+    private let counter = Counter()
+    // Set before the sequence is used.
+    var beforeEach: (@Sendable (_ given: Int) -> Void)?
+    var beforeEachAsync: (@Sendable () async throws -> Void)?
+
+    init(sizes: [Int], end: (any Error)? = nil) {
+        self.sizes = sizes
+        self.end = end
+    }
+
+    /// How many pieces have been asked for.
+    var given: Int { counter.value }
+
+    func makeAsyncIterator() -> Iterator { Iterator(pieces: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let pieces: PatternPieces
+        private var index = 0
+        private var position = 0
+
+        init(pieces: PatternPieces) { self.pieces = pieces }
+
+        mutating func next() async throws -> [UInt8]? {
+            guard index < pieces.sizes.count else {
+                if let end = pieces.end { throw end }
+                return nil
+            }
+            pieces.beforeEach?(position)
+            try await pieces.beforeEachAsync?()
+            defer {
+                position += pieces.sizes[index]
+                index += 1
+                pieces.counter.add(1)
+            }
+            return pattern(at: position, count: pieces.sizes[index])
+        }
+    }
+}

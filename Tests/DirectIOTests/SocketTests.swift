@@ -130,21 +130,17 @@ struct SocketTests {
     func bigTransfer(_ place: Place) async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
-        // More than the kernel keeps in between; a period that is prime shows what is missing or swapped.
-        let period = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) }
-        var bytes: [UInt8] = []
-        for _ in 0..<256 { bytes += period }
-        let sending = place.start(loop) { [bytes] in try await socket.send(all: bytes) }
+        let bytes = moreThanTheKernelKeeps()
+        let sending = place.start(loop) { try await socket.send(all: bytes) }
         // The peer begins to read only when no more fits in between.
         while !socket.isBlocked { await loop.pause(milliseconds: 1) }
-        let received = try await onThread { [bytes] in try peer.receive(exactly: bytes.count) == bytes }
+        let received = try await onThread { try peer.receive(exactly: bytes.count) == bytes }
         #expect(received)
         let waits = try await sending.value
         #expect(waits > 0)
 
-        async let answer: Void = onThread { [bytes] in try peer.send(bytes) }
-        let receiving = place.start(loop) { [bytes] in try await socket.receive(exactly: bytes.count) == bytes
-        }
+        async let answer: Void = onThread { try peer.send(bytes) }
+        let receiving = place.start(loop) { try await socket.receive(exactly: bytes.count) == bytes }
         #expect(try await receiving.value)
         try await answer
     }
@@ -240,6 +236,14 @@ struct SocketTests {
             throw error
         }
     }
+}
+
+/// 16 MiB with a prime period, which shows what is missing or swapped.
+private func moreThanTheKernelKeeps() -> [UInt8] {
+    let period = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) }
+    var bytes: [UInt8] = []
+    for _ in 0..<256 { bytes += period }
+    return bytes
 }
 
 extension Socket {

@@ -182,10 +182,17 @@ struct Dialler: Sendable {
 
     /// No byte of a request is written before this has returned: the certificate has been accepted by then.
     private func secure(_ socket: Socket, _ plan: Plan) async throws(AttemptFailure) -> TLSConnection {
+        let context: TLSContext
+        do throws(CallFailure) {
+            // No part of the handshake: only the limit for everything bounds it.
+            context = try await secrets.context(plan.patience(.tls, .max), on: loop)
+        } catch {
+            throw AttemptFailure(cause: error, mayTryNext: false)
+        }
         let tls: TLSConnection
         do throws(TLSError) {
             tls = try TLSConnection(
-                context: try await secrets.context(on: loop),
+                context: context,
                 identity: try plan.url.host.serverIdentity,
                 transport: socket.transport,
                 sessions: secrets.sessions,

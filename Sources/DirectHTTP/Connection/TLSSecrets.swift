@@ -6,29 +6,41 @@ final class TLSSecrets: Sendable {
     let sessions = SessionCache()
     private let settings: TLSSettings
     private let made = Locked<TLSContext?>(nil)
+    /// Held while one is made, by threads that may block; nobody else waits for it.
+    private let making = Locked(())
 
     init(_ settings: TLSSettings) {
         self.settings = settings
     }
 
     /// The context for connections, made when first asked for. Reads files, so off the loop.
-    func context(on loop: EventLoop) async throws(TLSError) -> TLSContext {
+    func context(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> TLSContext {
         if let context = made.withLock({ $0 }) { return context }
-        let outcome: Result<TLSContext, TLSError>?
-        outcome = try? await BlockingWork.shared.run(until: .never, on: loop) { [made, settings] in
-            // One makes it, the others wait for it: these threads may block.
-            made.withLock { known in
-                if let known { return .success(known) }
-                do throws(TLSError) {
-                    let context = try TLSContext(settings)
-                    known = context
-                    return .success(context)
-                } catch {
-                    return .failure(error)
-                }
+        let outcome: Result<TLSContext, TLSError>
+        do throws(BlockingWork.Abandoned) {
+            outcome = try await BlockingWork.shared.run(until: patience.deadline(from: .now), on: loop) {
+                self.makeOnce()
+            }
+        } catch {
+            throw error == .cancelled ? .cancelled : patience.timeout
+        }
+        switch outcome {
+        case .success(let context): return context
+        case .failure(let error): throw .failed(patience.phase, .tls(error))
+        }
+    }
+
+    /// One makes it, the others wait for it.
+    private func makeOnce() -> Result<TLSContext, TLSError> {
+        making.withLock { _ in
+            if let known = made.withLock({ $0 }) { return .success(known) }
+            do throws(TLSError) {
+                let context = try TLSContext(settings)
+                made.withLock { $0 = context }
+                return .success(context)
+            } catch {
+                return .failure(error)
             }
         }
-        guard let outcome else { throw .badSettings("not loaded: the request was cancelled") }
-        return try outcome.get()
     }
 }

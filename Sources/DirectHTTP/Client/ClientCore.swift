@@ -22,6 +22,8 @@ final class ClientCore: Sendable {
     }
 
     func send(_ request: Request) async throws -> Response {
+        // Looked at here, as a request that never has to wait would not notice.
+        if Task.isCancelled { throw CancellationError() }
         let start = Instant.now
         let url: HTTPURL
         let route: Route

@@ -59,6 +59,11 @@ final class BodyStream: @unchecked Sendable {
     }
 
     private func nextPiece() async throws -> [UInt8]? {
+        // Looked at here, as a body that comes faster than it is read would not notice.
+        if case nil = outcome, Task.isCancelled {
+            end(.failed(.cancelled))
+            throw CancellationError()
+        }
         if !first.isEmpty {
             defer { first = [] }
             return first

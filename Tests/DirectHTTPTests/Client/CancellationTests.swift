@@ -1,0 +1,289 @@
+import DirectHTTP
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("Cancelling", .timeLimit(.minutes(1)))
+struct CancellationTests {
+    /// Starts the operation, cancels it when `isThere` returns, and expects it to end of that, soon.
+    private func expectCancellation(
+        _ location: SourceLocation = #_sourceLocation,
+        of operation: @escaping @Sendable () async throws -> some Sendable,
+        when isThere: () async throws -> Void
+    ) async throws {
+        let task = Task { _ = try await operation() }
+        try await isThere()
+        let start = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: CancellationError.self, sourceLocation: location) { try await task.value }
+        #expect(start.duration(to: .now) < .seconds(1), sourceLocation: location)
+    }
+
+    private func expectClosed(_ server: FixtureServer) async throws {
+        let end = try await server.nextRecord().end
+        #expect(
+            end == .clientClosed || end == .clientReset || end == .clientCut,
+            "\(String(describing: end))"
+        )
+    }
+
+    @Test("before the start: nothing is sent, not even on a connection that is there")
+    func beforeStart() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient()
+        _ = try await client.get(server.http())
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await client.get(server.http())
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await client.get(server.http()).text == "hello")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("while connecting")
+    func connect() async throws {
+        let dead = try FixtureServer.unresponsive()
+        let other = try FixtureServer.start { _ in .text("pong") }
+        let client = HTTPClient()
+        try await expectCancellation {
+            try await client.get(dead.http())
+        } when: {
+            for _ in 0..<3 { _ = try await client.get(other.http()) }
+        }
+    }
+
+    @Test("while the roots are being read: it is a cancellation, not a fault of the settings")
+    func roots() async throws {
+        let pipe = try NamedPipe()
+        let server = try FixtureServer.secure("a.test")
+        let client = HTTPClient { $0.tls.roots = .only([.pemFile(pipe.path)]) }
+        try await expectCancellation {
+            try await client.fetch(server.request("https://a.test/"))
+        } when: {
+            // Opened by the reader as well: it waits for text now.
+            try await pipe.open()
+        }
+        try await expectClosed(server)
+        pipe.close(writing: testAuthority.rootPEM)
+        #expect(try await client.fetch(server.request("https://a.test/")).text == "hello")
+    }
+
+    @Test("the reading of roots that hangs holds up who needs them and nobody else, and not past its limit")
+    func hangingRoots() async throws {
+        let pipe = try NamedPipe()
+        let secure = try FixtureServer.secure("a.test")
+        let plain = try FixtureServer.start { _ in .text("plain") }
+        let loop = EventLoop()
+        let client = HTTPClient {
+            $0.tls.roots = .only([.pemFile(pipe.path)])
+            $0.loop = loop
+        }
+        async let first = client.fetch(secure.request("https://a.test/"))
+        try await pipe.open()
+        // All on the loop: would one of them block there, the others were never answered.
+        try await withTaskExecutorPreference(loop) {
+            async let second = client.fetch(secure.request("https://a.test/"))
+            try await secure.waitUntil { $0.count == 2 }
+            for _ in 0..<3 { #expect(try await client.get(plain.http()).text == "plain") }
+            var impatient = secure.request("https://a.test/")
+            impatient.timeouts = Timeouts(total: .milliseconds(50))
+            let error = try await httpError { [impatient] in try await client.fetch(impatient) }
+            #expect(error.phase == .tls && error.isTimeout, "\(error)")
+            pipe.close(writing: testAuthority.rootPEM)
+            #expect(try await second.text == "hello")
+        }
+        #expect(try await first.text == "hello")
+    }
+
+    @Test("in the TLS handshake")
+    func tls() async throws {
+        let server = try FixtureServer.scripted([.awaitArrival, .awaitClose])
+        let client = HTTPClient.trusting()
+        try await expectCancellation {
+            try await client.fetch(server.request("https://a.test/"))
+        } when: {
+            try await server.waitUntil { $0.first != nil }
+        }
+        try await expectClosed(server)
+    }
+
+    @Test("while waiting for a turn: the place in the queue is given up")
+    func queue() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: mayAnswer)
+            return .text(request.target)
+        }
+        let other = try FixtureServer.start { _ in .text("pong") }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        async let first = client.get(server.http("/1"))
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        try await expectCancellation {
+            try await client.get(server.http("/2"))
+        } when: {
+            for _ in 0..<3 { _ = try await client.get(other.http()) }
+        }
+        async let third = client.get(server.http("/3"))
+        mayAnswer.open()
+        #expect(try await first.text == "/1")
+        #expect(try await third.text == "/3")
+        #expect(server.requests.map(\.target) == ["/1", "/3"])
+    }
+
+    @Test(
+        "while waiting for the response, on a new connection and on a reused one",
+        arguments: [false, true]
+    )
+    func response(isReused: Bool) async throws {
+        let ok = ByteScript.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let start: [ByteScript.Step] = isReused ? [.awaitHead, ok] : []
+        let server = try FixtureServer.scripted(
+            ByteScript(start + [.awaitHead, .awaitClose]),
+            .tls(testAuthority.certificate(for: "a.test"))
+        )
+        let client = HTTPClient.trusting()
+        if isReused { _ = try await client.fetch(server.request("https://a.test/")) }
+        let before = server.records.first?.receivedCount ?? 0
+        try await expectCancellation {
+            try await client.fetch(server.request("https://a.test/"))
+        } when: {
+            try await server.waitUntil { $0.first?.receivedCount ?? 0 > before }
+        }
+        try await expectClosed(server)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("while reading the body, by pieces or as a whole", arguments: [true, false])
+    func body(collects: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfirst"
+        let server = try FixtureServer.scripted([.awaitHead, .send(head), .awaitClose])
+        let hasHead = Gate()
+        try await expectCancellation {
+            let response = try await HTTPClient().send(Request(.get, server.http()))
+            hasHead.open()
+            if collects {
+                _ = try await response.body.collect(upTo: 1000)
+            } else {
+                for try await _ in response.body {}
+            }
+        } when: {
+            while !hasHead.isOpen { await Task.yield() }
+        }
+        try await expectClosed(server)
+    }
+
+    @Test("while a body streams in without a pause")
+    func fastBody() async throws {
+        let server = try FixtureServer.start { _ in
+            .written(length: 1 << 40, framing: .length) { writer in
+                let piece = [UInt8](repeating: 1, count: 1 << 18)
+                while true { try writer.write(piece) }
+            }
+        }
+        let received = Counter()
+        try await expectCancellation {
+            let response = try await HTTPClient().send(Request(.get, server.http()))
+            for try await piece in response.body { received.add(piece.count) }
+        } when: {
+            while received.value < 8 << 20 { await Task.yield() }
+        }
+        _ = try await server.nextRecord()
+    }
+
+    @Test("between two pieces: the next one is not handed out although it is there")
+    func betweenPieces() async throws {
+        let server = try FixtureServer.start { _ in .pattern(count: 1 << 20) }
+        let task = Task {
+            let response = try await HTTPClient().send(Request(.get, server.http()))
+            var iterator = response.body.makeAsyncIterator()
+            _ = try await iterator.next()
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await iterator.next()?.count
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        _ = try await server.nextRecord()
+    }
+
+    @Test(
+        "while sending a body, be it that the server or that the source keeps us waiting",
+        arguments: [true, false]
+    )
+    func upload(waitsForSource: Bool) async throws {
+        let server = try FixtureServer.start { request in
+            if !waitsForSource { try request.wait(for: Gate()) }
+            _ = try request.discardBody()
+            return .text("never")
+        }
+        let pieces = PatternPieces(sizes: Array(repeating: 1 << 16, count: 1000))
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        let sourceIsCancelled = Gate()
+        if waitsForSource {
+            pieces.beforeEachAsync = {
+                for await _ in never {}
+                if Task.isCancelled { sourceIsCancelled.open() }
+                try Task.checkCancellation()
+            }
+        }
+        try await expectCancellation {
+            try await HTTPClient().post(server.http(), .stream(pieces))
+        } when: {
+            try await server.waitUntil { $0.first?.requests.count == 1 }
+            if !waitsForSource { while pieces.given < 2 { await Task.yield() } }
+        }
+        if waitsForSource {
+            try await expectClosed(server)
+            while !sourceIsCancelled.isOpen { await Task.yield() }
+        }
+        continuation.finish()
+    }
+
+    @Test("cancelling one request leaves the others on their connections alone")
+    func others() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: mayAnswer)
+            return .text(request.target)
+        }
+        let client = HTTPClient()
+        async let kept = client.get(server.http("/kept"))
+        try await server.waitUntil { $0.count == 1 }
+        try await expectCancellation {
+            try await client.get(server.http("/cancelled"))
+        } when: {
+            try await server.waitUntil { $0.flatMap(\.requests).count == 2 }
+        }
+        mayAnswer.open()
+        #expect(try await kept.text == "/kept")
+    }
+}
+
+/// A file that its reader has to wait for.
+private final class NamedPipe: @unchecked Sendable {
+    let path = NSTemporaryDirectory() + "pipe-" + UUID().uuidString
+    private var writer: Int32 = -1
+
+    init() throws {
+        guard mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    deinit {
+        if writer >= 0 { Foundation.close(writer) }
+        unlink(path)
+    }
+
+    /// Opens it for writing, on a thread of its own: returns once somebody reads.
+    func open() async throws {
+        let path = path
+        writer = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: Foundation.open(path, O_WRONLY)) }
+        }
+        try #require(writer >= 0)
+    }
+
+    func close(writing text: String) {
+        _ = Data(text.utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) }
+        Foundation.close(writer)
+        writer = -1
+    }
+}

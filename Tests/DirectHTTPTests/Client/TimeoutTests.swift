@@ -1,0 +1,198 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@Suite("Time limits", .timeLimit(.minutes(1)))
+struct TimeoutTests {
+    private let short = Duration.milliseconds(80)
+
+    private func client(_ set: (inout Timeouts) -> Void) -> HTTPClient {
+        .trusting { set(&$0.timeouts) }
+    }
+
+    /// The request has to fail of this limit in this phase, neither early nor much later.
+    private func expectTimeout(
+        _ phase: HTTPError.Phase,
+        after limit: Duration,
+        _ location: SourceLocation = #_sourceLocation,
+        _ operation: () async throws -> some Any
+    ) async throws {
+        let start = ContinuousClock.now
+        let error = try await httpError(location, operation)
+        let elapsed = start.duration(to: .now)
+        #expect(error.phase == phase, "\(error)", sourceLocation: location)
+        guard case .timedOut(after: limit) = error.reason else {
+            Issue.record("\(error)", sourceLocation: location)
+            return
+        }
+        #expect(elapsed >= limit, sourceLocation: location)
+        #expect(elapsed < limit + .seconds(2), sourceLocation: location)
+    }
+
+    @Test("connecting")
+    func connect() async throws {
+        let server = try FixtureServer.unresponsive()
+        try await expectTimeout(.connect, after: short) {
+            try await client { $0.connect = short }.get(server.http())
+        }
+    }
+
+    @Test("the TLS handshake, from its first byte or from the middle of it")
+    func tls() async throws {
+        let warm = try FixtureServer.secure("a.test")
+        let silent = try FixtureServer.scripted(.silent)
+        let half = try FixtureServer.scripted(
+            [.mute(afterBytes: 200), .handshake, .stall],
+            .tls(testAuthority.certificate(for: "a.test"))
+        )
+        let client = client { $0.tls = .milliseconds(300) }
+        // The first connection makes the context, which is none of the handshake's business.
+        _ = try await client.fetch(warm.request("https://a.test/"))
+        for server in [silent, half] {
+            try await expectTimeout(.tls, after: .milliseconds(300)) {
+                try await client.fetch(server.request("https://a.test/"))
+            }
+        }
+    }
+
+    @Test("waiting for a turn")
+    func queue() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: mayAnswer)
+            return .text("late")
+        }
+        let client = HTTPClient {
+            $0.timeouts.queue = .milliseconds(80)
+            $0.maximumConnectionsPerOrigin = 1
+        }
+        async let first = client.get(server.http())
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        try await expectTimeout(.queue, after: short) { try await client.get(server.http()) }
+        mayAnswer.open()
+        #expect(try await first.text == "late")
+        // Who left the queue holds no place in it.
+        #expect(try await client.get(server.http()).text == "late")
+    }
+
+    @Test("waiting for the response")
+    func response() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .stall])
+        let client = client { $0.response = short }
+        try await expectTimeout(.response, after: short) { try await client.get(server.http()) }
+        try await expectTimeout(.response, after: short) { try await client.post(server.http(), .text("x")) }
+    }
+
+    @Test("in the middle of the head it is the limit for reading that counts")
+    func head() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: "), .stall])
+        let client = client { $0.read = short }
+        try await expectTimeout(.response, after: short) { try await client.get(server.http()) }
+    }
+
+    @Test(
+        "in the middle of the body",
+        arguments: ["Content-Length: 10", "Transfer-Encoding: chunked", "X: y"]
+    )
+    func body(field: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n"
+        let server = try FixtureServer.scripted([.awaitHead, .send(head + "5\r\n12"), .stall])
+        let client = client { $0.read = short }
+        try await expectTimeout(.body, after: short) { try await client.get(server.http()) }
+    }
+
+    @Test("the peer takes nothing of a body, be it bytes or a stream", arguments: [true, false])
+    func write(isStream: Bool) async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .stall])
+        let client = client { $0.write = short }
+        let pieces = PatternPieces(sizes: Array(repeating: 1 << 16, count: 512))
+        let body = isStream ? RequestBody.stream(pieces) : .bytes([UInt8](repeating: 1, count: 32 << 20))
+        let start = ContinuousClock.now
+        let error = try await httpError { try await client.post(server.http(), body) }
+        #expect(error.phase == .write && error.isTimeout, "\(error)")
+        #expect(start.duration(to: .now) < .seconds(3))
+    }
+
+    @Test("a slow drip is no stall, but runs into the limit for everything")
+    func drip() async throws {
+        let server = try FixtureServer.start { _ in
+            .drip(Array(repeating: 0x61, count: 4000), every: .milliseconds(10))
+        }
+        let client = client {
+            $0.read = .seconds(5)
+            $0.total = .milliseconds(200)
+        }
+        try await expectTimeout(.body, after: .milliseconds(200)) { try await client.get(server.http()) }
+    }
+
+    @Test("a drip faster than the limit for reading goes on for longer than that limit")
+    func fastDrip() async throws {
+        let server = try FixtureServer.start { _ in
+            .drip(Array(repeating: 0x61, count: 30), every: .milliseconds(25))
+        }
+        let client = client { $0.read = .milliseconds(600) }
+        #expect(try await client.get(server.http()).body.count == 30)
+    }
+
+    @Test("the limit for everything holds in each phase")
+    func total() async throws {
+        let dead = try FixtureServer.unresponsive()
+        let mute = try FixtureServer.scripted([.awaitHead, .stall])
+        let client = client { $0.total = short }
+        try await expectTimeout(.connect, after: short) { try await client.get(dead.http()) }
+        try await expectTimeout(.response, after: short) { try await client.get(mute.http()) }
+        let upload = RequestBody.bytes([UInt8](repeating: 1, count: 32 << 20))
+        let error = try await httpError { try await client.post(mute.http(), upload) }
+        #expect(error.isTimeout && (error.phase == .write || error.phase == .response), "\(error)")
+    }
+
+    @Test("a limit of nothing fails at once, in place of never")
+    func zero() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .stall])
+        let error = try await httpError { try await client { $0.total = .zero }.get(server.http()) }
+        #expect(error.isTimeout)
+        let negative = try await httpError {
+            try await client { $0.response = .seconds(-1) }.get(server.http())
+        }
+        #expect(negative.isTimeout)
+    }
+
+    @Test("a request's own limits come before the client's")
+    func ofRequest() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .stall])
+        var request = Request(.get, server.http())
+        request.timeouts = Timeouts(response: short)
+        try await expectTimeout(.response, after: short) { [request] in
+            try await client { $0.response = .seconds(50) }.fetch(request)
+        }
+    }
+
+    @Test("a connection whose request ran out of time is closed, and serves nobody else")
+    func closed() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, .awaitClose]), .http { _ in .text("second") },
+            ])
+        )
+        let client = client { $0.response = short }
+        try await expectTimeout(.response, after: short) { try await client.get(server.http()) }
+        #expect(try await server.nextRecord().end == .clientClosed)
+        #expect(try await client.get(server.http()).text == "second")
+    }
+
+    @Test("an earlier request's limit does not hit a later one on the same connection")
+    func oldDeadline() async throws {
+        let server = try FixtureServer.start { request in
+            if request.path == "/slow" { try request.pause(.milliseconds(250)) }
+            return .text("ok")
+        }
+        let client = HTTPClient()
+        for _ in 0..<2 {
+            var quick = Request(.get, server.http("/quick"))
+            quick.timeouts = Timeouts(response: .milliseconds(200), total: .milliseconds(200))
+            #expect(try await client.fetch(quick).text == "ok")
+            let slow = try await client.get(server.http("/slow"))
+            #expect(slow.text == "ok" && slow.transaction.isReused)
+        }
+    }
+}

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from . import children
@@ -30,6 +31,23 @@ def one_run(work, peer, programs, servers):
         return {"cpu-us": start_cost(work, peer, programs, servers)}
     if peer == "wrk":
         return {"cpu-us": wrk_cost(work, servers)}
+    if work.kind == "idle":
+        return {"rss-kib": connection_memory(work, peer, programs, servers)}
+    figures = run_program(work, peer, programs, servers)
+    result = {"cpu-us": figures["cpu_us"] / figures["units"]}
+    if work.kind in ("down", "up"):
+        result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
+    return result
+
+
+def connection_memory(work, peer, programs, servers):
+    """What many connections hold more than one: libraries and the first context are nobody's connection."""
+    few = replace(work, in_flight=1, count=1)
+    held = [run_program(each, peer, programs, servers)["rss_end_kib"] for each in (few, work)]
+    return (held[1] - held[0]) / (work.in_flight - 1)
+
+
+def run_program(work, peer, programs, servers):
     before = servers.counters()
     command, environment = programs.command(peer, work, servers, work.count)
     output, _ = children.run(command, environment)
@@ -37,12 +55,7 @@ def one_run(work, peer, programs, servers):
     if work.kind != "head-parse":
         accepted, requests = (now - then for now, then in zip(servers.counters(), before))
         check_witness(work, peer, accepted, requests)
-    if work.kind == "idle":
-        return {"rss-kib": (figures["rss_end_kib"] - figures["rss_start_kib"]) / accepted}
-    result = {"cpu-us": figures["cpu_us"] / figures["units"]}
-    if work.kind in ("down", "up"):
-        result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
-    return result
+    return figures
 
 
 def parse(output):

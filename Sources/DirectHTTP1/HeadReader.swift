@@ -11,6 +11,12 @@ struct HeadReader: ~Copyable {
         scanner = HeadScanner(leniency: leniency)
     }
 
+    /// Gives memory back that is not needed until the next section.
+    mutating func releaseMemory() {
+        block = nil
+        scanner.releaseMemory()
+    }
+
     /// Forgets how far the last section was scanned, and expects a head.
     mutating func expectHead() {
         scanner.expectHead()

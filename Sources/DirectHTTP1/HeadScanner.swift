@@ -47,6 +47,14 @@
         unsafe places.deallocate()
     }
 
+    /// Gives back the room that the largest section needed; between sections only.
+    mutating func releaseMemory() {
+        unsafe places.deallocate()
+        capacity = 4
+        count = 0
+        unsafe places = .allocate(capacity: capacity)
+    }
+
     /// Forgets the last section and expects a head.
     mutating func expectHead() {
         expectTrailers()

@@ -89,6 +89,11 @@ package struct ResponseReader: ~Copyable {
         heads.expectHead()
     }
 
+    /// Gives memory back that is not needed before the next `begin`.
+    package mutating func releaseMemory() {
+        heads.releaseMemory()
+    }
+
     /// The next event in the input.
     package mutating func next(_ input: Span<UInt8>) throws(HTTP1Error) -> Step {
         if !input.isEmpty { hasStarted = true }

@@ -51,7 +51,8 @@ package final class BlockingWork: Sendable {
         }
     }
 
-    private func submit(_ job: @escaping @Sendable () -> Void) {
+    /// Runs a call that nobody waits for.
+    package func submit(_ job: @escaping @Sendable () -> Void) {
         let needsThread = queue.withLock { queue in
             queue.jobs.append(job)
             guard queue.threads < threadLimit else { return false }

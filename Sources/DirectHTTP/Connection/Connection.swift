@@ -85,12 +85,14 @@ final class Connection: @unchecked Sendable {
         return false
     }
 
-    /// Gives memory back that an idle connection does not need.
-    func releaseBuffers() {
-        guard unparsed.isEmpty else { return }
+    /// Gives memory back that an idle connection does not need; says whether there was any.
+    func releaseBuffers() -> Bool {
+        guard unparsed.isEmpty, unsafe buffer.baseAddress != nil else { return false }
         unsafe buffer.deallocate()
         unsafe buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        unsafe reader.releaseMemory()
         tls?.releaseBuffers()
+        return true
     }
 
     /// Whether bytes have been received that the parser has not used.
@@ -215,7 +217,7 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Enough for almost every head; larger bodies are read into memory of their own.
-    private static let smallBuffer = 8192
+    private static let smallBuffer = 4096
 }
 
 extension Socket {

@@ -167,22 +167,26 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// Closes what is too old or was closed by its peer, and gives back the memory of the rest.
     private func tidy(at now: Instant) -> Bool {
+        var released = 0
         let (done, goesOn) = state.withLock { state -> ([Connection], Bool) in
             let done = state.machine.sweep(at: now) { connection in
                 guard connection.isStillQuiet() else { return true }
                 let rested = connection.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
-                if rested <= now { connection.releaseBuffers() }
+                if rested <= now, connection.releaseBuffers() { released += 1 }
                 return false
             }
             if !state.machine.hasIdle { state.janitor = nil }
             return (done, state.machine.hasIdle)
         }
         for connection in done { connection.close() }
+        if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
         return goesOn
     }
 
     /// A connection that rests this long will rest longer, and 33 KiB of buffers for each are a waste.
     private static let restBeforeRelease: UInt64 = 1_500_000_000
+    /// Buffers of so many connections are 8 MiB, which the allocator would keep to itself.
+    private static let releasesWorthTrimming = 256
     private static let longestTidyInterval: UInt64 = 2_000_000_000
 }
 

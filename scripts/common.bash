@@ -47,6 +47,9 @@ install_missing() {
     if ! apt_install "${packages[@]}"; then
         say "please install: ${packages[*]}"
     fi
+    case " ${missing[*]} " in
+        *" nginx "*) say "the system's own nginx service is not used; 'systemctl disable --now nginx' ends it" ;;
+    esac
     for name in "${missing[@]}"; do
         is_present "$name" && continue
         [ "$need" = wanted ] || give_up "cannot go on without $name"
@@ -88,7 +91,13 @@ apt_install() {
         if [ -n "${CI:-}" ] || [ ! -t 0 ]; then as_root=(sudo -n); fi
     fi
     local apt=(${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-    "${apt[@]}" update </dev/null && "${apt[@]}" install -y --no-install-recommends "$@" </dev/null
+    local log status=0
+    log=$(mktemp)
+    { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@"; } >"$log" 2>&1 </dev/null ||
+        status=$?
+    if [ $status -ne 0 ]; then tail -n 20 "$log" >&2; fi
+    rm -f "$log"
+    return $status
 }
 
 # Runs a command for at most so many minutes, where the system can do that.

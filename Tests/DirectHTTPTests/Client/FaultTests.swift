@@ -1,0 +1,312 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@Suite("Faults on the way", .timeLimit(.minutes(1)))
+struct FaultTests {
+    private let secure = FixtureSecurity.tls(testAuthority.certificate(for: "a.test"))
+
+    /// What a request to such a server comes to.
+    private func error(
+        from script: ByteScript,
+        _ security: FixtureSecurity = .plain,
+        _ request: Request? = nil,
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws -> HTTPError {
+        let server = try FixtureServer.scripted(script, security)
+        let isPlain = if case .plain = security { true } else { false }
+        var request = request ?? Request(.get, isPlain ? "http://a.test/" : "https://a.test/")
+        request.addresses = [server.endpoint]
+        let error = try await httpError(location) { [request] in
+            try await HTTPClient.trusting().fetch(request)
+        }
+        #expect(error.name == "a.test" && error.endpoint == server.endpoint, sourceLocation: location)
+        return error
+    }
+
+    @Test("a port that refuses: connect, with the system's reason")
+    func refused() async throws {
+        let server = try FixtureServer.refusing()
+        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        #expect(error.phase == .connect)
+        #expect(error.systemError?.call == "connect")
+        #expect(error.description.contains("Connection refused"), "\(error)")
+        #expect(error.attempts.count == 1)
+    }
+
+    @Test(
+        "what is no HTTP is refused at its first bytes",
+        arguments: [
+            ("SSH-2.0-OpenSSH_9.2\r\n", HTTP1Error.notHTTP), ("<html>", .notHTTP),
+            ("\u{15}\u{3}\u{3}", .notHTTP),
+            ("HTTP/2.0 200 OK\r\n\r\n", .unsupportedVersion), ("Http/1.1 200 OK\r\n\r\n", .notHTTP),
+            ("HTTP/1.1 2x0 OK\r\n\r\n", .malformedStatusCode),
+            ("HTTP/1.1 200 OK\r\nA@b: c\r\n\r\n", .invalidFieldName),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\n", .conflictingContentLengths),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+                .transferEncodingWithContentLength
+            ),
+            ("HTTP/1.1 101 Switching Protocols\r\n\r\n", .unsolicitedSwitchingProtocols),
+        ] as [(String, HTTP1Error)]
+    )
+    func garbage(bytes: String, fault: HTTP1Error) async throws {
+        // The server goes on listening: it is the client who has to end this.
+        let error = try await error(from: [.awaitHead, .send(bytes), .awaitClose])
+        #expect(error.phase == .response)
+        #expect(error.protocolError == fault, "\(error)")
+    }
+
+    @Test("a fault in the body is one of the body, and its connection is closed")
+    func garbageInBody() async throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(head + "3\r\nabc\r\nxyz\r\n"), .awaitClose,
+        ])
+        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        #expect(error.protocolError == .invalidChunkSize)
+        let end = try await server.nextRecord().end
+        #expect(end == .clientClosed || end == .clientReset)
+    }
+
+    @Test("plain HTTP on a port for TLS: a fault of TLS, before any byte of the request")
+    func plainInsteadOfTLS() async throws {
+        let server = try FixtureServer.scripted(
+            [.awaitArrival, .send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), .awaitClose])
+        let request = server.request("https://a.test/secret")
+        let error = try await httpError { try await HTTPClient.trusting().fetch(request) }
+        #expect(error.phase == .tls)
+        guard case .protocolFailure? = error.tlsError else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(try await !server.nextRecord().receivedText.contains("secret"))
+    }
+
+    @Test(
+        "alerts come with their number and name",
+        arguments: [
+            (40, "handshake_failure"), (112, "unrecognized_name"), (80, "internal_error"),
+            (70, "protocol_version"),
+        ] as [(UInt8, String)]
+    )
+    func alerts(number: UInt8, name: String) async throws {
+        let server = try FixtureServer.scripted([.awaitArrival, .alert(number), .awaitClose])
+        let error = try await httpError {
+            try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
+        }
+        #expect(error.phase == .tls)
+        #expect(error.tlsError == .alertReceived(number: number, name: name), "\(error)")
+    }
+
+    @Test("a server without our name that says so")
+    func unknownName() async throws {
+        let security = FixtureSecurity.tls(testAuthority.certificate(for: "b.test")) {
+            $0.unknownName = .alert(112)
+        }
+        let server = try FixtureServer.start(security) { _ in .text("never") }
+        let error = try await httpError {
+            try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
+        }
+        #expect(error.tlsError == .alertReceived(number: 112, name: "unrecognized_name"))
+    }
+
+    @Test(
+        "certificates that are not to be trusted are named by OpenSSL's code, and see no byte of the request"
+    )
+    func badCertificates() async throws {
+        var expired = CertificateProfile(for: "a.test")
+        expired.validity = .expired
+        var early = CertificateProfile(for: "a.test")
+        early.validity = .notYet
+        var selfSigned = CertificateProfile(for: "a.test")
+        selfSigned.isSelfSigned = true
+        let stranger = TestAuthority("Stranger")
+        let cases: [(FixtureCertificate, Int)] = [
+            (try testAuthority.issue(expired), 10), (try testAuthority.issue(early), 9),
+            (try testAuthority.issue(selfSigned), 18), (stranger.certificate(for: "a.test"), 20),
+        ]
+        let client = HTTPClient.trusting()
+        for (certificate, code) in cases {
+            let server = try FixtureServer.start(.tls(certificate)) { _ in .text("never") }
+            let error = try await httpError { try await client.fetch(server.request("https://a.test/")) }
+            #expect(error.phase == .tls)
+            #expect(error.certificateFault?.code == code, "\(error)")
+            let record = try await server.nextRecord()
+            #expect(record.receivedCount == 0 && record.requests.isEmpty)
+        }
+    }
+
+    @Test("a connection that ends or breaks before the response", arguments: [true, false])
+    func beforeResponse(isSecure: Bool) async throws {
+        let security = isSecure ? secure : .plain
+        let cut = try await error(from: [.awaitHead, .cut], security)
+        #expect(cut.phase == .response && cut.protocolError == .closedBeforeResponse, "\(cut)")
+        let reset = try await error(from: [.awaitHead, .reset], security)
+        #expect(reset.phase == .response, "\(reset)")
+        #expect(isSecure ? reset.tlsError == .connectionLost(errno: 104) : reset.systemError?.code == 104)
+        let inHead = try await error(from: [.awaitHead, .send("HTTP/1.1 200 OK\r\nX"), .cut], security)
+        #expect(inHead.phase == .response && inHead.protocolError == .truncatedHead, "\(inHead)")
+    }
+
+    @Test("a connection that is reset as soon as it is accepted")
+    func resetAtOnce() async throws {
+        let plain = try await error(from: [.reset])
+        #expect([.connect, .write, .response].contains(plain.phase), "\(plain)")
+        let inTLS = try FixtureServer.scripted([.awaitArrival, .reset])
+        let error = try await httpError {
+            try await HTTPClient.trusting().fetch(inTLS.request("https://a.test/"))
+        }
+        #expect(error.phase == .tls && error.tlsError == .connectionLost(errno: 104), "\(error)")
+        let closed = try FixtureServer.scripted([.awaitArrival, .cut])
+        let silent = try await httpError {
+            try await HTTPClient.trusting().fetch(closed.request("https://a.test/"))
+        }
+        #expect(silent.phase == .tls, "\(silent)")
+    }
+
+    @Test("a body that is cut short says by how much, with and without a goodbye", arguments: [true, false])
+    func truncation(saysGoodbye: Bool) async throws {
+        let ok = "HTTP/1.1 200 OK\r\n"
+        let cases: [(String, HTTP1Error)] = [
+            ("Content-Length: 10\r\n\r\n12345", .truncatedContent(received: 5, expected: 10)),
+            ("Content-Length: 10\r\n\r\n", .truncatedContent(received: 0, expected: 10)),
+            ("Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n", .truncatedChunks(received: 5)),
+            ("Transfer-Encoding: chunked\r\n\r\n5\r\n123", .truncatedChunks(received: 3)),
+            ("Transfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n", .truncatedChunks(received: 0)),
+        ]
+        let end: ByteScript.Step = saysGoodbye ? .closeNotify : .cut
+        for (text, fault) in cases {
+            for security in [secure, .plain] {
+                if case .plain = security, saysGoodbye { continue }
+                let error = try await error(from: [.awaitHead, .send(ok + text), end], security)
+                #expect(error.phase == .body && error.protocolError == fault, "\(error)")
+            }
+        }
+    }
+
+    @Test("a body until the end of the stream is whole only if nobody can have cut it")
+    func truncationUntilClose() async throws {
+        let text = "HTTP/1.1 200 OK\r\n\r\n12345"
+        let cut = try await error(from: [.awaitHead, .send(text), .cut], secure)
+        #expect(cut.phase == .body && cut.protocolError == .truncatedUntilClose(received: 5), "\(cut)")
+        for (security, end) in [(secure, ByteScript.Step.closeNotify), (.plain, .cut)] {
+            let server = try FixtureServer.scripted([.awaitHead, .send(text), end], security)
+            let isPlain = if case .plain = security { true } else { false }
+            let request = server.request(isPlain ? "http://a.test/" : "https://a.test/")
+            #expect(try await HTTPClient.trusting().fetch(request).text == "12345")
+        }
+        let mayReset = Gate()
+        let server = try FixtureServer.scripted([.awaitHead, .send(text), .wait(mayReset), .reset])
+        let response = try await HTTPClient().send(Request(.get, server.http()))
+        mayReset.open()
+        let reset = try await httpError { try await response.body.collect(upTo: 10) }
+        #expect(reset.phase == .body && reset.systemError?.code == 104, "\(reset)")
+    }
+
+    @Test("a whole body is whole although the goodbye is missing")
+    func wholeWithoutGoodbye() async throws {
+        for framing in [
+            "Content-Length: 2\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        ] {
+            let server = try FixtureServer.scripted(
+                [.awaitHead, .send("HTTP/1.1 200 OK\r\n" + framing), .cut],
+                secure
+            )
+            let response = try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
+            #expect(response.text == "ok")
+        }
+    }
+
+    @Test("a body that is reset in the middle")
+    func resetInBody() async throws {
+        let mayReset = Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123"
+        for security in [secure, .plain] {
+            let server = try FixtureServer.scripted(
+                [.awaitHead, .send(head), .wait(mayReset), .reset],
+                security
+            )
+            let isPlain = if case .plain = security { true } else { false }
+            let request = server.request(isPlain ? "http://a.test/" : "https://a.test/")
+            let response = try await HTTPClient.trusting().send(request)
+            mayReset.open()
+            let error = try await httpError { try await response.body.collect(upTo: 10) }
+            #expect(error.phase == .body, "\(error)")
+            #expect(isPlain ? error.systemError?.code == 104 : error.tlsError == .connectionLost(errno: 104))
+            // And so it stays.
+            let again = try await httpError { try await response.body.collect(upTo: 10) }
+            #expect(again.phase == .body)
+        }
+    }
+
+    @Test("what could be read as more than one message is refused, and no byte of it is sent")
+    func injection() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient()
+        var requests: [Request] = []
+        for (name, value) in [
+            ("X-A", "b\r\nX-Evil: 1"), ("X-A", "b\nX-Evil: 1"), ("X-A", "b\u{0}"), ("X-A\r\nX-Evil", "1"),
+            ("X A", "1"), ("", "1"), ("X-A:", "1"), ("Content-Length", "5"), ("transfer-encoding", "chunked"),
+            ("Host", "evil.test"), ("Connection", "close"),
+        ] {
+            var request = Request(.get, server.http())
+            request.headers.add(name, value)
+            requests.append(request)
+        }
+        requests.append(Request("GET / HTTP/1.1\r\nX-Evil:", server.http()))
+        requests.append(Request("", server.http()))
+        for request in requests {
+            let error = try await httpError { try await client.fetch(request) }
+            #expect(error.phase == .request, "\(error)")
+            #expect(error.protocolError != nil)
+            #expect(!error.description.contains("Evil: 1"))
+        }
+        #expect(server.records.allSatisfy { $0.receivedCount == 0 })
+        #expect(try await client.get(server.http()).text == "hello")
+    }
+
+    @Test("a request that is refused before it is sent spoils no connection")
+    func refusedRequestKeepsConnection() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient()
+        _ = try await client.get(server.http())
+        _ = try await httpError { try await client.get(server.http(), headers: ["X-A": "\n"]) }
+        #expect(try await client.get(server.http()).transaction.isReused)
+    }
+
+    @Test(
+        "what is wrong with a URL is named, and nobody is dialled",
+        arguments: [
+            ("", .notHTTP), ("a.test/", .notHTTP), ("ftp://a.test/", .unsupportedScheme("ftp")),
+            ("http:/a.test", .missingAuthority), ("http:///x", .host(.missing)),
+            ("http://a.test:99999/", .invalidPort), ("http://a..test/", .host(.emptyLabel)),
+            ("http://127.1/", .host(.looksNumeric)), ("http://[::1/", .host(.unclosedBracket)),
+            ("http://a.test/\r\nX-Evil: 1", .tabOrLineBreak), ("http://b\u{fc}cher.test/", .host(.notASCII)),
+        ] as [(String, URLFault)]
+    )
+    func urls(text: String, fault: URLFault) async throws {
+        let error = try await httpError { try await HTTPClient().get(text) }
+        #expect(error.phase == .request)
+        guard case .url(fault) = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test("settings that cannot be used are an error of TLS")
+    func badSettings() async throws {
+        let server = try FixtureServer.secure("a.test")
+        for roots in [
+            TrustRoots.only([]), .only([.pemFile("/nowhere/roots.pem")]), .only([.der([1, 2, 3])]),
+        ] {
+            let client = HTTPClient { $0.tls.roots = roots }
+            let error = try await httpError { try await client.fetch(server.request("https://a.test/")) }
+            guard case .badSettings? = error.tlsError else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(error.phase == .tls)
+        }
+    }
+}

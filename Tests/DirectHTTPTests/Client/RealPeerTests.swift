@@ -1,0 +1,181 @@
+import DirectHTTP
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("Servers that others have made", .timeLimit(.minutes(1)))
+struct RealPeerTests {
+    @Test(
+        "nginx: keep-alive, both versions of TLS, every framing",
+        .enabled(if: Command.isInstalled("nginx"))
+    )
+    func nginx() async throws {
+        let directory = try TemporaryDirectory()
+        let certificate = testAuthority.certificate(for: "a.test")
+        try directory.write(certificate.chainPEM, "chain.pem")
+        try directory.write(certificate.keyPEM, "key.pem")
+        let size = 3_000_000
+        try directory.write(String(repeating: "0123456789", count: size / 10), "large.txt")
+        let port = try SharedPort(on: ["127.0.0.1"])
+        try directory.write(nginxConfiguration(directory.path, port.number), "nginx.conf")
+        let server = try Command(
+            "nginx",
+            ["-p", directory.path, "-c", directory.path + "/nginx.conf", "-e", directory.path + "/log"]
+        )
+        defer { server.stop() }
+        for version in [TLSVersion.tls12, .tls13] {
+            let client = HTTPClient.trusting {
+                $0.tls.minimumVersion = version
+                $0.tls.maximumVersion = version
+            }
+            func request(_ method: DirectHTTP.Method, _ path: String, _ body: RequestBody = .none) -> Request
+            {
+                var request = Request(method, "https://a.test:\(port.number)\(path)", body: body)
+                request.addresses = ["127.0.0.1"]
+                return request
+            }
+            let first = try await retrying { try await client.fetch(request(.get, "/hello")) }
+            #expect(first.text == "hello a.test")
+            #expect(first.transaction.tls?.version == version)
+            let large = try await client.fetch(request(.get, "/large.txt"))
+            #expect(large.body.count == size && large.transaction.isReused)
+            #expect(large.transaction.tls?.alpn == "http/1.1")
+            let head = try await client.fetch(request(.head, "/large.txt"))
+            #expect(head.headers["Content-Length"] == "\(size)" && head.body.isEmpty)
+            #expect(try await client.fetch(request(.get, "/nothing")).status == 204)
+            #expect(try await client.fetch(request(.get, "/missing")).status == 404)
+            let posted = try await client.fetch(
+                request(.post, "/hello", .bytes([UInt8](repeating: 1, count: 200_000)))
+            )
+            #expect(posted.status == .ok)
+            let chunked = RequestBody.stream(PatternPieces(sizes: [1, 70_000]))
+            #expect(try await client.fetch(request(.put, "/hello", chunked)).status == .ok)
+            // It answers without reading those bodies, so only from here on one can be sure of the connection.
+            _ = try await client.fetch(request(.get, "/hello"))
+            #expect(try await client.fetch(request(.get, "/hello")).transaction.isReused)
+            // Sent without an end that anybody announced, and with one that was.
+            let closing = try await client.fetch(request(.get, "/close"))
+            #expect(closing.text == "bye")
+            #expect(try await !client.fetch(request(.get, "/hello")).transaction.isReused)
+        }
+    }
+
+    @Test(
+        "openssl s_server: a page that ends with the connection",
+        .enabled(if: Command.isInstalled("openssl")),
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func openSSL(version: TLSVersion) async throws {
+        let directory = try TemporaryDirectory()
+        let certificate = testAuthority.certificate(for: "a.test")
+        try directory.write(certificate.chainPEM, "chain.pem")
+        try directory.write(certificate.keyPEM, "key.pem")
+        let port = try SharedPort(on: ["127.0.0.1"])
+        let server = try Command(
+            "openssl",
+            [
+                "s_server", "-accept", "127.0.0.1:\(port.number)", "-cert", directory.path + "/chain.pem",
+                "-key", directory.path + "/key.pem", "-www", version == .tls12 ? "-tls1_2" : "-tls1_3",
+            ]
+        )
+        defer { server.stop() }
+        let client = HTTPClient.trusting()
+        var request = Request(.get, "https://a.test:\(port.number)/")
+        request.addresses = ["127.0.0.1"]
+        for round in 0..<2 {
+            let response = try await retrying { [request] in try await client.fetch(request) }
+            #expect(response.text?.contains("s_server") == true)
+            #expect(response.transaction.tls?.version == version)
+            #expect(response.transaction.tls?.resumed == (round > 0))
+            #expect(!response.transaction.isReused)
+        }
+    }
+
+    /// Until the server listens; what fails otherwise is none of this.
+    private func retrying(_ operation: () async throws -> FullResponse) async throws -> FullResponse {
+        let end = ContinuousClock.now.advanced(by: .seconds(10))
+        while true {
+            do {
+                return try await operation()
+            } catch let error as HTTPError where error.phase == .connect && ContinuousClock.now < end {
+                await Task.yield()
+            }
+        }
+    }
+
+    private func nginxConfiguration(_ directory: String, _ port: UInt16) -> String {
+        """
+        daemon off;
+        worker_processes 1;
+        pid \(directory)/pid;
+        error_log \(directory)/log;
+        events { worker_connections 64; }
+        http {
+            access_log off;
+            client_body_temp_path \(directory)/body;
+            proxy_temp_path \(directory)/proxy;
+            fastcgi_temp_path \(directory)/fastcgi;
+            uwsgi_temp_path \(directory)/uwsgi;
+            scgi_temp_path \(directory)/scgi;
+            server {
+                listen 127.0.0.1:\(port) ssl;
+                server_name a.test;
+                ssl_certificate \(directory)/chain.pem;
+                ssl_certificate_key \(directory)/key.pem;
+                ssl_protocols TLSv1.2 TLSv1.3;
+                root \(directory);
+                location = /hello { return 200 "hello $ssl_server_name"; }
+                location = /nothing { return 204; }
+                location = /close { keepalive_timeout 0; return 200 "bye"; }
+            }
+        }
+        """
+    }
+}
+
+/// A program that runs until it is stopped.
+private final class Command {
+    private let process = Process()
+
+    init(_ name: String, _ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: try #require(Self.path(of: name)))
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    func stop() {
+        process.terminate()
+    }
+
+    static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
+
+    private static func path(of name: String) -> String? {
+        let directories =
+            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        return directories.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
+    }
+}
+
+/// A directory that is there as long as the value lives.
+private final class TemporaryDirectory {
+    let path = NSTemporaryDirectory() + "direct-http-" + UUID().uuidString
+
+    init() throws {
+        // Readable for a server's worker that runs as nobody.
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func write(_ text: String, _ name: String) throws {
+        try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
+    }
+}

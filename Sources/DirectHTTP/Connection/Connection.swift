@@ -90,6 +90,8 @@ final class Connection: @unchecked Sendable {
         guard unparsed.isEmpty, unsafe buffer.baseAddress != nil else { return false }
         unsafe buffer.deallocate()
         unsafe buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        // Empty it is, but it may lie behind the end of what is no more.
+        unparsed = 0..<0
         unsafe reader.releaseMemory()
         tls?.releaseBuffers()
         return true

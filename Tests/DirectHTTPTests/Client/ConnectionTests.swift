@@ -1,0 +1,33 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A connection", .timeLimit(.minutes(1)))
+struct ConnectionTests {
+    @Test("that has given its buffers back while it was idle serves again")
+    func releasedBuffers() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let settings = HTTPClient.trusting().settings
+        let url = try HTTPURL(server.https("a.test"))
+        let timeouts = Timeouts().nanoseconds
+        let connection = try await Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+            .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
+        for _ in 0..<3 {
+            let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
+            let (count, _) = try exchange.compose(Request(.get, url), url, [:])
+            try await exchange.send(count)
+            let head = try await exchange.receiveHead(from: .now, nil)
+            #expect(head.status == .ok)
+            var reading = BodyReading(exchange, nil)
+            var body = try reading.takeBuffered()
+            while let piece = try await reading.next() { body += piece }
+            #expect(body == Array("hello".utf8))
+            #expect(connection.isStillQuiet())
+            connection.releaseBuffers()
+        }
+        connection.close()
+        #expect(server.requests.count == 3)
+    }
+}

@@ -6,8 +6,8 @@ final class TLSSecrets: Sendable {
     let sessions = SessionCache()
     private let settings: TLSSettings
     private let made = Locked<TLSContext?>(nil)
-    /// Held while one is made, by threads that may block; nobody else waits for it. Not a lock of `Void`: the
-    /// thread sanitizer takes the place where nothing is for a place where something is.
+    /// Held while one is made, by threads that may block; nobody else waits for it. It guards no value,
+    /// but the thread sanitizer misreads a lock of `Void`.
     private let making = Locked(false)
 
     init(_ settings: TLSSettings) {

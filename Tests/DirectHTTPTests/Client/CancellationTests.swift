@@ -16,7 +16,7 @@ struct CancellationTests {
         let start = ContinuousClock.now
         task.cancel()
         await #expect(throws: CancellationError.self, sourceLocation: location) { try await task.value }
-        #expect(start.duration(to: .now) < .seconds(1), sourceLocation: location)
+        #expect(start.duration(to: .now) < patience, sourceLocation: location)
     }
 
     private func expectClosed(_ server: FixtureServer) async throws {
@@ -39,6 +39,22 @@ struct CancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await client.get(server.http()).text == "hello")
         #expect(server.requests.count == 2)
+    }
+
+    @Test("takes hold at once: of several times the shortest is a matter of milliseconds")
+    func promptness() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
+        let client = HTTPClient()
+        var shortest = Duration.seconds(60)
+        for round in 1...8 {
+            let task = Task { try await client.get(server.http()) }
+            try await server.waitUntil { $0.count == round && ($0.last?.receivedCount ?? 0) > 0 }
+            let start = ContinuousClock.now
+            task.cancel()
+            _ = await task.result
+            shortest = min(shortest, start.duration(to: .now))
+        }
+        #expect(shortest < .milliseconds(250))
     }
 
     @Test("while connecting")

@@ -152,9 +152,9 @@ private final class Command {
     static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
 
     private static func path(of name: String) -> String? {
-        let directories =
-            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
-        return directories.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
+        let path: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let directories: [String] = path.split(separator: ":").map(String.init) + ["/usr/sbin"]
+        return directories.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 }
 

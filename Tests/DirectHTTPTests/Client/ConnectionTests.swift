@@ -25,7 +25,7 @@ struct ConnectionTests {
             while let piece = try await reading.next() { body += piece }
             #expect(body == Array("hello".utf8))
             #expect(connection.isStillQuiet())
-            connection.releaseBuffers()
+            _ = connection.releaseBuffers()
         }
         connection.close()
         #expect(server.requests.count == 3)

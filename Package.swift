@@ -49,6 +49,14 @@ let package = Package(
             swiftSettings: manners
         ),
         .testTarget(name: "TLSFixturesTests", dependencies: ["TLSFixtures"], swiftSettings: manners),
+
+        // No product: it puts the client before the harnesses of public suites (scripts/suites).
+        .executableTarget(
+            name: "suite-adapter",
+            dependencies: ["DirectHTTP", "DirectTLS"],
+            path: "Tests/SuiteAdapter",
+            swiftSettings: manners
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

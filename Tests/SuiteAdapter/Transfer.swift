@@ -1,0 +1,101 @@
+import DirectHTTP
+import Foundation
+
+extension SuiteAdapter {
+    /// Makes the transfers of one job in turn, with one client, each at the job's address whatever its URL says.
+    ///
+    /// Keys that ask for what the client does not do yet (follow, jar, decompress, user, te, http09, http10) are
+    /// not acted on: the harness sees what the client does today.
+    static func transfer() async throws {
+        let input = FileHandle.standardInput.readDataToEndOfFile()
+        let job = try JSONDecoder().decode(Job.self, from: input)
+        let endpoint = try Endpoint(job.connect)
+        let client = HTTPClient { $0.headers = [:] }
+        for step in job.transfers { try await printLine(step.outcome(client, endpoint)) }
+    }
+}
+
+private struct Job: Decodable {
+    let connect: String
+    let transfers: [Transfer]
+}
+
+private struct Transfer: Decodable {
+    let url: String
+    let method: String
+    let headers: [[String]]?
+    let remove_headers: [String]?
+    let body_b64: Data?
+    let chunked_upload: Bool?
+    let cookie: String?
+    let bearer: String?
+    let timeout: Double?
+    let max_bytes: Int?
+
+    func outcome(_ client: HTTPClient, _ endpoint: Endpoint) async -> Outcome {
+        var outcome = Outcome()
+        do {
+            let response = try await client.send(request(to: endpoint))
+            outcome.status = Int(response.status.code)
+            outcome.headers = response.headers.map { [$0.name, $0.value] }
+            let limit = max_bytes ?? 64 * 1024 * 1024
+            var body: [UInt8] = []
+            defer { outcome.body_b64 = Data(body) }
+            for try await piece in response.body {
+                body += piece
+                guard body.count <= limit else { throw UsageError("more than \(limit) bytes") }
+            }
+        } catch {
+            outcome.error = "\(error)"
+        }
+        return outcome
+    }
+
+    private func request(to endpoint: Endpoint) throws -> Request {
+        guard let method = Method(validating: method) else { throw UsageError("method \(self.method)") }
+        var request = Request(method, url)
+        request.addresses = [endpoint]
+        request.headers = fields
+        request.body = content
+        var timeouts = Timeouts()
+        timeouts.total = .seconds(timeout ?? 20)
+        request.timeouts = timeouts
+        return request
+    }
+
+    /// What the job asks for, and what any client sends unless the job takes it away.
+    private var fields: Headers {
+        var fields = Headers((headers ?? []).map { (name: $0[0], value: $0[1]) })
+        if let cookie { fields.add("Cookie", cookie) }
+        if let bearer { fields.add("Authorization", "Bearer \(bearer)") }
+        let unwanted = (remove_headers ?? []).map { $0.lowercased() }
+        for (name, value) in [("User-Agent", "suite-adapter"), ("Accept", "*/*")] {
+            guard !fields.contains(name), !unwanted.contains(name.lowercased()) else { continue }
+            fields.add(name, value)
+        }
+        return fields
+    }
+
+    private var content: RequestBody {
+        guard let body_b64 else { return .none }
+        guard chunked_upload == true else { return .bytes(Array(body_b64)) }
+        return .stream(AsyncStream([Array(body_b64)]))
+    }
+}
+
+/// What one transfer came to; with an error also what had arrived before it.
+private struct Outcome: Encodable {
+    var status = 0
+    var headers: [[String]] = []
+    var body_b64 = Data()
+    var error: String?
+}
+
+extension AsyncStream where Element: Sendable {
+    fileprivate init(_ elements: [Element]) {
+        self.init { continuation in
+            for element in elements { continuation.yield(element) }
+            continuation.finish()
+        }
+    }
+}

@@ -1,7 +1,7 @@
 /// Puts the client behind the small command lines that harnesses of public test suites drive.
 ///
 ///     suite-adapter get URL --connect ADDRESS:PORT [--cacert FILE]
-///     suite-adapter transfer < JOB
+///     suite-adapter transfer [--lenient] < JOB
 ///     suite-adapter verify   < LINES
 ///     suite-adapter url      < LINES
 ///
@@ -13,7 +13,7 @@ enum SuiteAdapter {
         do {
             switch arguments.first {
             case "get": try await get(Array(arguments.dropFirst()))
-            case "transfer": try await transfer()
+            case "transfer": try await transfer(lenient: arguments.contains("--lenient"))
             case "verify": try answerLines(verdict(on:))
             case "url": try answerLines(reading(of:))
             default: throw UsageError("usage: suite-adapter get|transfer|verify|url")

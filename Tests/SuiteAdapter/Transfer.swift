@@ -6,11 +6,16 @@ extension SuiteAdapter {
     ///
     /// Keys that ask for what the client does not do yet (follow, jar, decompress, user, te, http09, http10) are
     /// not acted on: the harness sees what the client does today.
-    static func transfer() async throws {
+    ///
+    /// `lenient` overlooks the faults of old servers that can be overlooked.
+    static func transfer(lenient: Bool) async throws {
         let input = FileHandle.standardInput.readDataToEndOfFile()
         let job = try JSONDecoder().decode(Job.self, from: input)
         let endpoint = try Endpoint(job.connect)
-        let client = HTTPClient { $0.headers = [:] }
+        let client = HTTPClient {
+            $0.headers = [:]
+            if lenient { $0.leniency = .everything }
+        }
         for step in job.transfers { try await printLine(step.outcome(client, endpoint)) }
     }
 }
@@ -97,5 +102,14 @@ extension AsyncStream where Element: Sendable {
             for element in elements { continuation.yield(element) }
             continuation.finish()
         }
+    }
+}
+
+extension HTTP1Leniency {
+    fileprivate static var everything: HTTP1Leniency {
+        var leniency = HTTP1Leniency()
+        leniency.acceptsBareLineFeeds = true
+        leniency.unfoldsLines = true
+        return leniency
     }
 }

@@ -14,18 +14,11 @@ private let nameCheckFlags = UInt32(
 extension TLSConnection {
     /// Says what the certificate must prove, and sends a name, never an address, as SNI.
     func expectIdentity() throws(TLSError) {
-        SSL_set_verify(ssl, SSL_VERIFY_PEER, noteRejection)
-        let parameters = SSL_get0_param(ssl)
-        X509_VERIFY_PARAM_set_hostflags(parameters, nameCheckFlags)
-        let isSet =
-            switch identity.kind {
-            case .name:
-                X509_VERIFY_PARAM_set1_host(parameters, identity.text, 0) == 1
-                    && direct_SSL_set_tlsext_host_name(ssl, identity.text) == 1
-            case .address:
-                X509_VERIFY_PARAM_set1_ip_asc(parameters, identity.text) == 1
-            }
-        guard isSet else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
+        SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
+        let sendsName = identity.kind == .name
+        guard identity.demand(in: SSL_get0_param(ssl)),
+            !sendsName || direct_SSL_set_tlsext_host_name(ssl, identity.text) == 1
+        else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
     }
 
     /// What OpenSSL leaves to its caller: it lets a session of one name resume for another, and reports success
@@ -67,6 +60,17 @@ extension TLSConnection {
     }
 }
 
+extension ServerIdentity {
+    /// Has OpenSSL check the name or address; false where it cannot.
+    func demand(in parameters: OpaquePointer?) -> Bool {
+        X509_VERIFY_PARAM_set_hostflags(parameters, nameCheckFlags)
+        return switch kind {
+        case .name: X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1
+        case .address: X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1
+        }
+    }
+}
+
 /// What the certificate check found at the first fault.
 final class Rejection {
     let error: TLSError
@@ -75,6 +79,7 @@ final class Rejection {
 
     init(
         _ code: Int32,
+        reason: String? = nil,
         depth: Int32,
         at certificate: OpaquePointer?,
         leaf: OpaquePointer?,
@@ -90,7 +95,7 @@ final class Rejection {
             error = .certificateRejected(
                 CertificateFault(
                     code: Int(code),
-                    reason: String(cString: X509_verify_cert_error_string(Int(code))),
+                    reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
                     depth: Int(depth),
                     subject: certificate.map { CertificateReader($0).subject } ?? "",
                     expected: identity.text,
@@ -105,22 +110,4 @@ final class Rejection {
         for index in 0..<OPENSSL_sk_num(chain) { X509_free(OpaquePointer(OPENSSL_sk_value(chain, index))) }
         OPENSSL_sk_free(chain)
     }
-}
-
-/// Called for each certificate of the chain, with 0 where OpenSSL found a fault. It never forgives one.
-private func noteRejection(_ isGood: Int32, _ check: OpaquePointer?) -> Int32 {
-    guard isGood != 1, let check else { return isGood }
-    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
-    guard let ssl = X509_STORE_CTX_get_ex_data(check, index),
-        let connection = TLSConnection.owning(OpaquePointer(ssl))
-    else { return 0 }
-    connection.rejection = Rejection(
-        X509_STORE_CTX_get_error(check),
-        depth: X509_STORE_CTX_get_error_depth(check),
-        at: X509_STORE_CTX_get_current_cert(check),
-        leaf: X509_STORE_CTX_get0_cert(check),
-        chain: X509_STORE_CTX_get0_untrusted(check),
-        identity: connection.identity
-    )
-    return 0
 }

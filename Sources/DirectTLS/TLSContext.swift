@@ -66,13 +66,25 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_sess_set_new_cb(raw, TLSConnection.keepNewSession)
     }
 
-    /// The place for a stricter check of the chain too (`X509_V_FLAG_X509_STRICT`, a higher security level).
     private func setTrust() throws(TLSError) {
         let store = try TrustStore.make(settings.roots)
         // The context takes a reference of its own.
         SSL_CTX_set1_cert_store(raw, store)
         X509_STORE_free(store)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(raw, checkServerChain, nil)
+        setStrictness()
+    }
+
+    private func setStrictness() {
+        // Of curves, ciphers and signatures as well as of the chain. The administrator may ask for more.
+        let level = settings.certificateRules.minimumSecurityLevel
+        SSL_CTX_set_security_level(raw, max(level, SSL_CTX_get_security_level(raw)))
+        if settings.certificateRules == .publicWeb {
+            X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_X509_STRICT))
+        }
+        // Twice a certificate with 10,000 names; OpenSSL's own limit of 100 KiB is too small for one.
+        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, 768 * 1024, nil)
     }
 
     private func use(_ identity: ClientIdentity) throws(TLSError) {

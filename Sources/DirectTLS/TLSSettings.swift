@@ -12,10 +12,13 @@ public struct TLSSettings: Hashable, Sendable {
     /// The newest version of TLS to speak.
     public var maximumVersion = TLSVersion.tls13
 
+    /// Which rules a server's certificates must keep, besides those that OpenSSL always checks.
+    public var certificateRules = CertificateRules.widelyKept
+
     /// Whether a later connection to the same name and port may skip the full handshake.
     public var resumesSessions = true
 
-    /// The system's roots, TLS 1.2 and 1.3, no client certificate.
+    /// The system's roots, the rules that nearly all certificates keep, TLS 1.2 and 1.3, no client certificate.
     public init() {}
 }
 

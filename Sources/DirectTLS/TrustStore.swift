@@ -82,6 +82,9 @@ final class CertificateList {
         items = [certificate]
     }
 
+    /// The first certificate. Borrowed.
+    var first: OpaquePointer? { items.first }
+
     deinit {
         for certificate in items { X509_free(certificate) }
     }

@@ -3,10 +3,10 @@ import DirectHTTP
 extension SuiteAdapter {
     /// One GET of an https URL at a given address, trusting only the certificates of a file. Returns when the
     /// whole response was received.
-    static func get(_ arguments: [String]) async throws {
-        let options = try GetOptions(arguments)
+    static func get(_ options: GetOptions) async throws {
         let client = HTTPClient {
             $0.timeouts.total = .seconds(8)
+            $0.tls.certificateRules = options.rules
             if let file = options.roots { $0.tls.roots = .only([.pemFile(file)]) }
         }
         var request = Request(.get, options.url)
@@ -15,24 +15,21 @@ extension SuiteAdapter {
     }
 }
 
-private struct GetOptions {
+struct GetOptions {
     let url: String
     let endpoint: Endpoint
     let roots: String?
+    let rules: CertificateRules
 
-    init(_ arguments: [String]) throws {
-        var words: [String] = []
-        var values: [String: String] = [:]
-        var rest = arguments[...]
-        while let word = rest.popFirst() {
-            if word.hasPrefix("--") { values[word] = rest.popFirst() } else { words.append(word) }
-        }
-        guard words.count == 1, let connect = values.removeValue(forKey: "--connect") else {
+    init(_ words: ArraySlice<String>) throws {
+        var arguments = try Arguments(words)
+        guard let connect = arguments.take("--connect"), arguments.words.count == 1 else {
             throw UsageError("usage: suite-adapter get URL --connect ADDRESS:PORT [--cacert FILE]")
         }
-        url = words[0]
+        url = arguments.words[0]
         endpoint = try Endpoint(connect)
-        roots = values.removeValue(forKey: "--cacert")
-        guard values.isEmpty else { throw UsageError("unknown option \(values.keys.sorted()[0])") }
+        roots = arguments.take("--cacert")
+        rules = try arguments.takeRules()
+        try arguments.finish()
     }
 }

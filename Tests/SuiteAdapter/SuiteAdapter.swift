@@ -1,22 +1,34 @@
 /// Puts the client behind the small command lines that harnesses of public test suites drive.
 ///
-///     suite-adapter get URL --connect ADDRESS:PORT [--cacert FILE]
+///     suite-adapter get URL --connect ADDRESS:PORT [--cacert FILE] [--rules RULES]
 ///     suite-adapter transfer [--lenient] < JOB
-///     suite-adapter verify   < LINES
-///     suite-adapter url      < LINES
+///     suite-adapter verify [--rules RULES] < LINES
+///     suite-adapter url < LINES
 ///
 /// Adapters for cookie dates, DNS messages and the cache come with the code that they are to judge.
 @main
 enum SuiteAdapter {
     static func main() async {
-        let arguments = CommandLine.arguments.dropFirst()
+        let words = CommandLine.arguments.dropFirst()
+        let rest = words.dropFirst()
         do {
-            switch arguments.first {
-            case "get": try await get(Array(arguments.dropFirst()))
-            case "transfer": try await transfer(lenient: arguments.contains("--lenient"))
-            case "verify": try answerLines(verdict(on:))
-            case "url": try answerLines(reading(of:))
-            default: throw UsageError("usage: suite-adapter get|transfer|verify|url")
+            switch words.first {
+            case "get":
+                try await get(GetOptions(rest))
+            case "transfer":
+                var arguments = try Arguments(rest, flags: ["--lenient"])
+                let isLenient = arguments.take("--lenient") != nil
+                try arguments.finish()
+                try await transfer(lenient: isLenient)
+            case "verify":
+                var arguments = try Arguments(rest)
+                let judge = try ChainJudge(rules: arguments.takeRules())
+                try arguments.finish()
+                try answerLines(judge.verdict(on:))
+            case "url":
+                try answerLines(reading(of:))
+            default:
+                throw UsageError("usage: suite-adapter get|transfer|verify|url")
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

@@ -29,13 +29,21 @@ private struct Transfer: Decodable {
     let url: String
     let method: String
     let headers: [[String]]?
-    let remove_headers: [String]?
-    let body_b64: Data?
-    let chunked_upload: Bool?
+    let removedHeaders: [String]?
+    let body: Data?
+    let isChunked: Bool?
     let cookie: String?
     let bearer: String?
     let timeout: Double?
-    let max_bytes: Int?
+    let limit: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case url, method, headers, cookie, bearer, timeout
+        case removedHeaders = "remove_headers"
+        case body = "body_b64"
+        case isChunked = "chunked_upload"
+        case limit = "max_bytes"
+    }
 
     func outcome(_ client: HTTPClient, _ endpoint: Endpoint) async -> Outcome {
         var outcome = Outcome()
@@ -43,12 +51,12 @@ private struct Transfer: Decodable {
             let response = try await client.send(request(to: endpoint))
             outcome.status = Int(response.status.code)
             outcome.headers = response.headers.map { [$0.name, $0.value] }
-            let limit = max_bytes ?? 64 * 1024 * 1024
-            var body: [UInt8] = []
-            defer { outcome.body_b64 = Data(body) }
+            let limit = limit ?? 64 * 1024 * 1024
+            var bytes: [UInt8] = []
+            defer { outcome.body = Data(bytes) }
             for try await piece in response.body {
-                body += piece
-                guard body.count <= limit else { throw UsageError("more than \(limit) bytes") }
+                bytes += piece
+                guard bytes.count <= limit else { throw UsageError("more than \(limit) bytes") }
             }
         } catch {
             outcome.error = "\(error)"
@@ -73,7 +81,7 @@ private struct Transfer: Decodable {
         var fields = Headers((headers ?? []).map { (name: $0[0], value: $0[1]) })
         if let cookie { fields.add("Cookie", cookie) }
         if let bearer { fields.add("Authorization", "Bearer \(bearer)") }
-        let unwanted = (remove_headers ?? []).map { $0.lowercased() }
+        let unwanted = (removedHeaders ?? []).map { $0.lowercased() }
         for (name, value) in [("User-Agent", "suite-adapter"), ("Accept", "*/*")] {
             guard !fields.contains(name), !unwanted.contains(name.lowercased()) else { continue }
             fields.add(name, value)
@@ -82,9 +90,9 @@ private struct Transfer: Decodable {
     }
 
     private var content: RequestBody {
-        guard let body_b64 else { return .none }
-        guard chunked_upload == true else { return .bytes(Array(body_b64)) }
-        return .stream(AsyncStream([Array(body_b64)]))
+        guard let body else { return .none }
+        guard isChunked == true else { return .bytes(Array(body)) }
+        return .stream(AsyncStream([Array(body)]))
     }
 }
 
@@ -92,8 +100,13 @@ private struct Transfer: Decodable {
 private struct Outcome: Encodable {
     var status = 0
     var headers: [[String]] = []
-    var body_b64 = Data()
+    var body = Data()
     var error: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case status, headers, error
+        case body = "body_b64"
+    }
 }
 
 extension AsyncStream where Element: Sendable {

@@ -1,0 +1,98 @@
+internal import CDirectOpenSSL
+
+/// Judges the certificates of a server: by OpenSSL, by other paths where OpenSSL's own fails, by our rules.
+struct ChainCheck {
+    /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
+    private let check: OpaquePointer
+    private let rules: [ChainRule]
+    private let identity: ServerIdentity
+
+    init(_ check: OpaquePointer, rules: CertificateRules, identity: ServerIdentity) {
+        self.check = check
+        self.rules = rules.rules
+        self.identity = identity
+    }
+
+    /// Verifies, and leaves the verdict in the check too, from where OpenSSL takes alert and chain.
+    func run() -> Rejection? {
+        // Failed attempts leave errors behind, and one in the queue makes a good handshake look failed.
+        ERR_set_mark()
+        guard let rejection = rejectionOfFirstPath() else {
+            ERR_pop_to_mark()
+            return nil
+        }
+        if isCurable, var search = PathSearch(after: check),
+            let chain = search.find(where: { rules.firstFault(in: $0) == nil })
+        {
+            adopt(chain)
+            ERR_pop_to_mark()
+            return nil
+        }
+        ERR_clear_last_mark()
+        return rejection
+    }
+
+    /// The path that OpenSSL builds, and the first fault in it: its own, else ours.
+    private func rejectionOfFirstPath() -> Rejection? {
+        guard X509_verify_cert(check) == 1 else {
+            if X509_STORE_CTX_get_error(check) == X509_V_OK {
+                X509_STORE_CTX_set_error(check, X509_V_ERR_UNSPECIFIED)
+            }
+            return rejection(nil)
+        }
+        guard let chain = X509_STORE_CTX_get0_chain(check), let fault = rules.firstFault(in: chain) else {
+            return nil
+        }
+        X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION)
+        X509_STORE_CTX_set_error_depth(check, fault.certificate.depth)
+        X509_STORE_CTX_set_current_cert(check, fault.certificate.raw)
+        return rejection(fault.rule)
+    }
+
+    private func rejection(_ rule: ChainRule?) -> Rejection {
+        Rejection(
+            X509_STORE_CTX_get_error(check),
+            reason: rule?.fault,
+            depth: X509_STORE_CTX_get_error_depth(check),
+            at: X509_STORE_CTX_get_current_cert(check),
+            leaf: X509_STORE_CTX_get0_cert(check),
+            chain: X509_STORE_CTX_get0_untrusted(check),
+            identity: identity
+        )
+    }
+
+    /// Whether the fault may lie in the path and not in the server's own certificate.
+    private var isCurable: Bool {
+        if X509_STORE_CTX_get_error_depth(check) > 0 { return true }
+        switch X509_STORE_CTX_get_error(check) {
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_SIGNATURE_FAILURE,
+            X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
+            X509_V_ERR_APPLICATION_VERIFICATION:
+            return true
+        default: return false
+        }
+    }
+
+    /// Makes another path's chain the check's own, which takes over our reference.
+    private func adopt(_ chain: OpaquePointer) {
+        X509_STORE_CTX_set0_verified_chain(check, chain)
+        X509_STORE_CTX_set_error(check, X509_V_OK)
+        X509_STORE_CTX_set_error_depth(check, 0)
+    }
+}
+
+/// OpenSSL's callback in place of its own verification, once a handshake that is not resumed.
+let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
+    guard let check else { return 0 }
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    guard let ssl = X509_STORE_CTX_get_ex_data(check, index),
+        let connection = TLSConnection.owning(OpaquePointer(ssl))
+    else {
+        X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION)
+        return 0
+    }
+    let rules = connection.context.settings.certificateRules
+    connection.rejection = ChainCheck(check, rules: rules, identity: connection.identity).run()
+    return connection.rejection == nil ? 1 : 0
+}

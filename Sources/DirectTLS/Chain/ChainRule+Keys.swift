@@ -1,0 +1,24 @@
+internal import CDirectOpenSSL
+
+extension ChainRule {
+    /// Baseline Requirements, section 6.1.5, and RFC 8446, section 4.2.3: RSA and elliptic curves. DSA is gone from TLS 1.3,
+    /// from browsers, Go and rustls; OpenSSL still accepts it in authorities.
+    static let onlyCurrentKeyKinds = ChainRule(
+        "a key that is neither RSA nor of an elliptic curve (Baseline Requirements, 6.1.5)"
+    ) { certificate in
+        guard let key = X509_get0_pubkey(certificate.raw) else { return true }
+        switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS, EVP_PKEY_EC, EVP_PKEY_ED25519, EVP_PKEY_ED448: return false
+        default: return true
+        }
+    }
+
+    /// Baseline Requirements, section 6.1.5: the bits of an RSA modulus are a multiple of 8.
+    static let wholeByteKeys = ChainRule(
+        "an RSA key whose bits do not fill bytes (Baseline Requirements, 6.1.5)"
+    ) { certificate in
+        guard let key = X509_get0_pubkey(certificate.raw) else { return true }
+        let kind = EVP_PKEY_get_base_id(key)
+        return (kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS) && EVP_PKEY_get_bits(key) % 8 != 0
+    }
+}

@@ -1,0 +1,93 @@
+internal import CDirectOpenSSL
+
+extension ChainRule {
+    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is there, not critical, and does not say "any".
+    ///
+    /// That it names servers, OpenSSL has checked, if it is there at all.
+    static let serversHaveServerPurpose = ChainRule(
+        "a server's extKeyUsage is missing, critical, or for any purpose (Baseline Requirements, 7.1.2.7.10)"
+    ) { certificate in
+        guard certificate.isServers else { return false }
+        guard certificate.has(NID_ext_key_usage), !certificate.marksCritical(NID_ext_key_usage) else {
+            return true
+        }
+        return X509_get_extended_key_usage(certificate.raw) & UInt32(XKU_ANYEKU) != 0
+    }
+
+    /// RFC 5280, section 4.2.1.6, and Baseline Requirements, section 7.1.2.7.12: letters, digits and hyphens (RFC 1034,
+    /// section 3.5), with a wildcard for a whole first label at most.
+    static let onlyHostNames = ChainRule(
+        "a dNSName that is no host name (RFC 5280, 4.2.1.6)"
+    ) { certificate in
+        certificate.isServers && !certificate.names.dns.allSatisfy(isHostNameOrWildcard)
+    }
+
+    /// Baseline Requirements, section 7.1.4.3: a common name repeats a name of the subjectAltName, character by character.
+    static let commonNameIsAlternativeName = ChainRule(
+        "a common name that is no name of the subjectAltName (Baseline Requirements, 7.1.4.3)"
+    ) { certificate in
+        guard certificate.isServers else { return false }
+        let commonNames = certificate.commonNames
+        guard !commonNames.isEmpty else { return false }
+        let names = certificate.names.all
+        return !commonNames.allSatisfy(names.contains)
+    }
+
+    /// Baseline Requirements, section 7.1.2.7.12: critical if the subject is empty, and only then.
+    static let alternativeNamesCriticality = ChainRule(
+        "a critical subjectAltName beside a subject, or the other way round (Baseline Requirements, 7.1.2.7.12)"
+    ) { certificate in
+        guard certificate.isServers, certificate.has(NID_subject_alt_name) else { return false }
+        let isEmpty = X509_NAME_entry_count(X509_get_subject_name(certificate.raw)) == 0
+        return isEmpty != certificate.marksCritical(NID_subject_alt_name)
+    }
+
+    /// RFC 5280, section 4.2.2.1: one access description or more. Go refuses such a certificate, too.
+    static let decodableInformationAccess = ChainRule(
+        "authorityInfoAccess that cannot be read (RFC 5280, 4.2.2.1)"
+    ) { certificate in
+        certificate.has(NID_info_access)
+            && certificate.withExtension(NID_info_access, free: { AUTHORITY_INFO_ACCESS_free($0) }) { list in
+                OPENSSL_sk_num(list) <= 0
+            }
+    }
+}
+
+extension CheckedCertificate {
+    fileprivate var commonNames: [String] {
+        let subject = X509_get_subject_name(raw)
+        var names: [String] = []
+        var index = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
+        while index >= 0 {
+            names.append(text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index))))
+            index = X509_NAME_get_index_by_NID(subject, NID_commonName, index)
+        }
+        return names
+    }
+
+    /// The text of a directory string, which may be encoded in several ways.
+    private func text(_ string: UnsafePointer<ASN1_STRING>?) -> String {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let count = ASN1_STRING_to_UTF8(&encoded, string)
+        guard count >= 0, let encoded else { return "" }
+        defer { CRYPTO_free(encoded, nil, 0) }
+        return String(decoding: UnsafeBufferPointer(start: encoded, count: Int(count)), as: UTF8.self)
+    }
+}
+
+private func isHostNameOrWildcard(_ name: String) -> Bool {
+    let host = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
+    let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    let hyphen = UInt8(ascii: "-")
+    return labels.allSatisfy { label in
+        (1...63).contains(label.count) && label.first != hyphen && label.last != hyphen
+            && label.allSatisfy { byte in
+                switch byte {
+                case hyphen, UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                default: (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                }
+            }
+    }
+}

@@ -1,0 +1,70 @@
+internal import CDirectOpenSSL
+
+/// A certificate in its place in a chain. Borrows the pointers of the chain, and must not outlive it.
+struct CheckedCertificate {
+    let raw: OpaquePointer
+    /// The whole chain, from the server's certificate to a root.
+    let chain: OpaquePointer
+    /// How far from the server's own certificate.
+    let depth: Int32
+    private let count: Int32
+
+    static func all(of chain: OpaquePointer) -> [CheckedCertificate] {
+        let count = OPENSSL_sk_num(chain)
+        return (0..<max(0, count)).compactMap { depth in
+            OPENSSL_sk_value(chain, depth).map {
+                CheckedCertificate(raw: OpaquePointer($0), chain: chain, depth: depth, count: count)
+            }
+        }
+    }
+
+    /// Whether this is the server's own certificate.
+    var isServers: Bool { depth == 0 }
+
+    /// Whether this is the trusted certificate at the chain's end.
+    var isRoot: Bool { depth == count - 1 }
+
+    /// Whether its basicConstraints call it an authority.
+    var isAuthority: Bool { hasFlag(EXFLAG_CA) && hasFlag(EXFLAG_BCONS) }
+
+    func hasFlag(_ flag: Int32) -> Bool {
+        X509_get_extension_flags(raw) & UInt32(bitPattern: flag) != 0
+    }
+
+    /// Whether it has the extension of this kind.
+    func has(_ kind: Int32) -> Bool {
+        X509_get_ext_by_NID(raw, kind, -1) >= 0
+    }
+
+    /// Whether it has the extension of this kind, and marks it as critical.
+    func marksCritical(_ kind: Int32) -> Bool {
+        let index = X509_get_ext_by_NID(raw, kind, -1)
+        return index >= 0 && X509_EXTENSION_get_critical(X509_get_ext(raw, index)) == 1
+    }
+
+    /// Lends the decoded extension, or nil where there is none or it cannot be decoded.
+    func withExtension<Result>(
+        _ kind: Int32,
+        free: (OpaquePointer) -> Void,
+        _ body: (OpaquePointer?) -> Result
+    ) -> Result {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let decoded = X509_get_ext_d2i(raw, kind, nil, nil).map({ OpaquePointer($0) }) else {
+            return body(nil)
+        }
+        defer { free(decoded) }
+        return body(decoded)
+    }
+
+    /// The names of its subjectAltName.
+    var names: CertificateReader.Names {
+        CertificateReader(raw).names(atMost: 10_000)
+    }
+}
+
+/// The bytes of an ASN.1 string.
+func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    guard let string, let start = ASN1_STRING_get0_data(string) else { return [] }
+    return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
+}

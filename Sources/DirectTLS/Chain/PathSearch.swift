@@ -1,0 +1,94 @@
+internal import CDirectOpenSSL
+
+/// Looks for another path from a server's certificate to a root, among the certificates that the server sent.
+///
+/// OpenSSL follows one issuer a certificate, the first that fits by name and date, and gives up where this leads to
+/// nothing. Servers send cross-signed certificates of the same authority, in any order, and RFC 8446, section 4.4.2
+/// asks clients to cope (RFC 4158 says how paths are built). So each path that ends below a trusted certificate is
+/// offered to OpenSSL alone, which judges it like any other: nothing passes that OpenSSL would not accept from a
+/// server that sends just these certificates.
+struct PathSearch {
+    /// The check that failed, for its roots and its parameters. Borrowed.
+    private let check: OpaquePointer
+    private let leaf: OpaquePointer
+    private let others: [OpaquePointer]
+    // The server chooses what we search, and a mesh of cross-certificates has more paths than there is time.
+    private static let mostCertificates: Int32 = 100
+    private static let longestPath = 10
+    private var stepsLeft = 256
+    /// Each costs as many signatures as the path is long.
+    private var attemptsLeft = 16
+
+    init?(after check: OpaquePointer) {
+        guard let leaf = X509_STORE_CTX_get0_cert(check) else { return nil }
+        self.check = check
+        self.leaf = leaf
+        let sent = X509_STORE_CTX_get0_untrusted(check)
+        others = (0..<max(0, min(OPENSSL_sk_num(sent), Self.mostCertificates))).compactMap { index in
+            OPENSSL_sk_value(sent, index).map { OpaquePointer($0) }
+        }.filter { certificate in
+            // One signed by itself leads nowhere: a root counts because it is in the store.
+            X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) == 0 && X509_cmp(certificate, leaf) != 0
+        }
+        guard !others.isEmpty else { return nil }
+    }
+
+    /// The first chain that OpenSSL accepts and `accepts` too. The caller owns it.
+    mutating func find(where accepts: (OpaquePointer) -> Bool) -> OpaquePointer? {
+        var path = [leaf]
+        return extend(&path, accepts)
+    }
+
+    private mutating func extend(
+        _ path: inout [OpaquePointer],
+        _ accepts: (OpaquePointer) -> Bool
+    ) -> OpaquePointer? {
+        guard let top = path.last, attemptsLeft > 0 else { return nil }
+        if hasTrustedIssuer(top) {
+            attemptsLeft -= 1
+            if let chain = verified(path, accepts) { return chain }
+        }
+        guard path.count < Self.longestPath else { return nil }
+        for issuer in others where X509_check_issued(issuer, top) == X509_V_OK {
+            guard !path.contains(where: { isSame($0, issuer) }) else { continue }
+            guard stepsLeft > 0 else { return nil }
+            stepsLeft -= 1
+            path.append(issuer)
+            if let chain = extend(&path, accepts) { return chain }
+            path.removeLast()
+        }
+        return nil
+    }
+
+    /// The same authority twice is a loop, whatever the certificates.
+    private func isSame(_ one: OpaquePointer, _ other: OpaquePointer) -> Bool {
+        let names = (X509_get_subject_name(one), X509_get_subject_name(other))
+        guard X509_NAME_cmp(names.0, names.1) == 0 else { return false }
+        guard let key = X509_get0_pubkey(one), let otherKey = X509_get0_pubkey(other) else { return false }
+        return EVP_PKEY_eq(key, otherKey) == 1
+    }
+
+    private func hasTrustedIssuer(_ certificate: OpaquePointer) -> Bool {
+        var issuer: OpaquePointer?
+        defer { X509_free(issuer) }
+        return X509_STORE_CTX_get1_issuer(&issuer, check, certificate) == 1
+    }
+
+    /// The chain that OpenSSL makes of the path and the roots, if it is good. Owned by the caller.
+    private func verified(
+        _ path: [OpaquePointer],
+        _ accepts: (OpaquePointer) -> Bool
+    ) -> OpaquePointer? {
+        guard let attempt = X509_STORE_CTX_new(), let sent = OPENSSL_sk_new_null() else { return nil }
+        // The stack borrows the certificates, and must outlive the attempt.
+        defer { OPENSSL_sk_free(sent) }
+        defer { X509_STORE_CTX_free(attempt) }
+        for certificate in path.dropFirst() { OPENSSL_sk_push(sent, UnsafeRawPointer(certificate)) }
+        guard X509_STORE_CTX_init(attempt, X509_STORE_CTX_get0_store(check), leaf, sent) == 1,
+            X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(attempt), X509_STORE_CTX_get0_param(check)) == 1,
+            X509_verify_cert(attempt) == 1,
+            let chain = X509_STORE_CTX_get0_chain(attempt), accepts(chain)
+        else { return nil }
+        return X509_STORE_CTX_get1_chain(attempt)
+    }
+}

@@ -1,0 +1,57 @@
+internal import CDirectOpenSSL
+
+extension TLSContext {
+    /// Judges a chain as a handshake would, without one.
+    ///
+    /// - Parameters:
+    ///   - chain: The server's certificate in DER form, then what it sends with it, in any order.
+    ///   - time: Seconds since 1970 to judge dates by, in place of now.
+    ///   - intermediates: How many certificates there may be between the server's and a root.
+    /// - Returns: Why the chain is not to be trusted, or nil.
+    package func verify(
+        _ chain: [[UInt8]],
+        for identity: ServerIdentity,
+        at time: Int? = nil,
+        intermediates: Int? = nil
+    ) -> TLSError? {
+        do throws(TLSError) {
+            let certificates = try chain.map { bytes throws(TLSError) in try CertificateList(der: bytes) }
+            // All below borrows from them.
+            defer { withExtendedLifetime(certificates) {} }
+            guard let leaf = certificates.first?.first else { throw .noPeerCertificate }
+            guard let check = X509_STORE_CTX_new(), let sent = OPENSSL_sk_new_null() else {
+                throw .badSettings("no memory for a verification")
+            }
+            // The stack borrows the certificates, and must outlive the check.
+            defer { OPENSSL_sk_free(sent) }
+            defer { X509_STORE_CTX_free(check) }
+            for list in certificates { list.first.map { _ = OPENSSL_sk_push(sent, UnsafeRawPointer($0)) } }
+            guard X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(raw), leaf, sent) == 1 else {
+                throw .badSettings(ErrorQueue.drainedReason())
+            }
+            try prepare(check, identity, time, intermediates)
+            defer { ErrorQueue.clear() }
+            return ChainCheck(check, rules: settings.certificateRules, identity: identity).run()?.error
+        } catch {
+            return error
+        }
+    }
+
+    /// What OpenSSL does itself at the end of a handshake, and `expectIdentity` before one.
+    private func prepare(
+        _ check: OpaquePointer,
+        _ identity: ServerIdentity,
+        _ time: Int?,
+        _ intermediates: Int?
+    ) throws(TLSError) {
+        let parameters = X509_STORE_CTX_get0_param(check)
+        X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(raw))
+        X509_STORE_CTX_set_default(check, "ssl_server")
+        X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(raw))
+        guard identity.demand(in: parameters) else {
+            throw .badIdentity("cannot be checked: \(printable(identity.text))")
+        }
+        if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
+        if let intermediates { X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: intermediates)) }
+    }
+}

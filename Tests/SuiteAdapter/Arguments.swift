@@ -1,0 +1,41 @@
+import DirectTLS
+
+/// The words of a command line, and the values of the options among them.
+struct Arguments {
+    private(set) var words: [String] = []
+    private var values: [String: String] = [:]
+
+    /// Every option is followed by its value, but for the `flags`.
+    init(_ arguments: ArraySlice<String>, flags: Set<String> = []) throws {
+        var rest = arguments
+        while let word = rest.popFirst() {
+            if flags.contains(word) {
+                values[word] = ""
+            } else if word.hasPrefix("--") {
+                guard let value = rest.popFirst() else { throw UsageError("\(word) needs a value") }
+                values[word] = value
+            } else {
+                words.append(word)
+            }
+        }
+    }
+
+    /// An option's value, which is then done with.
+    mutating func take(_ option: String) -> String? {
+        values.removeValue(forKey: option)
+    }
+
+    /// The certificate rules of `--rules`.
+    mutating func takeRules() throws -> CertificateRules {
+        switch take("--rules") {
+        case nil, "widely-kept": .widelyKept
+        case "public-web": .publicWeb
+        case "openssl": .insecureOnlyWhatOpenSSLChecks
+        case let other?: throw UsageError("--rules is widely-kept, public-web or openssl, not \(other)")
+        }
+    }
+
+    func finish() throws {
+        if let option = values.keys.min() { throw UsageError("unknown option \(option)") }
+    }
+}

@@ -74,7 +74,8 @@ enum CertificateMaker {
             wanted.append((NID_ext_key_usage, profile.purposes.map(\.rawValue).joined(separator: ",")))
         }
         wanted.append((NID_subject_key_identifier, "hash"))
-        wanted.append((NID_authority_key_identifier, "keyid"))
+        // For a certificate that is its own issuer OpenSSL would make an empty one, which no root may have.
+        if issuer != certificate { wanted.append((NID_authority_key_identifier, "keyid")) }
         if let constraints = profile.nameConstraints {
             wanted.append((NID_name_constraints, "critical," + constraints))
         }

@@ -15,6 +15,11 @@ final class TestCertificate: @unchecked Sendable {
         var isAuthority = false
         var usage = "serverAuth"
         var rawDate: String?
+        /// A subjectPublicKeyInfo in base64, shown in place of the certificate's own key.
+        var publicKey: String?
+        var serial: [UInt8]?
+        /// nameConstraints in OpenSSL's words.
+        var constraints: String?
     }
 
     enum Name {
@@ -28,12 +33,18 @@ final class TestCertificate: @unchecked Sendable {
         guard let x509 = X509_new() else { fatalError("no memory") }
         self.x509 = x509
         X509_set_version(x509, 2)
-        ASN1_INTEGER_set(X509_get_serialNumber(x509), Int.random(in: 1...Int.max))
+        if let serial = plan.serial {
+            ASN1_STRING_set(X509_get_serialNumber(x509), serial, Int32(serial.count))
+        } else {
+            ASN1_INTEGER_set(X509_get_serialNumber(x509), Int.random(in: 1...Int.max))
+        }
         setDates(plan)
         let name = X509_get_subject_name(x509)
         X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, plan.commonName, -1, -1, 0)
         X509_set_issuer_name(x509, X509_get_subject_name(issuer?.x509 ?? x509))
-        X509_set_pubkey(x509, key)
+        let shown = plan.publicKey.map(publicKey)
+        X509_set_pubkey(x509, shown ?? key)
+        EVP_PKEY_free(shown)
         addExtensions(plan)
         guard X509_sign(x509, issuer?.key ?? key, EVP_sha256()) > 0 else { fatalError("cannot sign") }
     }
@@ -74,6 +85,7 @@ final class TestCertificate: @unchecked Sendable {
         add(NID_basic_constraints, plan.isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE")
         add(NID_key_usage, plan.isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature")
         if !plan.isAuthority { add(NID_ext_key_usage, plan.usage) }
+        if let constraints = plan.constraints { add(NID_name_constraints, constraints) }
         guard !plan.names.isEmpty else { return }
         let entries = plan.names.flatMap { name -> [UInt8] in
             switch name {
@@ -105,6 +117,18 @@ private func newKey() -> OpaquePointer {
     EVP_PKEY_CTX_set_group_name(maker, "P-256")
     EVP_PKEY_generate(maker, &key)
     guard let key else { fatalError("no key") }
+    return key
+}
+
+private func publicKey(_ base64: String) -> OpaquePointer {
+    let text = Array(base64.utf8).filter { $0 != UInt8(ascii: "\n") }
+    var bytes = [UInt8](repeating: 0, count: text.count)
+    EVP_DecodeBlock(&bytes, text, Int32(text.count))
+    let key = bytes.withUnsafeBufferPointer { buffer in
+        var cursor = buffer.baseAddress
+        return d2i_PUBKEY(nil, &cursor, buffer.count)
+    }
+    guard let key else { fatalError("not a key") }
     return key
 }
 

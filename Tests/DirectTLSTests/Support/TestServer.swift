@@ -1,5 +1,6 @@
 import CDirectOpenSSL
 import DirectTLS
+import TLSFixtures
 
 /// OpenSSL's server side, in memory. One `SSL_CTX` with one certificate; each connection is a `ServerSide`.
 final class TestServer: @unchecked Sendable {
@@ -41,6 +42,32 @@ final class TestServer: @unchecked Sendable {
         let me = Unmanaged.passUnretained(self).toOpaque()
         SSL_CTX_set_client_hello_cb(raw, noteHello, me)
         if alpnAnswer != nil { SSL_CTX_set_alpn_select_cb(raw, answerALPN, me) }
+    }
+
+    /// Sends a fixture's certificate and chain.
+    convenience init(_ fixture: FixtureCertificate) throws {
+        self.init(nil)
+        let memory = BIO_new(BIO_s_mem()), keyMemory = BIO_new(BIO_s_mem())
+        defer {
+            BIO_free(memory)
+            BIO_free(keyMemory)
+        }
+        BIO_puts(memory, fixture.chainPEM)
+        BIO_puts(keyMemory, fixture.keyPEM)
+        var isFirst = true
+        while let certificate = PEM_read_bio_X509(memory, nil, nil, nil) {
+            if isFirst {
+                SSL_CTX_use_certificate(raw, certificate)
+            } else {
+                _ = direct_SSL_CTX_add1_chain_cert(raw, certificate)
+            }
+            isFirst = false
+            X509_free(certificate)
+        }
+        ERR_clear_error()
+        let parsed = PEM_read_bio_PrivateKey(keyMemory, nil, nil, nil)
+        defer { EVP_PKEY_free(parsed) }
+        guard SSL_CTX_use_PrivateKey(raw, parsed) == 1 else { throw Unexpected("key") }
     }
 
     deinit {

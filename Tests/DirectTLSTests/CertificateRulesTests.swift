@@ -1,0 +1,95 @@
+import CDirectOpenSSL
+import TLSFixtures
+import Testing
+
+@testable import DirectTLS
+
+/// The rules as the settings choose them, in a whole verification.
+@Suite struct CertificateRulesTests {
+    private let root = TestAuthority("Rule Root")
+
+    private func context(_ rules: CertificateRules? = nil) throws -> TLSContext {
+        var settings = TLSSettings()
+        settings.roots = .only([.der(root.rootDER)])
+        if let rules { settings.certificateRules = rules }
+        return try TLSContext(settings)
+    }
+
+    private func fault(
+        _ rules: CertificateRules?,
+        _ change: (inout CertificateProfile) -> Void
+    ) throws -> CertificateFault? {
+        var profile = CertificateProfile(for: "a.test")
+        change(&profile)
+        let error = try context(rules).verify([root.issue(profile).der], for: .name("a.test"))
+        guard let error else { return nil }
+        guard case .certificateRejected(let fault) = error else { throw Unexpected(error) }
+        return fault
+    }
+
+    @Test(arguments: [nil, .widelyKept, .publicWeb, .insecureOnlyWhatOpenSSLChecks] as [CertificateRules?])
+    func goodCertificateIsGoodByAllRules(_ rules: CertificateRules?) throws {
+        #expect(try fault(rules) { _ in } == nil)
+    }
+
+    @Test func whatNobodyDoesIsRefusedByDefault() throws {
+        let odd: (inout CertificateProfile) -> Void = { $0.nameConstraints = "permitted;DNS:a.test" }
+        let fault = try fault(nil, odd)
+        #expect(fault?.reason == ChainRule.noConstraintsBelowAuthorities.fault)
+        #expect(fault?.code == Int(X509_V_ERR_APPLICATION_VERIFICATION))
+        #expect(fault?.depth == 0)
+        #expect(fault?.subject == "CN=a.test")
+        #expect(try self.fault(.insecureOnlyWhatOpenSSLChecks, odd) == nil)
+    }
+
+    @Test func whatPrivateAuthoritiesDoIsRefusedOnTheWebOnly() throws {
+        let odd: (inout CertificateProfile) -> Void = { $0.purposes = [] }
+        #expect(try fault(.publicWeb, odd)?.reason == ChainRule.serversHaveServerPurpose.fault)
+        #expect(try fault(nil, odd) == nil)
+    }
+
+    /// `X509_V_FLAG_X509_STRICT`, which asks for key identifiers, among other things.
+    @Test func openSSLIsStrictOnTheWebOnly() throws {
+        let bare = TestCertificate(.init(names: [.dns("a.test")], commonName: "a.test"), issuer: .authority)
+        let strict = try TLSContext.testing { $0.certificateRules = .publicWeb }
+        guard case .certificateRejected = strict.verify([bare.der], for: try .name("a.test")) else {
+            throw Unexpected("accepted")
+        }
+        #expect(try TLSContext.testing().verify([bare.der], for: .name("a.test")) == nil)
+    }
+
+    @Test func shortKeysAreRefusedByDefault() throws {
+        #expect(try fault(nil) { $0.key = .rsa(1024) }?.code == Int(X509_V_ERR_EE_KEY_TOO_SMALL))
+    }
+
+    @Test func handshakeFailsForABrokenRuleAndTellsTheServer() throws {
+        let constrained = TestCertificate(
+            .init(names: [.dns("a.test")], constraints: "permitted;DNS:a.test"),
+            issuer: .authority
+        )
+        let pair = try Pair(TestServer(constrained), .testing(), .name("a.test"))
+        let step = pair.shake()
+        guard case .certificateRejected(let fault) = step.error else { throw Unexpected(step) }
+        #expect(fault.reason == ChainRule.noConstraintsBelowAuthorities.fault)
+        #expect(pair.server.failure?.hasSuffix("alert handshake failure") == true)
+        #expect(pair.client.certificates.count == 1)
+        let lax = try TLSContext.testing { $0.certificateRules = .insecureOnlyWhatOpenSSLChecks }
+        #expect(try Pair(TestServer(constrained), lax, .name("a.test")).shake() == .done)
+    }
+
+    @Test func dateToJudgeByIsTheCallers() throws {
+        let leaf = try root.issue(CertificateProfile(for: "a.test"))
+        let context = try context()
+        #expect(try context.verify([leaf.der], for: .name("a.test"), at: 1_600_000_000) == nil)
+        let early = try context.verify([leaf.der], for: .name("a.test"), at: 1_000_000_000)
+        guard case .certificateRejected(let fault) = early else { throw Unexpected(early as Any) }
+        #expect(fault.code == Int(X509_V_ERR_CERT_NOT_YET_VALID))
+    }
+
+    @Test func nameIsCheckedWithoutAHandshakeToo() throws {
+        let leaf = try root.issue(CertificateProfile(for: "a.test"))
+        let error = try context().verify([leaf.der], for: .name("b.test"))
+        #expect(error == .nameMismatch(expected: "b.test", served: ["a.test"]))
+        #expect(try context().verify([], for: .name("b.test")) == .noPeerCertificate)
+    }
+}

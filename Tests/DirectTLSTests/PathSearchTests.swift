@@ -1,0 +1,93 @@
+import CDirectOpenSSL
+import TLSFixtures
+import Testing
+
+@testable import DirectTLS
+
+/// Paths that OpenSSL does not find by itself.
+@Suite struct PathSearchTests {
+    private let root = TestAuthority("Path Root")
+    private let stranger = TestAuthority("Stranger Root")
+
+    private func verdict(_ leaf: FixtureCertificate, _ sent: [FixtureCertificate]) throws -> TLSError? {
+        var settings = TLSSettings()
+        settings.roots = .only([.der(root.rootDER)])
+        return try TLSContext(settings).verify(([leaf] + sent).map(\.der), for: .name("a.test"))
+    }
+
+    /// The key and name of an authority, certified by another one too.
+    private func cross(
+        _ authority: TestAuthority,
+        by issuer: TestAuthority,
+        _ change: (inout CertificateProfile) -> Void = { _ in }
+    ) throws -> FixtureCertificate {
+        var profile = CertificateProfile.authority("Crossed")
+        profile.existingKey = authority.certificate
+        change(&profile)
+        return try issuer.issue(profile)
+    }
+
+    /// Each leads to nothing in a way of its own, and stands before the good one.
+    @Test(arguments: UselessPath.allCases)
+    func goodPathIsFoundBehindAUselessOne(_ path: UselessPath) throws {
+        let crossed = try root.intermediate("Crossed")
+        let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
+        let useless =
+            switch path {
+            case .unknownRoot: try cross(crossed, by: stranger)
+            case .wrongPurpose: try cross(crossed, by: root) { $0.purposes = [.clientAuth] }
+            case .noAuthority: try cross(crossed, by: root) { $0.isAuthority = false }
+            case .forbiddenName: try cross(crossed, by: root) { $0.nameConstraints = "excluded;DNS:a.test" }
+            case .brokenRule:
+                try cross(crossed, by: root) {
+                    $0.extensions = [.init("1.3.6.1.5.5.7.1.1", der: [0x30, 0x00])]
+                }
+            }
+        #expect(try verdict(leaf, [useless]) != nil)
+        #expect(try verdict(leaf, [useless, crossed.certificate]) == nil)
+        #expect(try verdict(leaf, [crossed.certificate, useless]) == nil)
+    }
+
+    enum UselessPath: CaseIterable {
+        case unknownRoot, wrongPurpose, noAuthority, forbiddenName, brokenRule
+    }
+
+    @Test func firstFaultIsToldWhereNoPathIsGood() throws {
+        let crossed = try root.intermediate("Crossed") { $0.purposes = [.clientAuth] }
+        let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
+        let error = try verdict(leaf, [crossed.certificate, cross(crossed, by: stranger)])
+        guard case .certificateRejected(let fault) = error else { throw Unexpected(error as Any) }
+        #expect(fault.code == Int(X509_V_ERR_INVALID_PURPOSE))
+        #expect(fault.depth == 1)
+    }
+
+    /// Authorities that all certify each other: more paths than anyone may walk.
+    @Test(.timeLimit(.minutes(1))) func meshOfAuthoritiesEnds() throws {
+        let mesh = (0..<12).map { TestAuthority("Mesh \($0)") }
+        var sent: [FixtureCertificate] = []
+        for one in mesh {
+            for other in mesh where other !== one {
+                var profile = CertificateProfile.authority(String(one.certificate.subject.dropFirst(3)))
+                profile.existingKey = one.certificate
+                sent.append(try other.issue(profile))
+            }
+        }
+        let leaf = try mesh[0].issue(CertificateProfile(for: "a.test"))
+        #expect(try verdict(leaf, sent) != nil)
+    }
+
+    @Test func handshakeSucceedsOverAnotherPath() throws {
+        let crossed = try root.intermediate("Crossed")
+        let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
+        let useless = try cross(crossed, by: stranger)
+        let server = try TestServer(leaf.sent(with: [useless, crossed.certificate]))
+        var settings = TLSSettings()
+        settings.roots = .only([.der(root.rootDER)])
+        let pair = try Pair(server, TLSContext(settings), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(
+            pair.client.verifiedCertificates.map(\.subject) == ["CN=a.test", "CN=Crossed", "CN=Path Root"]
+        )
+        #expect(pair.write("hello") == .bytes(5))
+    }
+}

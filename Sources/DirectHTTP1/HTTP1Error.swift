@@ -66,7 +66,7 @@ extension HTTP1Error: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notHTTP: "the response does not begin with HTTP/"
-        case .unsupportedVersion: "the response's version is neither HTTP/1.0 nor HTTP/1.1"
+        case .unsupportedVersion: "the response's version is not one of HTTP/1"
         case .malformedStatusLine: "malformed status line"
         case .malformedStatusCode: "the status code is not three digits from 100 to 999"
         case .invalidReasonPhrase: "control character in the reason phrase"

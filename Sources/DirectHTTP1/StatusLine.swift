@@ -38,7 +38,8 @@ enum StatusLine {
         case 0..<5: return unsafe byte == slash.utf8Start[position] ? nil : .notHTTP
         case 5: return byte == 0x31 ? nil : .unsupportedVersion
         case 6: return byte == 0x2e ? nil : .unsupportedVersion
-        case 7: return byte == 0x30 || byte == 0x31 ? nil : .unsupportedVersion
+        // A later minor version is read like the latest we know (RFC 9110, section 6.2).
+        case 7: return byte.digit != nil ? nil : .unsupportedVersion
         case 8: return byte == .space ? nil : .malformedStatusLine
         case 9: return (0x31...0x39).contains(byte) ? nil : .malformedStatusCode
         case 10, 11: return byte.digit != nil ? nil : .malformedStatusCode

@@ -84,6 +84,39 @@ import Testing
         #expect(try ChainRule.wholeByteKeys.isBroken(by: leaf { $0.key = .ed25519 }) == nil)
     }
 
+    @Test func curvesAreThoseOfTheWeb() throws {
+        let rule = ChainRule.onlyCurvesOfTheWeb
+        for key in [.p256, .p384, .rsa(1024)] as [CertificateProfile.Key] {
+            #expect(try rule.isBroken(by: leaf { $0.key = key }, root.certificate) == nil)
+        }
+        #expect(try rule.isBroken(by: leaf { $0.key = .ed25519 }, root.certificate) == 0)
+        let plan = TestCertificate.Plan(names: [.dns("a.test")], publicKey: brainpoolPublicKey)
+        let odd = TestCertificate(plan, issuer: .authority)
+        #expect(try RuleChain([odd.der]).depth(breaking: rule) == 0)
+    }
+
+    @Test func extensionsAreThereOnce() throws {
+        let twice = try leaf { $0.extensions = [.init("2.5.29.19", der: [0x30, 0x00])] }
+        #expect(try ChainRule.noExtensionTwice.isBroken(by: twice, root.certificate) == 0)
+        let unknownTwice = try leaf { profile in
+            profile.extensions = (0..<2).map { .init("1.3.6.1.4.1.55555.1", der: [0x04, 0x01, $0]) }
+        }
+        #expect(try ChainRule.noExtensionTwice.isBroken(by: unknownTwice, root.certificate) == 0)
+    }
+
+    /// policyConstraints, inhibitAnyPolicy, subjectDirectoryAttributes, freshestCRL.
+    @Test(arguments: [("2.5.29.36", true), ("2.5.29.54", true), ("2.5.29.9", false), ("2.5.29.46", false)])
+    func extensionsAreAsCriticalAsTheyMustBe(_ kind: String, _ isCritical: Bool) throws {
+        func verdict(critical: Bool) throws -> Int32? {
+            let odd = try root.intermediate { profile in
+                profile.extensions = [.init(kind, critical: critical, der: [0x30, 0x00])]
+            }
+            return try ChainRule.rightCriticality.isBroken(by: leaf(odd), odd.certificate)
+        }
+        #expect(try verdict(critical: isCritical) == nil)
+        #expect(try verdict(critical: !isCritical) == 1)
+    }
+
     @Test(arguments: [[0x30, 0x00], Array("nonsense".utf8)] as [[UInt8]])
     func informationAccessCanBeRead(_ der: [UInt8]) throws {
         let odd = try leaf { $0.extensions = [.init("1.3.6.1.5.5.7.1.1", der: der)] }
@@ -210,4 +243,10 @@ private let dsaPublicKey = """
     4CfFKAE8eQm1USzbNMPpjj8tRADuUSkTGcygTYACYAz4MB6MnG++zNDOPi1CzPxye/UkbNicvsSECJEGP7PpFIfff2J4Y2zMsAqn
     z/qnPE9PS0Dg59gpWdBHXqE1Ma5eaTdYKHIAe/v1maBaatvIIk4Vmv8EQZdN1LCJQbYuwUfBN1DdSpjyN2r59Dvr2zFlt2b4laOz
     trx5QsfQkManELHvkg==
+    """
+
+/// A key on brainpoolP256r1, in DER form and base64.
+private let brainpoolPublicKey = """
+    MFowFAYHKoZIzj0CAQYJKyQDAwIIAQEHA0IABFWmHIi38i7Fzv58b17D2db4r3yVyRfVSPXhnPLU6aurJF2mHGA/3PqQhw1N
+    ofh58kRK9YnFvTnK1CjAZlH+56s=
     """

@@ -21,4 +21,25 @@ extension ChainRule {
         let kind = EVP_PKEY_get_base_id(key)
         return (kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS) && EVP_PKEY_get_bits(key) % 8 != 0
     }
+
+    /// Baseline Requirements, section 6.1.5: of the curves, the three of NIST that browsers know.
+    static let onlyCurvesOfTheWeb = ChainRule(
+        "a key on a curve other than P-256, P-384 and P-521 (Baseline Requirements, 6.1.5)"
+    ) { certificate in
+        guard let key = X509_get0_pubkey(certificate.raw) else { return true }
+        switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_EC: return !curvesOfTheWeb.contains(curve(of: key))
+        case EVP_PKEY_ED25519, EVP_PKEY_ED448: return true
+        default: return false
+        }
+    }
+}
+
+private let curvesOfTheWeb = [NID_X9_62_prime256v1, NID_secp384r1, NID_secp521r1]
+
+private func curve(of key: OpaquePointer) -> Int32 {
+    var name = [CChar](repeating: 0, count: 64)
+    var count = 0
+    guard EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return NID_undef }
+    return OBJ_txt2nid(name)
 }

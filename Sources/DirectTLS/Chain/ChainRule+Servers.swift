@@ -41,16 +41,6 @@ extension ChainRule {
         let isEmpty = X509_NAME_entry_count(X509_get_subject_name(certificate.raw)) == 0
         return isEmpty != certificate.marksCritical(NID_subject_alt_name)
     }
-
-    /// RFC 5280, section 4.2.2.1: one access description or more. Go refuses such a certificate, too.
-    static let decodableInformationAccess = ChainRule(
-        "authorityInfoAccess that cannot be read (RFC 5280, 4.2.2.1)"
-    ) { certificate in
-        certificate.has(NID_info_access)
-            && certificate.withExtension(NID_info_access, free: { AUTHORITY_INFO_ACCESS_free($0) }) { list in
-                OPENSSL_sk_num(list) <= 0
-            }
-    }
 }
 
 extension CheckedCertificate {

@@ -17,6 +17,7 @@ struct ChainRule: Sendable {
         noEmptyConstraints,
         noWildcardAcrossConstraints,
         onlyCurrentKeyKinds,
+        noExtensionTwice,
         decodableInformationAccess,
     ]
 
@@ -34,6 +35,8 @@ struct ChainRule: Sendable {
             alternativeNamesCriticality,
             plainNameConstraints,
             wholeByteKeys,
+            onlyCurvesOfTheWeb,
+            rightCriticality,
         ]
 }
 

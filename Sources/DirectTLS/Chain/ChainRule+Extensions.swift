@@ -1,0 +1,35 @@
+internal import CDirectOpenSSL
+
+extension ChainRule {
+    /// RFC 5280, section 4.2: readers differ on which one counts. Go refuses such a certificate, too.
+    static let noExtensionTwice = ChainRule(
+        "an extension that is there twice (RFC 5280, 4.2)"
+    ) { certificate in
+        let count = X509_get_ext_count(certificate.raw)
+        return (0..<max(0, count)).contains { index in
+            let kind = X509_EXTENSION_get_object(X509_get_ext(certificate.raw, index))
+            return X509_get_ext_by_OBJ(certificate.raw, kind, index) >= 0
+        }
+    }
+
+    /// RFC 5280, sections 4.2.1.8, 11, 14 and 15. OpenSSL's strict checks look at the key identifiers, and any critical
+    /// extension that it does not know is a fault already.
+    static let rightCriticality = ChainRule(
+        "an extension that must be critical and is not, or the other way round (RFC 5280, 4.2.1)"
+    ) { certificate in
+        let critical = [NID_policy_constraints, NID_inhibit_any_policy]
+        let harmless = [NID_subject_directory_attributes, NID_freshest_crl]
+        return critical.contains { certificate.has($0) && !certificate.marksCritical($0) }
+            || harmless.contains(where: certificate.marksCritical)
+    }
+
+    /// RFC 5280, section 4.2.2.1: one access description or more. Go refuses such a certificate, too.
+    static let decodableInformationAccess = ChainRule(
+        "authorityInfoAccess that cannot be read (RFC 5280, 4.2.2.1)"
+    ) { certificate in
+        certificate.has(NID_info_access)
+            && certificate.withExtension(NID_info_access, free: { AUTHORITY_INFO_ACCESS_free($0) }) { list in
+                OPENSSL_sk_num(list) <= 0
+            }
+    }
+}

@@ -52,6 +52,31 @@ import Testing
         case unknownRoot, wrongPurpose, noAuthority, forbiddenName, brokenRule
     }
 
+    /// What the settings and the URL demand holds on each path.
+    @Test(arguments: [
+        CertificateProfile(for: "b.test"),
+        CertificateProfile.client("a.test"),
+        CertificateProfile(for: "127.0.0.1"),
+        odd { $0.validity = .expired },
+        odd { $0.key = .rsa(1024) },
+    ])
+    func otherPathDoesNotMakeABadLeafGood(_ bad: CertificateProfile) throws {
+        let crossed = try root.intermediate("Crossed")
+        let sent = try [cross(crossed, by: stranger), crossed.certificate]
+        #expect(try verdict(crossed.issue(bad), sent) != nil)
+        #expect(try verdict(crossed.issue(CertificateProfile(for: "a.test")), sent) == nil)
+    }
+
+    @Test func addressIsCheckedOnOtherPathsToo() throws {
+        let crossed = try root.intermediate("Crossed")
+        var settings = TLSSettings()
+        settings.roots = .only([.der(root.rootDER)])
+        let leaf = try crossed.issue(CertificateProfile(for: "127.0.0.1"))
+        let sent = try [leaf, cross(crossed, by: stranger), crossed.certificate].map(\.der)
+        #expect(try TLSContext(settings).verify(sent, for: .address("127.0.0.1")) == nil)
+        #expect(try TLSContext(settings).verify(sent, for: .address("127.0.0.2")) != nil)
+    }
+
     @Test func firstFaultIsToldWhereNoPathIsGood() throws {
         let crossed = try root.intermediate("Crossed") { $0.purposes = [.clientAuth] }
         let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
@@ -90,4 +115,10 @@ import Testing
         )
         #expect(pair.write("hello") == .bytes(5))
     }
+}
+
+private func odd(_ change: (inout CertificateProfile) -> Void) -> CertificateProfile {
+    var profile = CertificateProfile(for: "a.test")
+    change(&profile)
+    return profile
 }

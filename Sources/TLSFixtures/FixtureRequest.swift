@@ -42,7 +42,7 @@ public final class FixtureRequest {
     public var serverName: String? { connection.wire.hello?.serverName }
 
     /// What the TLS handshake agreed on.
-    public var tls: TLSFacts? { connection.wire.facts }
+    public var tls: FixtureTLSFacts? { connection.wire.facts }
 
     /// Which connection of the server it came on, counted from 0.
     public var connectionNumber: Int { connection.number }

@@ -17,7 +17,7 @@ public struct ConnectionRecord: Sendable {
     /// What the client offered when it opened TLS; nil on a plain connection or before that.
     public internal(set) var hello: ClientHello?
     /// What the finished TLS handshake agreed on; nil until then.
-    public internal(set) var tls: TLSFacts?
+    public internal(set) var tls: FixtureTLSFacts?
     /// The requests read from this connection.
     public internal(set) var requests: [RequestRecord] = []
     /// The first 256 KiB of what the client sent, after decryption.
@@ -95,7 +95,7 @@ public struct ClientHello: Sendable, Equatable {
 }
 
 /// What a finished TLS handshake agreed on.
-public struct TLSFacts: Sendable, Equatable {
+public struct FixtureTLSFacts: Sendable, Equatable {
     /// The TLS version as OpenSSL names it, for example "TLSv1.3".
     public let version: String
     /// The cipher suite as OpenSSL names it.

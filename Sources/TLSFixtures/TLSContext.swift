@@ -4,11 +4,11 @@ internal import CDirectOpenSSL
 /// so all names share one context (and, as real servers do, one set of ticket keys).
 final class TLSContext: @unchecked Sendable {
     let context: OpaquePointer
-    let settings: TLSSettings
+    let settings: FixtureTLSSettings
     /// The forced ALPN answer; OpenSSL keeps a pointer to it, so it lives as long as the context.
     private let forcedProtocol: UnsafeMutableBufferPointer<UInt8>
 
-    init(_ settings: TLSSettings) throws(FixtureError) {
+    init(_ settings: FixtureTLSSettings) throws(FixtureError) {
         guard settings.minimumVersion.rawValue <= settings.maximumVersion.rawValue else {
             throw .badSettings("the oldest TLS version is newer than the newest")
         }

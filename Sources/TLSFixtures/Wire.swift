@@ -17,7 +17,7 @@ final class Wire {
     }
     var didReceiveHello: (ClientHello) -> Void = { _ in }
     /// Set by the ClientHello callback when the name gets a refusal instead of a handshake.
-    var refusal: TLSSettings.Answer?
+    var refusal: FixtureTLSSettings.Answer?
     /// How many bytes TLS may still put on the socket; what comes after is silently dropped.
     var writeAllowance = Int.max
     private(set) var socketByteCount = 0
@@ -61,9 +61,9 @@ final class Wire {
         isSecure = true
     }
 
-    var facts: TLSFacts? {
+    var facts: FixtureTLSFacts? {
         guard let tls, isSecure else { return nil }
-        return TLSFacts(tls.ssl)
+        return FixtureTLSFacts(tls.ssl)
     }
 
     /// Bytes from the client, at least one.
@@ -196,7 +196,7 @@ final class Wire {
     }
 }
 
-extension TLSFacts {
+extension FixtureTLSFacts {
     fileprivate init(_ ssl: OpaquePointer) {
         version = String(cString: SSL_get_version(ssl))
         cipher = SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? ""

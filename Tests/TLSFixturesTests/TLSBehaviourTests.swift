@@ -22,9 +22,9 @@ struct TLSBehaviourTests {
 
     @Test(
         "closes or resets without a word on an unknown name",
-        arguments: [TLSSettings.Answer.close, .reset]
+        arguments: [FixtureTLSSettings.Answer.close, .reset]
     )
-    func unknownNameSilence(answer: TLSSettings.Answer) async throws {
+    func unknownNameSilence(answer: FixtureTLSSettings.Answer) async throws {
         let server = try FixtureServer.start(.tls(leaf) { $0.unknownName = answer }, behaviour: hello)
         let result = try await openSSLClient(server, "-servername", "b.test")
         #expect(!result.errors.contains("alert number"))
@@ -82,8 +82,8 @@ struct TLSBehaviourTests {
         }
     }
 
-    @Test("speaks only the versions it was told", arguments: TLSSettings.Version.allCases)
-    func versions(version: TLSSettings.Version) async throws {
+    @Test("speaks only the versions it was told", arguments: FixtureTLSSettings.Version.allCases)
+    func versions(version: FixtureTLSSettings.Version) async throws {
         let server = try FixtureServer.start(
             .tls(leaf) {
                 $0.minimumVersion = version
@@ -100,7 +100,7 @@ struct TLSBehaviourTests {
             "ALL:@SECLEVEL=0"
         )
         #expect(result.output == "hello")
-        let names: [TLSSettings.Version: String] = [
+        let names: [FixtureTLSSettings.Version: String] = [
             .tls10: "TLSv1", .tls11: "TLSv1.1", .tls12: "TLSv1.2", .tls13: "TLSv1.3",
         ]
         #expect(try await server.nextRecord().tls?.version == names[version])
@@ -199,7 +199,9 @@ struct TLSBehaviourTests {
 
     @Test("agrees on ALPN, ignores it, forces it or refuses it as told")
     func applicationProtocols() async throws {
-        func selected(_ offer: String, _ configure: (inout TLSSettings) -> Void) async throws -> String? {
+        func selected(_ offer: String, _ configure: (inout FixtureTLSSettings) -> Void) async throws
+            -> String?
+        {
             let server = try FixtureServer.start(.tls(leaf, configure), behaviour: hello)
             _ = try await openSSLClient(server, "-alpn", offer, "-quiet")
             let record = try await server.nextRecord()

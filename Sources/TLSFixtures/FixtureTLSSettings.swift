@@ -3,7 +3,7 @@ public enum FixtureSecurity: Sendable {
     /// No TLS.
     case plain
     /// TLS with these settings.
-    case tls(TLSSettings)
+    case tls(FixtureTLSSettings)
 
     /// TLS with certificates chosen by SNI, and any other settings changed in the closure.
     ///
@@ -11,9 +11,9 @@ public enum FixtureSecurity: Sendable {
     public static func tls(
         certificates: [FixtureCertificate],
         default defaultCertificate: FixtureCertificate? = nil,
-        _ configure: (inout TLSSettings) -> Void = { _ in }
+        _ configure: (inout FixtureTLSSettings) -> Void = { _ in }
     ) -> FixtureSecurity {
-        var settings = TLSSettings(certificates: certificates, default: defaultCertificate)
+        var settings = FixtureTLSSettings(certificates: certificates, default: defaultCertificate)
         configure(&settings)
         return .tls(settings)
     }
@@ -21,14 +21,14 @@ public enum FixtureSecurity: Sendable {
     /// TLS with one certificate for every client.
     public static func tls(
         _ certificate: FixtureCertificate,
-        _ configure: (inout TLSSettings) -> Void = { _ in }
+        _ configure: (inout FixtureTLSSettings) -> Void = { _ in }
     ) -> FixtureSecurity {
         tls(certificates: [certificate], configure)
     }
 }
 
 /// Settings of a server's TLS side.
-public struct TLSSettings: Sendable {
+public struct FixtureTLSSettings: Sendable {
     /// Protocol versions, oldest first.
     public enum Version: Int32, Sendable, CaseIterable {
         case tls10 = 0x0301
@@ -103,7 +103,7 @@ public struct TLSSettings: Sendable {
     }
 }
 
-extension TLSSettings {
+extension FixtureTLSSettings {
     /// The certificates for a client that sent this name, or what it gets instead.
     func choice(for serverName: String?) -> (certificates: [FixtureCertificate], answer: Answer) {
         let fallback = defaultCertificate.map { [$0] } ?? []

@@ -53,31 +53,33 @@ def install_missing(counting):
 class Programs:
     """The built programs, in the folder of this run (ours in the package's own .build)."""
 
-    def __init__(self, folder, peers, head_parse, static):
+    def __init__(self, folder, peers, works, static):
+        kinds = {work.kind for work in works}
         self.folder = folder
-        self.static = static
         self.sink = self.compile("sink", "-lssl", "-lcrypto", "-lpthread")
         self.floor = self.compile("floor", "-lssl", "-lcrypto")
         self.libcurl = self.compile("curl-multi", "-lcurl")
         self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
-        self.ours = self.build_ours() if "ours" in peers else None
-        self.head_parse = self.build_head_parse() if head_parse and "ours" in peers else None
+        self.ours = self.build_ours("ours", static) if "ours" in peers else None
+        # As a command-line tool is shipped: Swift's libraries inside, so that nothing but libc and OpenSSL is loaded.
+        self.once = self.build_ours("once", True) if "ours" in peers and "start" in kinds else None
+        self.head_parse = self.build_head_parse() if "ours" in peers and "head-parse" in kinds else None
 
     def compile(self, name, *flags):
         program = self.folder / name
         children.run(["gcc", *C_FLAGS, BENCHMARKS / "peers" / f"{name}.c", "-o", program, *flags])
         return program
 
-    def build_ours(self):
-        note("bench: building ours (release)")
+    def build_ours(self, name, static):
+        note(f"bench: building ours (release{', static' if static else ''})")
         build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", "ours"]
-        if self.static:
-            build.append("--static-swift-stdlib")
+        if static:
+            build += ["--static-swift-stdlib", "--scratch-path", BENCHMARKS / ".build" / "static"]
         children.run(build, timeout=3600)
         place, _ = children.run([*build, "--show-bin-path"])
         # A copy without debug information: valgrind stumbles over Swift's, and a rebuild during the run
         # must not change what is measured.
-        program = self.folder / "ours"
+        program = self.folder / name
         shutil.copy(Path(place.strip()) / "ours", program)
         children.run(["strip", "-g", program])
         return program
@@ -142,7 +144,8 @@ class Programs:
             return [*command, f"https://{HOST}:{port}{work.path}"]
         roots = "system" if work.roots == "system" else servers.one_root
         words = {"host": HOST, "address": ADDRESS, "port": port, "path": work.path, "length": 13, "ca": roots}
-        return [self.program(peer), "once", *(f"{key}={value}" for key, value in words.items())]
+        program = self.once if peer == "ours" else self.program(peer)
+        return [program, "once", *(f"{key}={value}" for key, value in words.items())]
 
     def program(self, peer):
         return self.libcurl if peer.startswith("libcurl") else getattr(self, peer)

@@ -361,4 +361,22 @@ struct KeepAliveTests {
         #expect(try await failing.protocolError == .notHTTP)
         #expect(try await waiting.text == "hello")
     }
+
+    @Test(
+        "a place is free again after a connection that could not be made, and after a body that nobody wanted"
+    )
+    func placeIsFreeAgain() async throws {
+        let dead = try FixtureServer.refusing()
+        let server = try FixtureServer.start { .pattern(count: $0.target.count << 20) }
+        let client = HTTPClient {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.timeouts.queue = .seconds(5)
+        }
+        for _ in 0..<2 {
+            _ = try await httpError { try await client.fetch(request("a.test", at: dead.endpoint)) }
+            func dropBody() async throws { _ = try await client.send(request("a.test", at: server.endpoint)) }
+            try await dropBody()
+        }
+        #expect(try await client.fetch(request("a.test", at: server.endpoint)).body.count == 1 << 20)
+    }
 }

@@ -139,6 +139,28 @@ struct UploadTests {
         #expect(pieces.given < 4096)
     }
 
+    @Test("a refusal stops the upload before its body is read")
+    func refusalStopsSource() async throws {
+        let isAsked = Gate(), mayFinish = Gate()
+        let head = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\n"
+        let server = try FixtureServer.scripted(
+            [.awaitHead, .wait(isAsked), .send(head), .wait(mayFinish), .send("too much"), .awaitClose])
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        let (stops, stop) = AsyncStream.makeStream(of: Void.self)
+        let pieces = PatternPieces(sizes: [10, 10])
+        pieces.beforeEachAsync = {
+            isAsked.open()
+            for await _ in never {}
+            if Task.isCancelled { stop.yield() }
+            try Task.checkCancellation()
+        }
+        let response = try await HTTPClient().send(Request(.post, server.http(), body: .stream(pieces)))
+        for await _ in stops { break }
+        mayFinish.open()
+        #expect(try await response.body.collect(upTo: 8) == Array("too much".utf8))
+        continuation.finish()
+    }
+
     @Test("a response may stream back while the request still streams")
     func echo() async throws {
         let total = 24 << 20

@@ -96,7 +96,10 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         let (sent, code) = retryingInterrupts { sendBytes(descriptor, buffer, count, Self.sendFlags) }
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
-        return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
+        if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
+        // It will fail again at once: nobody is to wait for room.
+        output.signal()
+        return .failed(code)
     }
 
     /// Says that nothing more will be sent; receiving goes on.

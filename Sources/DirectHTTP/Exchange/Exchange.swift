@@ -27,9 +27,14 @@ struct Exchange {
 
     /// Sends what has been composed. Only one that finds no room at once has to wait.
     func send(_ count: Int) async throws(CallFailure) {
-        let first = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
-        if case .moved(count) = unsafe connection.write(first) { return }
-        try await unsafe connection.writeAll(first, patience(.write, stall: timeouts.write))
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
+        let step = unsafe connection.write(bytes)
+        if case .moved(count) = step { return }
+        let patience = patience(.write, stall: timeouts.write)
+        var sent = 0
+        // What has gone is gone, and a failure is reported once: neither may be tried again.
+        if case .moved(let some) = step { sent = some } else { try await connection.wait(for: step, patience) }
+        try await unsafe connection.writeAll(UnsafeRawBufferPointer(rebasing: bytes[sent...]), patience)
     }
 
     /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).

@@ -64,7 +64,12 @@ final class ClientCore: Sendable {
         } catch {
             // Once is enough: a replay is not replayed.
             guard isReused, !fresh, error.showsStale(connection), request.mayBeSentTwice else {
-                throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
+                let facts = connection.facts
+                throw DialFailure(
+                    cause: error,
+                    endpoint: facts.endpoint,
+                    attempts: isReused ? [] : facts.failedAttempts
+                )
             }
         }
         return try await sendAnew(request, call, fresh: true)

@@ -98,6 +98,17 @@ struct AddressOrderTests {
         }
     }
 
+    @Test("that failed before the one whose response broke are told of, too")
+    func failureAfterConnecting() async throws {
+        let dead = try FixtureServer.refusing(on: "127.0.0.2")
+        let certificate = testAuthority.certificate(for: "a.test")
+        let broken = try FixtureServer.scripted([.awaitHead, .cut], .tls(certificate), on: "127.0.0.3")
+        let error = try await httpError { try await client().fetch(request(dead, broken)) }
+        #expect(error.phase == .response)
+        #expect(error.endpoint == broken.endpoint)
+        #expect(error.attempts.map(\.endpoint) == [dead.endpoint])
+    }
+
     @Test("the limit for everything ends the walk along the addresses")
     func total() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")

@@ -13,13 +13,14 @@ struct WaitPointStressTests {
             for _ in 0..<4 {
                 let handle = LoopHandle(loop: loop)
                 let (sent, seen) = (Counter(), Counter())
+                let isSeen = DispatchSemaphore(value: 0)
                 loop.add(handle)
                 group.addTask {
                     try await onThread {
                         for round in 1...rounds {
                             sent.value = round
                             handle.input.signal()
-                            while seen.value < round { sched_yield() }
+                            while seen.value < round { isSeen.wait() }
                         }
                     }
                 }
@@ -28,6 +29,7 @@ struct WaitPointStressTests {
                         #expect(await handle.input.wait(until: .never, on: loop) == .ready)
                         handle.input.clear()
                         seen.value = sent.value
+                        isSeen.signal()
                     }
                 }
                 group.addTask {
@@ -46,10 +48,11 @@ struct WaitPointStressTests {
         let handles = (0..<8).map { _ in LoopHandle(loop: loop) }
         for handle in handles { loop.add(handle) }
         defer { for handle in handles { loop.remove(handle) } }
+        let isWanted = DispatchSemaphore(value: 0)
         async let signals: Void = onThread {
             while isOver.value == 0 {
+                isWanted.wait()
                 for handle in handles { handle.input.signal() }
-                sched_yield()
             }
         }
         let ended = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -64,10 +67,12 @@ struct WaitPointStressTests {
                             return await handle.input.wait(until: due, on: loop)
                         }
                         if round.isMultiple(of: 3) { wait.cancel() }
+                        if round.isMultiple(of: 5) { isWanted.signal() }
                         _ = try await wait.value
                         handle.input.clear()
                         // What ended that wait, or comes too late for it, must not end this one.
                         let next = place.start(loop) { await handle.input.wait(until: .never, on: loop) }
+                        isWanted.signal()
                         guard try await next.value == .ready else { break }
                         handle.input.clear()
                         ended += 1
@@ -78,6 +83,7 @@ struct WaitPointStressTests {
             return try await group.reduce(0, +)
         }
         isOver.value = 1
+        isWanted.signal()
         try await signals
         #expect(ended == 8 * 2000)
     }

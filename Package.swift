@@ -45,10 +45,15 @@ let package = Package(
         .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),
         .testTarget(
             name: "DirectHTTPTests",
-            dependencies: ["DirectHTTP", "TLSFixtures"],
+            dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands"],
             swiftSettings: manners
         ),
-        .testTarget(name: "TLSFixturesTests", dependencies: ["TLSFixtures"], swiftSettings: manners),
+        .testTarget(
+            name: "TLSFixturesTests",
+            dependencies: ["TLSFixtures", "DirectTestCommands"],
+            swiftSettings: manners
+        ),
+        .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),
 
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
         .executableTarget(

@@ -1,3 +1,4 @@
+import DirectTestCommands
 import Foundation
 
 /// The outcome of a command-line client.
@@ -17,15 +18,19 @@ func run(_ command: String, _ arguments: [String], input: String? = nil) async t
 }
 
 private func runBlocking(_ command: String, _ arguments: [String], _ input: String?) throws -> CommandResult {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [command] + arguments
     let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    process.standardInput = feed
-    try process.run()
-    if let input { feed.fileHandleForWriting.write(Data(input.utf8)) }
+    let child = try ChildProcess(
+        command,
+        arguments,
+        environment: ProcessInfo.processInfo.environment,
+        input: feed.fileHandleForReading.fileDescriptor,
+        output: output.fileHandleForWriting.fileDescriptor,
+        errors: errors.fileHandleForWriting.fileDescriptor
+    )
+    // Only the child's ends keep the pipes open from here on.
+    try output.fileHandleForWriting.close()
+    try errors.fileHandleForWriting.close()
+    if let input { try feed.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
     try feed.fileHandleForWriting.close()
     let errorBytes = OutputBox()
     let reader = Thread {
@@ -34,10 +39,10 @@ private func runBlocking(_ command: String, _ arguments: [String], _ input: Stri
     }
     reader.start()
     let outputBytes = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    let status = child.waitForEnd()
     errorBytes.done.wait()
     return CommandResult(
-        status: process.terminationStatus,
+        status: status,
         output: String(decoding: outputBytes, as: UTF8.self),
         errors: String(decoding: errorBytes.bytes, as: UTF8.self)
     )

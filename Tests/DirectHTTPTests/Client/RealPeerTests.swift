@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
@@ -135,18 +136,16 @@ struct RealPeerTests {
 
 /// A program that runs until it is stopped.
 private final class Command {
-    private let process = Process()
+    private let process: ChildProcess
 
     init(_ name: String, _ arguments: [String]) throws {
-        process.executableURL = URL(fileURLWithPath: try #require(Self.path(of: name)))
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let path = try #require(Self.path(of: name))
+        process = try ChildProcess(path, arguments, environment: ProcessInfo.processInfo.environment)
     }
 
     func stop() {
         process.terminate()
+        _ = process.waitForEnd()
     }
 
     static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }

@@ -33,7 +33,11 @@ struct Exchange {
         let patience = patience(.write, stall: timeouts.write)
         var sent = 0
         // What has gone is gone, and a failure is reported once: neither may be tried again.
-        if case .moved(let some) = step { sent = some } else { try await connection.wait(for: step, patience) }
+        if case .moved(let some) = step {
+            sent = some
+        } else {
+            try await connection.wait(for: step, patience)
+        }
         try await unsafe connection.writeAll(UnsafeRawBufferPointer(rebasing: bytes[sent...]), patience)
     }
 

@@ -100,9 +100,10 @@ final class Peer: Sendable {
     }
 }
 
-/// The descriptors of this process that are connected to this port.
-func descriptors(connectedTo port: UInt16) -> [Int32] {
-    (0..<4096).filter { remoteEndpoint(of: $0)?.port == port }
+/// The descriptors of this process that are connected to the listener; others may have its port elsewhere.
+func descriptors(connectedTo listener: Listener) -> [Int32] {
+    let endpoint = Endpoint(listener.address, port: listener.port)
+    return (0..<4096).filter { remoteEndpoint(of: $0) == endpoint }
 }
 
 /// How many descriptors this process has open.

@@ -7,15 +7,6 @@ internal import Glibc
 /// Edge-triggered, each descriptor registered once for both directions. A poller for another system
 /// offers the same five functions.
 struct Poller: ~Copyable {
-    /// What happened to one registered handle.
-    struct Event {
-        var token: UnsafeMutableRawPointer
-        var canRead: Bool
-        var canWrite: Bool
-        /// The peer is done sending, or the connection is dead: reads will not block again.
-        var isHungUp: Bool
-    }
-
     private let queue: Int32
     private let alarm: Int32
     private let events: UnsafeMutablePointer<epoll_event>
@@ -63,7 +54,7 @@ struct Poller: ~Copyable {
     }
 
     /// Waits for events, at most `nanoseconds` (nothing: for ever), and hands each one over.
-    func poll(nanoseconds: UInt64?, _ handle: (Event) -> Void) {
+    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
         var milliseconds: Int32 = -1
         if let nanoseconds {
             // Rounded up: waking before the deadline would only mean to sleep again.
@@ -79,7 +70,7 @@ struct Poller: ~Copyable {
             }
             let isHungUp = flags & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
             handle(
-                Event(
+                PollerEvent(
                     token: token,
                     canRead: isHungUp || flags & EPOLLIN.rawValue != 0,
                     canWrite: flags & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0,

@@ -6,15 +6,6 @@ internal import Darwin
 /// Written after the manual and the Linux twin, whose five functions it offers; it has never been compiled
 /// or run by us. `EV_CLEAR` is what edge-triggered is elsewhere.
 struct Poller: ~Copyable {
-    /// What happened to one registered handle.
-    struct Event {
-        var token: UnsafeMutableRawPointer
-        var canRead: Bool
-        var canWrite: Bool
-        /// The peer is done sending, or the connection is dead: reads will not block again.
-        var isHungUp: Bool
-    }
-
     private let queue: Int32
     private let events: UnsafeMutablePointer<kevent>
 
@@ -58,7 +49,7 @@ struct Poller: ~Copyable {
     }
 
     /// Waits for events, at most `nanoseconds` (nothing: for ever), and hands each one over.
-    func poll(nanoseconds: UInt64?, _ handle: (Event) -> Void) {
+    func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
         var limit = timespec()
         if let nanoseconds {
             limit.tv_sec = Int(clamping: nanoseconds / 1_000_000_000)
@@ -73,7 +64,7 @@ struct Poller: ~Copyable {
             guard let token = event.udata else { continue }
             let isHungUp = event.flags & UInt16(EV_EOF) != 0
             handle(
-                Event(
+                PollerEvent(
                     token: token,
                     canRead: isHungUp || event.filter == Int16(EVFILT_READ),
                     canWrite: event.filter == Int16(EVFILT_WRITE),

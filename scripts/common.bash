@@ -53,7 +53,7 @@ install_missing() {
     for name in "${missing[@]}"; do
         is_present "$name" && continue
         [ "$need" = wanted ] || give_up "cannot go on without $name"
-        say "going on without $name: tests that need it are skipped"
+        say "going on without $name: what needs it is left out"
     done
 }
 

@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
+        .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
     ],
     targets: [
         .systemLibrary(
@@ -35,6 +36,11 @@ let package = Package(
             swiftSettings: memorySafe
         ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
+        .executableTarget(
+            name: "tls-fixtures",
+            dependencies: ["DirectHTTP", "DirectHTTP1", "TLSFixtures"],
+            swiftSettings: manners
+        ),
 
         .testTarget(name: "DirectIOTests", dependencies: ["DirectIO"], swiftSettings: manners),
         .testTarget(
@@ -54,6 +60,11 @@ let package = Package(
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),
+        .testTarget(
+            name: "VectorsTests",
+            dependencies: ["tls-fixtures", "DirectTestCommands"],
+            swiftSettings: manners
+        ),
 
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
         .executableTarget(

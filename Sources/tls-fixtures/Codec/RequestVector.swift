@@ -1,0 +1,176 @@
+internal import DirectHTTP1
+
+/// A request, or a part of one, and its bytes.
+struct RequestVector: Sendable {
+    let head: VectorHead
+    let message: Message
+    let expect: Expectation
+
+    enum Expectation: Sendable {
+        case bytes([UInt8])
+        case error(String)
+    }
+
+    enum Message: Sendable {
+        case head(RequestHead)
+        case chunkHead(Int)
+        case trailers(Headers)
+    }
+
+    struct RequestHead: Sendable {
+        var method = Method.get
+        var target = Array("/".utf8)
+        var authority = Array("a.example".utf8)
+        var headers = Headers()
+        var extra = Headers()
+        var framing = BodyFraming.none
+        var expectContinue = false
+        var close = false
+        var upgrade = false
+    }
+
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+        self.head = head
+        if let size: Int = try fields.optional("chunk", Read.integer) {
+            message = .chunkHead(size)
+        } else if let trailers = try fields.optional("trailers", Read.fields) {
+            message = .trailers(trailers)
+        } else {
+            message = .head(try RequestHead(&fields))
+        }
+        expect = try fields.required("expect", Expectation.init)
+    }
+
+    /// Writes it, and compares.
+    func differences() -> [Difference] {
+        let outcome: Outcome
+        do throws(HTTP1Error) {
+            outcome = .written(try message.written())
+        } catch {
+            outcome = .refused(error.label)
+        }
+        let wanted: Outcome =
+            switch expect {
+            case .bytes(let bytes): .written(bytes)
+            case .error(let label): .refused(label)
+            }
+        return Difference.between("outcome", wanted, outcome)
+    }
+
+    private enum Outcome: Equatable, CustomStringConvertible {
+        case written([UInt8])
+        case refused(String)
+
+        var description: String {
+            switch self {
+            case .written(let bytes): "written: \(JSONValue.text(bytes.latin1))"
+            case .refused(let label): "refused: \(label)"
+            }
+        }
+    }
+}
+
+extension RequestVector.RequestHead {
+    fileprivate init(_ fields: inout Fields) throws(FieldFault) {
+        if let method = try fields.optional("method", Read.bytes) {
+            self.method = Method(stringLiteral: method.latin1)
+        }
+        target = try fields.optional("target", Read.bytes) ?? target
+        authority = try fields.optional("authority", Read.bytes) ?? authority
+        headers = try fields.optional("headers", Read.fields) ?? headers
+        extra = try fields.optional("extra", Read.fields) ?? extra
+        framing = try fields.optional("framing", Read.framing) ?? framing
+        expectContinue = try fields.optional("expectContinue", Read.flag) ?? false
+        close = try fields.optional("close", Read.flag) ?? false
+        upgrade = try fields.optional("upgrade", Read.flag) ?? false
+    }
+}
+
+extension RequestVector.Expectation {
+    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+        var fields = try Fields(value)
+        let bytes = try fields.optional("bytes", Read.bytes)
+        let error = try fields.optional("error", Read.text)
+        try fields.end()
+        switch (bytes, error) {
+        case (let bytes?, nil): self = .bytes(bytes)
+        case (nil, let error?): self = .error(error)
+        default: throw FieldFault(line: value.line, what: "either bytes or an error is expected")
+        }
+    }
+}
+
+extension RequestVector.Message {
+    fileprivate func written() throws(HTTP1Error) -> [UInt8] {
+        switch self {
+        case .chunkHead(let size):
+            return try write(RequestWriter.chunkHeadSizeBound) { buffer throws(HTTP1Error) in
+                unsafe RequestWriter.writeChunkHead(size: size, into: buffer)
+            }
+        case .trailers(let trailers):
+            let bound = RequestWriter.lastChunkSizeBound(trailers: trailers)
+            return try write(bound) { buffer throws(HTTP1Error) in
+                try unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer)
+            }
+        case .head(let head):
+            let bound = RequestWriter.headSizeBound(
+                method: head.method,
+                target: head.target,
+                authority: head.authority,
+                headers: head.headers,
+                extra: head.extra
+            )
+            return try write(bound) { buffer throws(HTTP1Error) in
+                try unsafe RequestWriter.writeHead(
+                    method: head.method,
+                    target: head.target,
+                    authority: head.authority,
+                    headers: head.headers,
+                    extra: head.extra,
+                    framing: head.framing,
+                    expectContinue: head.expectContinue,
+                    close: head.close,
+                    upgrade: head.upgrade,
+                    into: buffer
+                )
+            }
+        }
+    }
+}
+
+/// What `body` puts into memory that ends just behind the room it asked for.
+private func write(
+    _ room: Int,
+    _ body: (UnsafeMutableRawBufferPointer) throws(HTTP1Error) -> Int
+) throws(HTTP1Error) -> [UInt8] {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
+    defer { unsafe buffer.deallocate() }
+    let count = try unsafe body(buffer)
+    return unsafe Array(buffer.prefix(count))
+}
+
+extension Read {
+    fileprivate static func fields(_ value: JSONValue) throws(FieldFault) -> Headers {
+        var headers = Headers()
+        for pair in try list(of: pair(of: bytes))(value) { headers.add(pair[0].latin1, bytes: pair[1]) }
+        return headers
+    }
+
+    fileprivate static func framing(_ value: JSONValue) throws(FieldFault) -> BodyFraming {
+        switch value.content {
+        case .text("none"): return .none
+        case .text("chunked"): return .chunked
+        case .number: return .length(try integer(value))
+        default: throw value.wrong("none, chunked or a number of bytes")
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Text in which each character is one of the bytes.
+    var latin1: String {
+        var text = String.UnicodeScalarView()
+        for byte in self { text.append(Unicode.Scalar(byte)) }
+        return String(text)
+    }
+}

@@ -1,0 +1,150 @@
+internal import DirectHTTP1
+
+/// Bytes of a response, and what they mean.
+struct ResponseVector: Sendable {
+    let head: VectorHead
+    let bytes: ResponseBytes
+    let expect: Expectation
+
+    struct Expectation: Sendable {
+        var outcome: String
+        var status: UInt16?
+        var reason: String?
+        var version: String?
+        var headers: [[String]]?
+        var trailers: [[String]]?
+        var interims: [UInt16]?
+        var framing: String?
+        var content: [UInt8]?
+        var leftover: Int?
+        var reuse: String?
+        var keepAlive: [UInt32?]?
+        var otherCodings: Bool?
+
+        init(_ value: JSONValue) throws(FieldFault) {
+            var fields = try Fields(value)
+            outcome = try fields.required("outcome", Read.text)
+            status = try fields.optional("status", Read.integer)
+            reason = try fields.optional("reason", Read.text)
+            version = try fields.optional("version", Read.text)
+            headers = try fields.optional("headers", Read.list(of: Read.pair(of: Read.text)))
+            trailers = try fields.optional("trailers", Read.list(of: Read.pair(of: Read.text)))
+            interims = try fields.optional("interims", Read.list(of: Read.integer))
+            framing = try fields.optional("framing", Read.text)
+            content = try fields.optional("content", Read.bytes)
+            leftover = try fields.optional("leftover", Read.integer)
+            reuse = try fields.optional("reuse", Read.text)
+            keepAlive = try fields.optional("keepAlive", Read.pair(of: Self.hint))
+            otherCodings = try fields.optional("otherCodings", Read.flag)
+            try fields.end()
+        }
+
+        private static func hint(_ value: JSONValue) throws(FieldFault) -> UInt32? {
+            value.isNull ? nil : try Read.integer(value)
+        }
+    }
+
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+        self.head = head
+        var bytes = ResponseBytes(input: try fields.required("input", Read.bytes))
+        if let method = try fields.optional("method", Read.text) {
+            bytes.method = Method(stringLiteral: method)
+        }
+        bytes.upgrade = try fields.optional("upgrade", Read.flag) ?? false
+        bytes.hasCleanEnd = try fields.optional("close", Read.close).map { $0 == .clean }
+        let leniency = try fields.optional("leniency", Read.list(of: Read.leniency)) ?? []
+        bytes.leniency.acceptsBareLineFeeds = leniency.contains(.acceptsBareLineFeeds)
+        bytes.leniency.unfoldsLines = leniency.contains(.unfoldsLines)
+        bytes.limits = try fields.optional("limits", Self.limits) ?? HTTP1Limits()
+        self.bytes = bytes
+        expect = try fields.required("expect", Expectation.init)
+    }
+
+    /// Reads the bytes whole, byte by byte, and cut in two at every place: it all has to say the same.
+    func differences() -> [Difference] {
+        let whole = bytes.read(cutAt: [])
+        let wrong = differences(whole)
+        guard wrong.isEmpty else { return wrong }
+        let places = 0...bytes.input.count
+        guard bytes.read(cutAt: places) == whole else {
+            return [Difference(what: "byte by byte", expected: whole.outcome, got: "something else")]
+        }
+        for cut in places {
+            let halves = bytes.read(cutAt: CollectionOfOne(cut))
+            guard halves == whole else {
+                return [
+                    Difference(
+                        what: "cut at \(cut)",
+                        expected: whole.outcome,
+                        got: "\(halves.outcome), or other facts"
+                    )
+                ]
+            }
+        }
+        return []
+    }
+
+    private func differences(_ got: Transcript) -> [Difference] {
+        let head = got.head
+        return Difference.between("outcome", expect.outcome, got.outcome)
+            + Difference.between("status", expect.status, head?.status.code)
+            + Difference.between("reason", expect.reason, head?.reason)
+            + Difference.between("version", expect.version, head?.version.description)
+            + Difference.between("headers", expect.headers, head.map { Self.pairs($0.headers) })
+            + Difference.between("trailers", expect.trailers, got.trailers.map(Self.pairs))
+            + Difference.between("interims", expect.interims, got.interims)
+            + Difference.between("framing", expect.framing, got.framing.label)
+            + Difference.between("content", expect.content, got.content)
+            + Difference.between("leftover", expect.leftover, got.leftover)
+            + Difference.between("reuse", expect.reuse, got.reuse.label)
+            + Difference.between("keepAlive", expect.keepAlive, [got.keepAlive?.timeout, got.keepAlive?.max])
+            + Difference.between("otherCodings", expect.otherCodings, got.hasOtherCodings)
+    }
+
+    private static func pairs(_ headers: Headers) -> [[String]] {
+        headers.map { [$0.name, $0.value] }
+    }
+
+    private static func limits(_ value: JSONValue) throws(FieldFault) -> HTTP1Limits {
+        var limits = HTTP1Limits()
+        var fields = try Fields(value)
+        for (name, limit) in Self.limitNames {
+            if let value: Int = try fields.optional(name, Read.integer) { limits[keyPath: limit] = value }
+        }
+        try fields.end()
+        return limits
+    }
+
+    private static var limitNames: [(String, WritableKeyPath<HTTP1Limits, Int>)] {
+        [
+            ("headBytes", \.headBytes), ("lineBytes", \.lineBytes), ("fieldCount", \.fieldCount),
+            ("interimCount", \.interimCount), ("chunkExtensionBytes", \.chunkExtensionBytes),
+            ("trailerBytes", \.trailerBytes), ("trailerCount", \.trailerCount),
+        ]
+    }
+}
+
+extension Read {
+    fileprivate enum Close: String, CaseIterable {
+        case clean, unclean
+    }
+
+    fileprivate enum Leniency: String, CaseIterable {
+        case acceptsBareLineFeeds, unfoldsLines
+    }
+
+    fileprivate static func close(_ value: JSONValue) throws(FieldFault) -> Close { try choice(value) }
+
+    fileprivate static func leniency(_ value: JSONValue) throws(FieldFault) -> Leniency { try choice(value) }
+
+    /// A list of exactly two.
+    static func pair<Element>(
+        of read: @escaping (JSONValue) throws(FieldFault) -> Element
+    ) -> (JSONValue) throws(FieldFault) -> [Element] {
+        { value throws(FieldFault) in
+            let pair = try list(of: read)(value)
+            guard pair.count == 2 else { throw value.wrong("a pair") }
+            return pair
+        }
+    }
+}

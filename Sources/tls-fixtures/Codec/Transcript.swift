@@ -1,0 +1,88 @@
+internal import DirectHTTP1
+
+/// All that our codec says about the bytes of one response, however they were cut.
+struct Transcript: Equatable {
+    var outcome = "open"
+    var interims: [UInt16] = []
+    var head: ResponseHead?
+    var framing = ResponseFraming.none
+    var content: [UInt8] = []
+    var trailers: Headers?
+    var leftover = 0
+    var reuse = ReuseVerdict.reusable
+    var keepAlive: KeepAliveHint?
+    var hasOtherCodings = false
+}
+
+/// The bytes of one response, and what our codec is told before it sees them.
+struct ResponseBytes: Sendable {
+    var input: [UInt8]
+    var method = Method.get
+    var upgrade = false
+    /// Whether the stream's end is clean; nothing if it does not end.
+    var hasCleanEnd: Bool?
+    var limits = HTTP1Limits()
+    var leniency = HTTP1Leniency()
+
+    /// Reads the input in pieces that begin at `cuts`, which are in order.
+    func read(cutAt cuts: some Sequence<Int>) -> Transcript {
+        var reader = ResponseReader(limits: limits, leniency: leniency)
+        reader.begin(method, upgrade: upgrade)
+        var transcript = Transcript()
+        do throws(HTTP1Error) {
+            try feed(&reader, cuts: cuts, &transcript)
+        } catch {
+            transcript.outcome = error.label
+        }
+        transcript.framing = reader.framing
+        transcript.reuse = reader.reuse
+        transcript.keepAlive = reader.keepAlive
+        transcript.hasOtherCodings = reader.hasOtherTransferCodings
+        return transcript
+    }
+
+    private func feed(
+        _ reader: inout ResponseReader,
+        cuts: some Sequence<Int>,
+        _ transcript: inout Transcript
+    ) throws(HTTP1Error) {
+        var used = 0
+        for cut in cuts where transcript.outcome == "open" {
+            while try step(&reader, from: &used, to: cut, &transcript) {}
+        }
+        if transcript.outcome == "open" {
+            while try step(&reader, from: &used, to: input.count, &transcript) {}
+        }
+        transcript.leftover = input.count - used
+        guard let hasCleanEnd, transcript.outcome == "open" else { return }
+        if case .end = try reader.endOfInput(clean: hasCleanEnd) { transcript.outcome = "end" }
+    }
+
+    /// Takes one step; false if that was the last one with these bytes.
+    private func step(
+        _ reader: inout ResponseReader,
+        from used: inout Int,
+        to end: Int,
+        _ transcript: inout Transcript
+    ) throws(HTTP1Error) -> Bool {
+        let step = try reader.next(input.span.extracting(used..<end))
+        let start = used
+        used += step.used
+        switch step.event {
+        case .needsMore: return false
+        case .interim(let head): transcript.interims.append(head.status.code)
+        case .head(let head):
+            transcript.head = head
+            guard reader.framing == .tunnel else { break }
+            transcript.outcome = "tunnel"
+            return false
+        case .content(let range):
+            transcript.content += input[(start + range.lowerBound)..<(start + range.upperBound)]
+        case .trailers(let trailers): transcript.trailers = trailers
+        case .end:
+            transcript.outcome = "end"
+            return false
+        }
+        return true
+    }
+}

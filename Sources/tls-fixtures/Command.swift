@@ -1,0 +1,74 @@
+/// The command: reads its arguments, and does as told.
+@main
+struct Command {
+    static func main() async {
+        exit(await status(for: Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Does what the arguments say, and returns the exit status.
+    static func status(for arguments: [String]) async -> Int32 {
+        let options: Options
+        do throws(Options.Fault) {
+            options = try Options(arguments)
+        } catch {
+            Terminal.complain("tls-fixtures: \(error.what)\nTry `tls-fixtures --help`.")
+            return 2
+        }
+        switch options {
+        case .help:
+            Terminal.write(Options.usage)
+            return 0
+        case .serve(let fixtures):
+            return await withFolder(fixtures) { folder in serve(folder) }
+        case .run(let options):
+            return await withFolder(options.fixtures) { folder in await run(options, folder) }
+        }
+    }
+
+    private static func withFolder(_ path: String?, _ body: (VectorFolder) async -> Int32) async -> Int32 {
+        guard let path = path ?? FixtureFolder.found else {
+            Terminal.complain("tls-fixtures: there is no folder Fixtures around; name one with --fixtures")
+            return 2
+        }
+        do throws(VectorFaults) {
+            return await body(try VectorFolder(fixtures: path))
+        } catch {
+            Terminal.complain(
+                "\(error)\ntls-fixtures: nothing was run; what vectors look like says vectors/README.md"
+            )
+            return 2
+        }
+    }
+
+    private static func run(_ options: Options.RunOptions, _ folder: VectorFolder) async -> Int32 {
+        let topics = options.topics.isEmpty ? Topic.allCases : options.topics
+        var vectors = folder.vectors(of: topics)
+        if let name = options.name { vectors = vectors.filter { $0.head.name.contains(name) } }
+        guard !vectors.isEmpty else {
+            Terminal.complain("tls-fixtures: no vector is called like that")
+            return 2
+        }
+        let names = options.clients.isEmpty ? ["ours"] : options.clients
+        let clients = names.map { $0 == "ours" ? OurClient() as any VectorClient : CommandClient($0) }
+        let run = Run(folder: folder, vectors: vectors, clients: clients)
+        var report: any Report =
+            options.isJSON ? JSONReport() : TableReport(expectedCount: vectors.count * clients.count)
+        let totals = await run.run { report.add($0) }
+        report.finish(totals)
+        return totals.failed == 0 ? 0 : 1
+    }
+
+    private static func serve(_ folder: VectorFolder) -> Int32 {
+        let stop = StopSignal()
+        do {
+            let served = try ServedFixtures(folder)
+            Terminal.write(served.map)
+            stop.wait()
+            served.stop()
+            return 0
+        } catch {
+            Terminal.complain("tls-fixtures: \(error)")
+            return 1
+        }
+    }
+}

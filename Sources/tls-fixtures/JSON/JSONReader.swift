@@ -1,0 +1,210 @@
+/// Why a text is not JSON, and where.
+struct JSONFault: Error, Equatable, CustomStringConvertible {
+    var line: Int
+    var what: String
+
+    var description: String { "line \(line): \(what)" }
+}
+
+/// Reads JSON (RFC 8259), and nothing that only looks like it.
+///
+/// Stricter than the RFC where it leaves a choice: a name twice in one object, a lone surrogate and a byte
+/// order mark are errors, and so is what follows the value.
+struct JSONReader {
+    /// The value that makes up the whole text.
+    static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+        var reader = JSONReader(bytes: bytes)
+        let value = try reader.value(depth: 0)
+        reader.skipSpace()
+        guard reader.position == bytes.count else { throw reader.fault("something follows the value") }
+        return value
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+    private var line = 1
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
+        guard depth < Self.depthLimit else { throw fault("nested too deeply") }
+        skipSpace()
+        let line = line
+        let content: JSONValue.Content
+        switch peek {
+        case UInt8(ascii: "{"): content = .object(try members(depth: depth))
+        case UInt8(ascii: "["): content = .list(try elements(depth: depth))
+        case UInt8(ascii: "\""): content = .text(try text())
+        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): content = .number(try number())
+        case UInt8(ascii: "t"): content = try word("true", .flag(true))
+        case UInt8(ascii: "f"): content = try word("false", .flag(false))
+        case UInt8(ascii: "n"): content = try word("null", .null)
+        case nil: throw fault("the text ends where a value should be")
+        default: throw fault("no value begins like this")
+        }
+        return JSONValue(content: content, line: line)
+    }
+
+    private mutating func members(depth: Int) throws(JSONFault) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        var names: Set<String> = []
+        try sequence(until: UInt8(ascii: "}")) { (reader: inout Self) throws(JSONFault) in
+            guard reader.peek == UInt8(ascii: "\"") else {
+                throw reader.fault("a member needs a name in quotes")
+            }
+            let name = try reader.text()
+            guard names.insert(name).inserted else { throw reader.fault("\"\(name)\" stands here twice") }
+            reader.skipSpace()
+            guard reader.take(UInt8(ascii: ":")) else {
+                throw reader.fault("a colon is missing behind \"\(name)\"")
+            }
+            members.append(JSONValue.Member(name: name, value: try reader.value(depth: depth + 1)))
+        }
+        return members
+    }
+
+    private mutating func elements(depth: Int) throws(JSONFault) -> [JSONValue] {
+        var elements: [JSONValue] = []
+        try sequence(until: UInt8(ascii: "]")) { (reader: inout Self) throws(JSONFault) in
+            elements.append(try reader.value(depth: depth + 1))
+        }
+        return elements
+    }
+
+    /// What stands between brackets, separated by commas, with none at the end.
+    private mutating func sequence(
+        until end: UInt8,
+        _ element: (inout Self) throws(JSONFault) -> Void
+    ) throws(JSONFault) {
+        position += 1
+        skipSpace()
+        if take(end) { return }
+        while true {
+            skipSpace()
+            try element(&self)
+            skipSpace()
+            if take(end) { return }
+            guard take(UInt8(ascii: ",")) else { throw fault("a comma or an end is missing") }
+        }
+    }
+
+    private mutating func text() throws(JSONFault) -> String {
+        position += 1
+        var scalars: [UInt8] = []
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                guard let text = String(validating: scalars, as: UTF8.self) else {
+                    throw fault("a text is not UTF-8")
+                }
+                return text
+            case UInt8(ascii: "\\"):
+                position += 1
+                scalars += String(try escaped()).utf8
+            case 0..<0x20: throw fault("a control character stands in a text as it is")
+            default:
+                scalars.append(byte)
+                position += 1
+            }
+        }
+        throw fault("a text has no end")
+    }
+
+    private mutating func escaped() throws(JSONFault) -> Character {
+        guard let byte = peek else { throw fault("a text has no end") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Character(Unicode.Scalar(byte))
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return Character(try escapedScalar())
+        default: throw fault("there is no such escape")
+        }
+    }
+
+    /// Behind `\u`: one unit of UTF-16, or the first of two.
+    private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
+        let unit = try fourDigits()
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard UTF16.isLeadSurrogate(UInt16(unit)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+            throw fault("half of a surrogate pair")
+        }
+        let second = try fourDigits()
+        guard UTF16.isTrailSurrogate(UInt16(second)),
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (second - 0xDC00))
+        else { throw fault("half of a surrogate pair") }
+        return scalar
+    }
+
+    private mutating func fourDigits() throws(JSONFault) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw fault("\\u takes four hexadecimal digits")
+            }
+            position += 1
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+
+    private mutating func number() throws(JSONFault) -> String {
+        let start = position
+        _ = take(UInt8(ascii: "-"))
+        if !take(UInt8(ascii: "0")) { try digits() }
+        if take(UInt8(ascii: ".")) { try digits() }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            if !take(UInt8(ascii: "-")) { _ = take(UInt8(ascii: "+")) }
+            try digits()
+        }
+        if let byte = peek, Self.isDigit(byte) { throw fault("a number begins with 0") }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() throws(JSONFault) {
+        let start = position
+        while let byte = peek, Self.isDigit(byte) { position += 1 }
+        guard position > start else { throw fault("a number has no digits where it needs some") }
+    }
+
+    private mutating func word(_ word: StaticString, _ content: JSONValue.Content) throws(JSONFault)
+        -> JSONValue.Content
+    {
+        for byte in "\(word)".utf8 where !take(byte) { throw fault("no value begins like this") }
+        return content
+    }
+
+    private mutating func skipSpace() {
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): break
+            default: return
+            }
+            position += 1
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private func fault(_ what: String) -> JSONFault { JSONFault(line: line, what: what) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    /// No file of ours comes near; a thread's stack would take much more.
+    private static let depthLimit = 64
+}

@@ -1,0 +1,51 @@
+/// Where rows go as they come, and the totals at the end.
+protocol Report {
+    mutating func add(_ row: Row)
+    mutating func finish(_ totals: Run.Totals)
+}
+
+extension Run.Totals {
+    /// The last line of every report, whatever comes before.
+    var lastLine: String { "\(passed) passed, \(failed) failed" }
+}
+
+/// One JSON object a line.
+struct JSONReport: Report {
+    mutating func add(_ row: Row) {
+        Terminal.write("\(Self.object(row))\n")
+    }
+
+    mutating func finish(_ totals: Run.Totals) {
+        Terminal.write("\(totals.lastLine)\n")
+    }
+
+    static func object(_ row: Row) -> JSONValue {
+        var differences: [Difference] = []
+        var outcome = "passed"
+        var reason = JSONValue.null
+        switch row.outcome {
+        case .passed: break
+        case .failed(let found): (outcome, differences) = ("failed", found)
+        case .left(let why): (outcome, reason) = ("left", .text(why))
+        }
+        return .object([
+            "client": .text(row.client),
+            "topic": .text(row.head.topic.rawValue),
+            "name": .text(row.head.name),
+            "outcome": .text(outcome),
+            "leftBecause": reason,
+            "differences": .list(
+                differences.map { difference in
+                    .object([
+                        "what": .text(difference.what),
+                        "expected": .text(difference.expected),
+                        "got": .text(difference.got),
+                    ])
+                }
+            ),
+            "words": .text(outcome == "failed" ? row.words : ""),
+            "why": .text(row.head.why),
+            "reference": .text(row.head.reference),
+        ])
+    }
+}

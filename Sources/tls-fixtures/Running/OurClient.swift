@@ -1,0 +1,163 @@
+internal import DirectHTTP
+
+/// The client of this package.
+struct OurClient: VectorClient {
+    var title: String { "direct-http" }
+    var givesReasons: Bool { true }
+    var takesBytes: Bool { true }
+    /// Most of what takes time is waiting.
+    var width: Int { 24 }
+
+    func obstacle(to errand: Errand) -> String? { nil }
+
+    func run(_ errand: Errand) async -> Observation {
+        var last = Observation(ending: .untried, text: "")
+        do {
+            let client = try client(for: errand)
+            for url in errand.urls {
+                last = await Self.get(url, errand.addresses, client)
+                guard last.ending == .answered else { return last }
+            }
+            return last
+        } catch {
+            return Observation(ending: .fault(.badSettings), text: "\(error)")
+        }
+    }
+
+    private func client(for errand: Errand) throws -> HTTPClient {
+        var settings = HTTPClient.Settings()
+        settings.tls.roots = .only([.pemFile(errand.root)])
+        settings.tls.resumesSessions = errand.client.resumes
+        if let versions = errand.client.versions {
+            guard let oldest = versions.lowerBound.forUs, let newest = versions.upperBound.forUs else {
+                throw TLSError.badSettings("no such version of TLS")
+            }
+            (settings.tls.minimumVersion, settings.tls.maximumVersion) = (oldest, newest)
+        }
+        if let name = errand.client.certificate {
+            let pem = try Files.contents(of: "\(errand.certificates)/\(name).pem")
+            settings.tls.clientIdentity = ClientIdentity(certificateChain: pem, privateKey: pem)
+        }
+        if !errand.mappedAddresses.isEmpty {
+            let endpoints = errand.mappedAddresses.map { Endpoint(stringLiteral: $0) }
+            try settings.addresses.set(endpoints, for: .host(try Host(errand.host)))
+        }
+        let patience = Self.patience
+        settings.timeouts = Timeouts(
+            connect: patience,
+            tls: patience,
+            write: patience,
+            response: patience,
+            read: patience
+        )
+        return HTTPClient(settings)
+    }
+
+    /// How long a phase may take. Servers that never answer cost this much, and a loaded machine must not
+    /// take longer for those that do.
+    private static let patience = Duration.milliseconds(1500)
+
+    private static func get(_ url: String, _ addresses: [String]?, _ client: HTTPClient) async -> Observation
+    {
+        var request = Request(.get, url)
+        request.addresses = addresses.map { $0.map { Endpoint(stringLiteral: $0) } }
+        do {
+            let response = try await client.fetch(request)
+            let transaction = response.transaction
+            let attempts = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+            return Observation(
+                ending: .answered,
+                text: String(decoding: response.body, as: UTF8.self),
+                attempts: attempts + [("\(transaction.endpoint)", .answered)]
+            )
+        } catch let error as HTTPError {
+            let ending = Ending(error.phase, error.reason)
+            var attempts = error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+            // After an address has been found good, what happens there is no attempt any more.
+            if let endpoint = error.endpoint, attempts.last?.0 != "\(endpoint)" {
+                attempts.append(("\(endpoint)", ending))
+            }
+            return Observation(ending: ending, text: "\(error)", attempts: attempts)
+        } catch {
+            return Observation(ending: .other("\(type(of: error))"), text: "\(error)")
+        }
+    }
+}
+
+extension ProtocolVersion {
+    /// The same for our client, which speaks no old ones.
+    fileprivate var forUs: TLSVersion? {
+        switch self {
+        case .tls10, .tls11: nil
+        case .tls12: .tls12
+        case .tls13: .tls13
+        }
+    }
+}
+
+extension Ending {
+    fileprivate init(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) {
+        switch reason {
+        case .address: self = .fault(.noAddress)
+        case .noAddresses: self = .fault(.noAddresses)
+        case .timedOut: self = .fault(.timeout)
+        case .connectionClosed: self = .fault(phase == .body ? .incomplete : .closed)
+        case .system(let error): self.init(errno: error.code, "\(error)")
+        case .tls(let error): self.init(error, phase)
+        case .http(let error): self.init(error)
+        default: self = .other("\(reason)")
+        }
+    }
+
+    private init(errno code: Int32, _ text: String) {
+        switch code {
+        case SystemNumbers.connectionRefused: self = .fault(.refused)
+        case SystemNumbers.connectionReset, SystemNumbers.brokenPipe: self = .fault(.reset)
+        case SystemNumbers.timedOut: self = .fault(.timeout)
+        default: self = .other(text)
+        }
+    }
+
+    private init(_ error: TLSError, _ phase: HTTPError.Phase) {
+        switch error {
+        case .certificateRejected(let fault): self.init(x509: fault.code)
+        case .nameMismatch: self = .fault(.wrongName)
+        case .noPeerCertificate: self = .fault(.badCertificate)
+        case .alertReceived(let number, _):
+            self = UInt8(exactly: number).map(Ending.alert) ?? .other("\(error)")
+        case .unexpectedProtocol: self = .fault(.wrongProtocol)
+        case .protocolFailure: self = .fault(.badTLS)
+        case .connectionLost(let errno): self.init(errno: errno, "\(error)")
+        case .truncated: self = .fault(phase == .body ? .incomplete : .closed)
+        case .badIdentity, .badSettings: self = .fault(.badSettings)
+        default: self = .other("\(error)")
+        }
+    }
+
+    private init(_ error: HTTP1Error) {
+        switch error {
+        case .closedBeforeResponse: self = .fault(.closed)
+        case .truncatedHead, .truncatedContent, .truncatedChunks, .truncatedUntilClose:
+            self = .fault(.incomplete)
+        default: self = .fault(.badHTTP)
+        }
+    }
+
+    /// OpenSSL's numbers (`X509_V_ERR_…`).
+    private init(x509 code: Int) {
+        switch code {
+        case 2, 18, 19, 20, 21: self = .fault(.untrusted)
+        case 7: self = .fault(.badSignature)
+        case 9: self = .fault(.notYetValid)
+        case 10: self = .fault(.expired)
+        case 24, 32, 79: self = .fault(.notAuthority)
+        case 25: self = .fault(.pathTooLong)
+        case 26: self = .fault(.wrongPurpose)
+        case 34: self = .fault(.unknownExtension)
+        case 47, 48: self = .fault(.outsideConstraints)
+        case 62, 64: self = .fault(.wrongName)
+        case 66, 67, 68: self = .fault(.weak)
+        default: self = .fault(.badCertificate)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Runs vectors against clients, many at a time, and hands out the rows in their order.
+struct Run {
+    let folder: VectorFolder
+    let vectors: [Vector]
+    let clients: [any VectorClient]
+
+    /// What a run came to.
+    struct Totals: Equatable, Sendable {
+        var passed = 0
+        var failed = 0
+        var left = 0
+
+        mutating func count(_ outcome: Row.Outcome) {
+            switch outcome {
+            case .passed: passed += 1
+            case .failed: failed += 1
+            case .left: left += 1
+            }
+        }
+    }
+
+    func run(_ report: (Row) -> Void) async -> Totals {
+        var totals = Totals()
+        for client in clients {
+            let trial = Trial(client: client, folder: folder)
+            await inOrder(width: client.width, trial) { row in
+                totals.count(row.outcome)
+                report(row)
+            }
+        }
+        return totals
+    }
+
+    private func inOrder(width: Int, _ trial: Trial, _ report: (Row) -> Void) async {
+        await withTaskGroup(of: (Int, Row).self) { group in
+            var waiting: [Int: Row] = [:]
+            var started = 0
+            var reported = 0
+            func startNext() {
+                guard started < vectors.count else { return }
+                let (index, vector) = (started, vectors[started])
+                group.addTask { (index, await trial.run(vector)) }
+                started += 1
+            }
+            for _ in 0..<width { startNext() }
+            for await (index, row) in group {
+                startNext()
+                waiting[index] = row
+                while let next = waiting.removeValue(forKey: reported) {
+                    report(next)
+                    reported += 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import TLSFixtures
+
+/// Where servers of vectors get their certificates from.
+struct CertificateFolder: Sendable {
+    let path: String
+
+    func certificate(_ name: String) throws(FixtureError) -> FixtureCertificate {
+        try FixtureCertificate.load(name, from: path)
+    }
+}
+
+extension ServerSetup {
+    /// A server with nothing odd about it but its certificate.
+    static func plain(certificate: String) -> ServerSetup {
+        var setup = ServerSetup(name: certificate)
+        setup.certificates = [certificate]
+        return setup
+    }
+
+    /// Starts it, also with another certificate than its own.
+    func start(
+        on address: String,
+        port: UInt16 = 0,
+        certificate: String? = nil,
+        from folder: CertificateFolder
+    ) throws(FixtureError) -> FixtureServer {
+        switch connecting {
+        case .refused: return try .refusing(on: address, port: port)
+        case .unanswered: return try .unresponsive(on: address, port: port)
+        case .accepted: break
+        }
+        let security = try security(certificate.map { [$0] } ?? certificates, folder)
+        return try .start(security, on: address, port: port, behaviour: behaviour)
+    }
+
+    /// Whether its connections end without being stopped, once the client has gone.
+    var endsByItself: Bool {
+        guard let script else { return true }
+        return !script.contains { if case .stall = $0 { true } else { false } }
+    }
+
+    private var behaviour: FixtureBehaviour {
+        if let script { return .bytes(ByteScript(script)) }
+        return .http { request in
+            .text("hello from \(request.serverAddress)").then(.close)
+        }
+    }
+
+    private func security(
+        _ names: [String],
+        _ folder: CertificateFolder
+    ) throws(FixtureError) -> FixtureSecurity {
+        guard speaksTLS else { return .plain }
+        var loaded: [FixtureCertificate] = []
+        for name in names { loaded.append(try folder.certificate(name)) }
+        var settings = FixtureTLSSettings(certificates: loaded)
+        settings.minimumVersion = versions.lowerBound.forServers
+        settings.maximumVersion = versions.upperBound.forServers
+        settings.unknownName = unknownName
+        settings.missingName = missingName
+        settings.tickets = tickets
+        settings.applicationProtocols = protocols
+        settings.forcedApplicationProtocol = forcedProtocol
+        settings.refusesUnknownProtocols = refusesOtherProtocols
+        if let ciphers { settings.ciphers = ciphers }
+        settings.groups = groups
+        settings.allowsRenegotiation = allowsRenegotiation
+        if let staple { settings.ocspStaple = try folder.bytes(staple) }
+        switch clientCertificates {
+        case .none: break
+        case .requested: settings.clientCertificates = .requested
+        case .required: settings.clientCertificates = .required(from: [try folder.certificate("root")])
+        }
+        return .tls(settings)
+    }
+}
+
+extension CertificateFolder {
+    fileprivate func bytes(_ file: String) throws(FixtureError) -> [UInt8] {
+        do throws(Files.Unreadable) {
+            return try Files.contents(of: "\(path)/\(file)")
+        } catch {
+            throw .badFile(path: error.path, why: error.why)
+        }
+    }
+}
+
+extension ProtocolVersion {
+    fileprivate var forServers: FixtureTLSSettings.Version {
+        switch self {
+        case .tls10: .tls10
+        case .tls11: .tls11
+        case .tls12: .tls12
+        case .tls13: .tls13
+        }
+    }
+}

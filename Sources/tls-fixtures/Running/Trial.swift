@@ -1,0 +1,194 @@
+internal import TLSFixtures
+
+/// What came of one vector.
+struct Row: Sendable {
+    enum Outcome: Equatable, Sendable {
+        case passed
+        case failed([Difference])
+        /// The client cannot show this, for that reason.
+        case left(String)
+    }
+
+    var client: String
+    var head: VectorHead
+    var outcome: Outcome
+    /// The client's own words, where it failed.
+    var words = ""
+}
+
+/// Runs single vectors against one client.
+struct Trial: Sendable {
+    let client: any VectorClient
+    let folder: VectorFolder
+
+    private var certificates: CertificateFolder { CertificateFolder(path: folder.certificates) }
+
+    func run(_ vector: Vector) async -> Row {
+        guard client.takesBytes || vector.head.topic.needsServers else {
+            return Row(
+                client: client.title,
+                head: vector.head,
+                outcome: .left("bytes cannot be shown to a command")
+            )
+        }
+        return switch vector {
+        case .response(let vector): row(vector.head, vector.differences())
+        case .request(let vector): row(vector.head, vector.differences())
+        case .names(let vector): await attempt(vector.head) { try await run(vector) }
+        case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
+        case .routes(let vector): await attempt(vector.head) { try await run(vector) }
+        }
+    }
+
+    private func row(_ head: VectorHead, _ differences: [Difference], words: String = "") -> Row {
+        let outcome = differences.isEmpty ? Row.Outcome.passed : .failed(differences)
+        return Row(client: client.title, head: head, outcome: outcome, words: words)
+    }
+
+    /// A server that cannot be started is a failure of that vector, not the end of the run.
+    private func attempt(_ head: VectorHead, _ body: () async throws -> Row) async -> Row {
+        do {
+            return try await body()
+        } catch let obstacle as Obstacle {
+            return Row(client: client.title, head: head, outcome: .left(obstacle.why))
+        } catch {
+            return row(head, [Difference(what: "servers", expected: "started", got: "\(error)")])
+        }
+    }
+
+    /// The client cannot do what the vector is about.
+    private struct Obstacle: Error {
+        var why: String
+    }
+
+    private func run(_ vector: NameVector) async throws -> Row {
+        let setup = ServerSetup.plain(certificate: vector.certificate)
+        let server = try setup.start(on: vector.address, from: certificates)
+        let stage = Stage(servers: [server], endsByItself: [true])
+        let errand = Errand(
+            urls: [url("https", vector.identity, server.port)],
+            host: vector.identity,
+            port: server.port,
+            addresses: [vector.address],
+            certificates: folder.certificates
+        )
+        let seen = try await observe(errand)
+        let records = await stage.records()[0]
+        let expected = vector.verdict == .accept ? [Ending.answered] : vector.reasons
+        var differences = judge(expected, seen)
+        differences += records.misnamings(host: vector.identity, port: server.port)
+        if records.isEmpty {
+            differences.append(Difference(what: "connections", expected: "one", got: "none"))
+        }
+        if vector.verdict == .refuse {
+            differences += Difference.between("bytes sent to it", 0, records.map(\.receivedCount).max() ?? 0)
+        }
+        if let serverName = vector.serverName {
+            differences += differencesInNames(serverName, records)
+        }
+        return row(vector.head, differences, words: seen.text)
+    }
+
+    private func run(_ vector: HandshakeVector) async throws -> Row {
+        guard let setup = folder.server(vector.server) else { throw Obstacle(why: "no such server") }
+        let server = try setup.start(on: "127.0.0.1", from: certificates)
+        let stage = Stage(servers: [server], endsByItself: [setup.endsByItself])
+        var errand = Errand(
+            urls: vector.names.map { url("https", $0, server.port) },
+            host: vector.names[0],
+            port: server.port,
+            addresses: ["127.0.0.1"],
+            certificates: folder.certificates
+        )
+        errand.client = vector.client
+        let seen = try await observe(errand)
+        let records = await stage.records()[0]
+        var differences = judge(vector.expect.endings, seen)
+        if let content = vector.expect.content, seen.ending == .answered {
+            differences += Difference.between("content", content, seen.text)
+        }
+        differences += self.differences(vector.expect, records)
+        return row(vector.head, differences, words: seen.text)
+    }
+
+    private func differences(_ expect: HandshakeVector.Expectation, _ records: [ConnectionRecord])
+        -> [Difference]
+    {
+        let last = records.last
+        var found = Difference.between("version", expect.version.map(\.openSSLName), last?.tls?.version)
+        if let wanted = expect.chosenProtocol {
+            found += Difference.between(
+                "protocol",
+                wanted ?? "none",
+                last?.tls?.applicationProtocol ?? "none"
+            )
+        }
+        if let wanted = expect.clientCertificate {
+            found += Difference.between(
+                "client certificate",
+                wanted ?? "none",
+                last?.tls?.clientSubject ?? "none"
+            )
+        }
+        if let wanted = expect.serverName { found += differencesInNames(wanted, records) }
+        found += Difference.between(
+            "protocols offered",
+            expect.offeredProtocols,
+            last?.hello?.applicationProtocols
+        )
+        found += Difference.between("resumed", expect.isResumed, last?.isResumed)
+        found += Difference.between(
+            "offers to resume",
+            expect.offersResumption,
+            last?.hello?.offersResumption
+        )
+        found += Difference.between("offers early data", expect.offersEarlyData, last?.hello?.offersEarlyData)
+        let hasSentRequest = records.contains { $0.receivedCount > 0 }
+        found += Difference.between("request sent", expect.hasSentRequest, hasSentRequest)
+        return found
+    }
+
+    private func run(_ vector: RouteVector) async throws -> Row {
+        let plan = try RoutePlan(vector, folder, certificates)
+        var errand = Errand(
+            urls: [url(vector.scheme.rawValue, vector.host, plan.port)],
+            host: vector.host,
+            port: plan.port,
+            addresses: plan.texts(of: .request),
+            certificates: folder.certificates
+        )
+        errand.mappedAddresses = plan.texts(of: .map) ?? []
+        let seen = try await observe(errand)
+        let records = await plan.stage.records()
+        var differences = judge([vector.ending], seen)
+        differences += plan.differences(records, seen)
+        for record in records {
+            differences += record.misnamings(host: vector.host, port: plan.port)
+        }
+        return row(vector.head, differences, words: seen.text)
+    }
+
+    private func observe(_ errand: Errand) async throws -> Observation {
+        if let why = client.obstacle(to: errand) { throw Obstacle(why: why) }
+        return await client.run(errand)
+    }
+
+    private func judge(_ expected: [Ending], _ seen: Observation) -> [Difference] {
+        if expected.contains(seen.ending) { return [] }
+        if !client.givesReasons && !seen.ending.isCrash {
+            let hasSucceeded = seen.ending == .answered
+            if expected.contains(where: { ($0 == .answered) == hasSucceeded }) { return [] }
+        }
+        let wanted = expected.map(\.description).joined(separator: " or ")
+        return [Difference(what: "ending", expected: wanted, got: "\(seen.ending)")]
+    }
+
+    private func differencesInNames(_ wanted: String?, _ records: [ConnectionRecord]) -> [Difference] {
+        let got = records.last { $0.hello != nil }?.serverName?.lowercased()
+        return Difference.between("SNI", wanted ?? "none", got ?? "none")
+    }
+
+    private func url(_ scheme: String, _ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "\(scheme)://[\(host)]:\(port)/" : "\(scheme)://\(host):\(port)/"
+    }
+}

@@ -1,0 +1,44 @@
+/// The rows of `certificates.json` that a server can show.
+enum CertificateIndex {
+    struct Row {
+        var name: String
+        var about: String
+        /// What the certificate is asked for as.
+        var identities: [String]
+
+        /// The loopback address of the family that is asked for.
+        var address: String { identities.first == "::1" ? "::1" : "127.0.0.1" }
+    }
+
+    static func rows(in folder: String) throws -> [Row] {
+        let file = "\(folder)/certificates.json"
+        do {
+            let value = try JSONReader.read(try Files.contents(of: file))
+            return try Read.list(of: row)(value).filter { !$0.identities.isEmpty }
+        } catch let fault as JSONFault {
+            throw VectorFault(file: file, line: fault.line, what: fault.what)
+        } catch let fault as FieldFault {
+            throw VectorFault(file: file, line: fault.line, what: fault.what)
+        }
+    }
+
+    private static func row(_ value: JSONValue) throws(FieldFault) -> Row {
+        var fields = try Fields(value)
+        let file = try fields.required("file", Read.text)
+        let about = try fields.required("about", Read.text)
+        let identities = try fields.required("verdicts", Read.list(of: identity))
+        try fields.end()
+        // A client's certificate is nothing to be served.
+        let asked = identities.filter { $0 != "a client" }
+        return Row(name: String(file.prefix(file.count - ".pem".count)), about: about, identities: asked)
+    }
+
+    private static func identity(_ value: JSONValue) throws(FieldFault) -> String {
+        var fields = try Fields(value)
+        let name = try fields.required("name", Read.text)
+        _ = try fields.required("client", Read.text)
+        _ = try fields.optional("s_client", Read.text)
+        try fields.end()
+        return name
+    }
+}

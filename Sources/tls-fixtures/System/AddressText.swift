@@ -1,0 +1,18 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+extension String {
+    /// An IPv6 address in the one spelling that the system writes (RFC 5952); any other text as it is.
+    var canonicalAddress: String {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        guard contains(":"), inet_pton(AF_INET6, self, &bytes) == 1 else { return self }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return self }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

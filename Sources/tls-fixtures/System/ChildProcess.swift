@@ -1,0 +1,192 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+internal import Synchronization
+
+/// Runs a shell command to its end, or to ours.
+enum ChildProcess {
+    enum Ending: Equatable, Sendable {
+        case exited(Int32)
+        case killed(signal: Int32)
+        /// It was still there when its time was up; now it is not.
+        case hung
+        case notStarted(String)
+    }
+
+    struct Outcome: Sendable {
+        var ending: Ending
+        var output: [UInt8] = []
+        var errors: [UInt8] = []
+    }
+
+    /// Blocks for at most that long. The command's whole process group is gone afterwards.
+    static func run(_ command: String, within limit: Duration) -> Outcome {
+        let begin = ContinuousClock.now
+        let started = starting.withLock { _ in start(command) }
+        guard case .success(let child) = started else {
+            return Outcome(ending: .notStarted(started.words))
+        }
+        let (id, output, errors) = (child.id, child.output, child.errors)
+        defer {
+            output.closeReading()
+            errors.closeReading()
+        }
+        var outcome = Outcome(ending: .hung)
+        let end = begin.advanced(by: limit)
+        collect([output.reading, errors.reading], into: [\.output, \.errors], &outcome, until: end)
+        outcome.ending = reap(id, until: end)
+        return outcome
+    }
+
+    /// Between the making of a pipe and its mark that no child is to have it, another child could inherit it and
+    /// keep it open: only one is started at a time.
+    private static let starting = Mutex(())
+
+    private enum Started {
+        case success((id: pid_t, output: Pipe, errors: Pipe))
+        case failure(String)
+
+        var words: String { if case .failure(let words) = self { words } else { "" } }
+    }
+
+    private static func start(_ command: String) -> Started {
+        guard let output = Pipe(), let errors = Pipe() else {
+            return .failure("pipe: \(String(cString: strerror(errno)))")
+        }
+        let (id, code) = spawn(command, output.writing, errors.writing)
+        output.closeWriting()
+        errors.closeWriting()
+        guard code != 0 else { return .success((id, output, errors)) }
+        output.closeReading()
+        errors.closeReading()
+        return .failure(String(cString: strerror(code)))
+    }
+
+    private static func spawn(_ command: String, _ output: Int32, _ errors: Int32) -> (id: pid_t, code: Int32)
+    {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // A group of its own, so that what it starts can be ended with it; signals as a shell has them.
+        var none = sigset_t()
+        sigemptyset(&none)
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for signal in [SIGPIPE, SIGINT, SIGTERM] { sigaddset(&defaults, signal) }
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var id = pid_t()
+        let code = withVector(["sh", "-c", command]) { arguments in
+            withVector(environmentTexts) { environment in
+                posix_spawn(&id, "/bin/sh", &actions, &attributes, arguments, environment)
+            }
+        }
+        return (id, code)
+    }
+
+    /// Little of ours: a proxy or a trust store named there would change what is tested.
+    private static var environmentTexts: [String] {
+        let names: [String] = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"]
+        return names.compactMap { name in
+            getenv(name).map { value in "\(name)=\(String(cString: value))" }
+        }
+    }
+
+    /// Reads until all streams have ended or the time is up.
+    private static func collect(
+        _ streams: [Int32],
+        into places: [WritableKeyPath<Outcome, [UInt8]>],
+        _ outcome: inout Outcome,
+        until end: ContinuousClock.Instant
+    ) {
+        var open = streams.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while open.contains(where: { $0.fd >= 0 }) {
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero else { return }
+            guard poll(&open, nfds_t(open.count), left.milliseconds) > 0 else { continue }
+            for index in open.indices where open[index].fd >= 0 && open[index].revents != 0 {
+                let count = read(open[index].fd, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                if count <= 0 {
+                    open[index].fd = -1
+                } else if outcome[keyPath: places[index]].count < Self.outputLimit {
+                    outcome[keyPath: places[index]] += buffer[..<count]
+                }
+            }
+        }
+    }
+
+    private static func reap(_ id: pid_t, until end: ContinuousClock.Instant) -> Ending {
+        var status: Int32 = 0
+        // It has closed its output, so it is about to end, or it never will.
+        while waitpid(id, &status, WNOHANG) == 0 {
+            guard ContinuousClock.now < end else {
+                kill(-id, SIGKILL)
+                while waitpid(id, &status, 0) < 0 && errno == EINTR {}
+                return .hung
+            }
+            usleep(500)
+        }
+        // What it may have left behind.
+        kill(-id, SIGKILL)
+        let signal = status & 0x7F
+        return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+    }
+
+    /// What a client prints beyond this is read and forgotten.
+    private static let outputLimit = 64 << 10
+}
+
+/// Two ends that no other child inherits.
+private final class Pipe {
+    private(set) var reading: Int32
+    private(set) var writing: Int32
+
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    func closeReading() { close(reading) }
+    func closeWriting() { close(writing) }
+}
+
+private func withVector<Result>(
+    _ texts: [String],
+    _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+    let copies = texts.map { strdup($0) }
+    defer { copies.forEach { free($0) } }
+    return body(copies + [nil])
+}
+
+extension Duration {
+    /// Whole milliseconds, at least one.
+    var milliseconds: Int32 {
+        let (seconds, attoseconds) = components
+        return Int32(clamping: max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,208 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// A proxy (RFC 9110, section 9.3.6) that leads every CONNECT to one address, whatever name it asks for.
+///
+/// With it a client that cannot be told where to connect can be tested under any name. It serves one
+/// connection after the other, on loopback, until it is let go.
+final class ConnectProxy: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let stopping: Int32
+
+    /// Leads to this address and port; nothing if no socket is to be had.
+    init?(to address: String, port target: UInt16) {
+        guard let listener = Self.listen() else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Self.stream, 0, &ends) == 0 else {
+            close(listener)
+            return nil
+        }
+        self.listener = listener
+        stopping = ends[1]
+        port = Self.port(of: listener)
+        let stop = ends[0]
+        startThread {
+            Self.serve(listener, address, target, stop)
+            close(listener)
+            close(stop)
+        }
+    }
+
+    deinit {
+        // The other end sees this, and ends.
+        close(stopping)
+    }
+
+    private static func serve(_ listener: Int32, _ address: String, _ port: UInt16, _ stop: Int32) {
+        while wait(for: [listener, stop]) == [true, false] {
+            let client = accept(listener, nil, nil)
+            guard client >= 0 else { continue }
+            keepFromChildren(client)
+            if readHead(client, stop), let server = connected(to: address, port: port) {
+                send(client, Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
+                relay(client, server, stop)
+                close(server)
+            }
+            close(client)
+        }
+    }
+
+    private static func readHead(_ client: Int32, _ stop: Int32) -> Bool {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while head.suffix(4) != [13, 10, 13, 10] {
+            guard head.count < 8192, wait(for: [client, stop]) == [true, false],
+                recv(client, &byte, 1, 0) == 1
+            else { return false }
+            head.append(byte)
+        }
+        return head.starts(with: Array("CONNECT ".utf8))
+    }
+
+    /// Passes bytes on in both directions, and also how each of them ends.
+    private static func relay(_ client: Int32, _ server: Int32, _ stop: Int32) {
+        var open = [client: true, server: true]
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while open.values.contains(true) {
+            let sources = [client, server].filter { open[$0] == true }
+            let ready = wait(for: sources + [stop])
+            guard ready.last == false else { return }
+            for (index, source) in sources.enumerated() where ready[index] {
+                let target = source == client ? server : client
+                let count = recv(source, &buffer, buffer.count, 0)
+                if count > 0 && send(target, Array(buffer[..<count])) { continue }
+                open[source] = false
+                guard count == 0 else { return reset(client, server) }
+                shutdown(target, Int32(SHUT_WR))
+            }
+        }
+    }
+
+    /// Closing will send RST to both.
+    private static func reset(_ sockets: Int32...) {
+        for socket in sockets {
+            var setting = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &setting, socklen_t(MemoryLayout<linger>.size))
+        }
+    }
+
+    @discardableResult
+    private static func send(_ socket: Int32, _ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                #if canImport(Darwin)
+                write(socket, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
+                #else
+                Self.systemSend(socket, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
+                #endif
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Which of them have something to be read, as soon as one has.
+    private static func wait(for descriptors: [Int32]) -> [Bool] {
+        var list = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while poll(&list, nfds_t(list.count), -1) < 0 && errno == EINTR {}
+        return list.map { $0.revents != 0 }
+    }
+
+    private static func listen() -> Int32? {
+        let descriptor = socket(AF_INET, stream, 0)
+        guard descriptor >= 0 else { return nil }
+        keepFromChildren(descriptor)
+        let bound = withAddress("127.0.0.1", 0) { bind(descriptor, $0, $1) }
+        guard bound == 0, systemListen(descriptor) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private static func connected(to address: String, port: UInt16) -> Int32? {
+        let descriptor = socket(address.contains(":") ? AF_INET6 : AF_INET, stream, 0)
+        guard descriptor >= 0 else { return nil }
+        keepFromChildren(descriptor)
+        guard withAddress(address, port, { connect(descriptor, $0, $1) }) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private static func withAddress(
+        _ text: String,
+        _ port: UInt16,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        if text.contains(":") {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            guard inet_pton(AF_INET6, text, &address.sin6_addr) == 1 else { return -1 }
+            return withUnsafeBytes(of: &address) { use($0, body) }
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        guard inet_pton(AF_INET, text, &address.sin_addr) == 1 else { return -1 }
+        return withUnsafeBytes(of: &address) { use($0, body) }
+    }
+
+    private static func use(
+        _ bytes: UnsafeRawBufferPointer,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        guard let base = bytes.baseAddress else { return -1 }
+        return body(base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+
+    private static func port(of descriptor: Int32) -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    private static func keepFromChildren(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    private static func systemListen(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.listen(descriptor, 16)
+        #elseif canImport(Musl)
+        Musl.listen(descriptor, 16)
+        #else
+        Glibc.listen(descriptor, 16)
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    /// A client that has gone must not take us along (SIGPIPE).
+    private static func systemSend(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        #if canImport(Musl)
+        Musl.send(socket, bytes, count, Int32(MSG_NOSIGNAL))
+        #else
+        Glibc.send(socket, bytes, count, Int32(MSG_NOSIGNAL))
+        #endif
+    }
+    #endif
+
+    #if canImport(Glibc)
+    private static var stream: Int32 { Int32(SOCK_STREAM.rawValue) }
+    #else
+    private static var stream: Int32 { SOCK_STREAM }
+    #endif
+}

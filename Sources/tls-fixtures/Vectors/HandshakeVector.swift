@@ -1,0 +1,74 @@
+/// How a server speaks TLS, how a client does, and what becomes of it.
+struct HandshakeVector: Sendable {
+    let head: VectorHead
+    /// One of `servers.json`.
+    let server: String
+    /// Who is asked for, one request after the other, each on a connection of its own.
+    let names: [String]
+    let client: ClientSide
+    let expect: Expectation
+
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+        self.head = head
+        server = try fields.required("server", Read.text)
+        names = try fields.optional("names", Read.texts) ?? ["good.test"]
+        client = try fields.optional("client", ClientSide.init) ?? ClientSide()
+        expect = try fields.required("expect", Expectation.init)
+        guard !names.isEmpty else { throw FieldFault(line: fields.line, what: "names: there is none") }
+    }
+
+    var mentions: Mentions {
+        Mentions(certificates: client.certificate.map { [$0] } ?? [], servers: [server])
+    }
+
+    /// How the client is set.
+    struct ClientSide: Sendable {
+        var versions: ClosedRange<ProtocolVersion>?
+        /// What it shows a server that asks.
+        var certificate: String?
+        var resumes = true
+
+        init() {}
+
+        init(_ value: JSONValue) throws(FieldFault) {
+            var fields = try Fields(value)
+            versions = try fields.optional("versions", Read.versions)
+            certificate = try fields.optional("certificate", Read.text)
+            resumes = try fields.optional("resumes", Read.flag) ?? true
+            try fields.end()
+        }
+    }
+
+    /// What becomes of the last of the requests; all before it are answered.
+    struct Expectation: Sendable {
+        var endings: [Ending]
+        var content: String?
+        /// As the server saw it.
+        var version: ProtocolVersion?
+        var chosenProtocol: String??
+        var offeredProtocols: [String]?
+        var serverName: String??
+        var isResumed: Bool?
+        var offersResumption: Bool?
+        var offersEarlyData: Bool?
+        var clientCertificate: String??
+        /// Whether the server has read anything that was meant for it alone.
+        var hasSentRequest: Bool?
+
+        init(_ value: JSONValue) throws(FieldFault) {
+            var fields = try Fields(value)
+            endings = try fields.required("ending", Ending.readOneOrMore)
+            content = try fields.optional("content", Read.text)
+            version = try fields.optional("version", Read.version)
+            chosenProtocol = try fields.optional("protocol", Read.textOrNull)
+            offeredProtocols = try fields.optional("offeredProtocols", Read.texts)
+            serverName = try fields.optional("serverName", Read.textOrNull)
+            isResumed = try fields.optional("resumed", Read.flag)
+            offersResumption = try fields.optional("offersResumption", Read.flag)
+            offersEarlyData = try fields.optional("offersEarlyData", Read.flag)
+            clientCertificate = try fields.optional("clientCertificate", Read.textOrNull)
+            hasSentRequest = try fields.optional("requestSent", Read.flag)
+            try fields.end()
+        }
+    }
+}

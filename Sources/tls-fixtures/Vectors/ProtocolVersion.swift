@@ -1,0 +1,24 @@
+/// A version of TLS, as the vectors write it. Client and server have types of their own for that.
+enum ProtocolVersion: String, CaseIterable, Comparable, Sendable {
+    case tls10 = "1.0"
+    case tls11 = "1.1"
+    case tls12 = "1.2"
+    case tls13 = "1.3"
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    var openSSLName: String { self == .tls10 ? "TLSv1" : "TLSv\(rawValue)" }
+}
+
+extension Read {
+    static func version(_ value: JSONValue) throws(FieldFault) -> ProtocolVersion { try choice(value) }
+
+    /// The oldest and the newest.
+    static func versions(_ value: JSONValue) throws(FieldFault) -> ClosedRange<ProtocolVersion> {
+        let ends = try list(of: version)(value)
+        guard ends.count == 2, ends[0] <= ends[1] else {
+            throw value.wrong("the oldest and the newest version")
+        }
+        return ends[0]...ends[1]
+    }
+}

@@ -1,0 +1,139 @@
+internal import TLSFixtures
+
+/// A server of `servers.json`: how it connects, speaks TLS and answers.
+struct ServerSetup: Sendable {
+    /// What becomes of a client that connects.
+    enum Connecting: String, CaseIterable, Sendable {
+        case accepted
+        /// Nothing listens.
+        case refused
+        /// No answer at all comes back.
+        case unanswered
+    }
+
+    enum ClientCertificates: String, CaseIterable, Sendable {
+        case none, requested, required
+    }
+
+    var name: String
+    var about: String
+    var connecting = Connecting.accepted
+    var speaksTLS = true
+    /// Chosen by SNI; the first one is for everybody else.
+    var certificates = ["good"]
+    var versions = ProtocolVersion.tls12 ... .tls13
+    var unknownName = FixtureTLSSettings.Answer.defaultCertificate
+    var missingName = FixtureTLSSettings.Answer.defaultCertificate
+    var tickets = 2
+    var clientCertificates = ClientCertificates.none
+    var protocols = ["http/1.1"]
+    var forcedProtocol: String?
+    var refusesOtherProtocols = false
+    /// A file with an OCSP response.
+    var staple: String?
+    var ciphers: String?
+    var groups: String?
+    var allowsRenegotiation = false
+    /// Instead of an HTTP server's answer.
+    var script: [ByteScript.Step]?
+
+    /// HTTP over TLS, as everybody would do it.
+    init(name: String, about: String = "") {
+        self.name = name
+        self.about = about
+    }
+
+    init(_ value: JSONValue) throws(FieldFault) {
+        var fields = try Fields(value)
+        name = try fields.required("name", Read.text)
+        about = try fields.required("about", Read.text)
+        connecting = try fields.optional("connecting", Read.choice) ?? connecting
+        speaksTLS = try fields.optional("tls", Read.flag) ?? speaksTLS
+        certificates = try fields.optional("certificates", Read.texts) ?? certificates
+        versions = try fields.optional("versions", Read.versions) ?? versions
+        unknownName = try fields.optional("unknownName", Self.answer) ?? unknownName
+        missingName = try fields.optional("missingName", Self.answer) ?? missingName
+        tickets = try fields.optional("tickets", Read.integer) ?? tickets
+        clientCertificates = try fields.optional("clientCertificates", Read.choice) ?? clientCertificates
+        protocols = try fields.optional("protocols", Read.texts) ?? protocols
+        forcedProtocol = try fields.optional("forcedProtocol", Read.text)
+        refusesOtherProtocols =
+            try fields.optional("refusesOtherProtocols", Read.flag) ?? refusesOtherProtocols
+        staple = try fields.optional("staple", Read.text)
+        ciphers = try fields.optional("ciphers", Read.text)
+        groups = try fields.optional("groups", Read.text)
+        allowsRenegotiation = try fields.optional("renegotiation", Read.flag) ?? allowsRenegotiation
+        script = try fields.optional("script", Read.list(of: ByteScript.Step.init))
+        guard !certificates.isEmpty else {
+            throw FieldFault(line: fields.line, what: "certificates: there is none")
+        }
+        try fields.end()
+    }
+
+    /// The files in `certificates` that it needs.
+    var certificateFiles: [String] {
+        certificates.map { "\($0).pem" } + (staple.map { [$0] } ?? [])
+    }
+
+    private static func answer(_ value: JSONValue) throws(FieldFault) -> FixtureTLSSettings.Answer {
+        switch try Read.text(value) {
+        case "default": return .defaultCertificate
+        case "warning": return .warning
+        case "close": return .close
+        case "reset": return .reset
+        case let text:
+            guard text.hasPrefix("alert "), let number = UInt8(text.dropFirst(6)) else {
+                throw FieldFault(
+                    line: value.line,
+                    what: "\"\(text)\" is none of default, alert N, warning, close, reset"
+                )
+            }
+            return .alert(number)
+        }
+    }
+}
+
+extension ByteScript.Step {
+    /// A word, or an object with one field.
+    init(_ value: JSONValue) throws(FieldFault) {
+        if case .text(let word) = value.content {
+            self = try Self.step(word, line: value.line)
+            return
+        }
+        var fields = try Fields(value)
+        var steps: [Self] = []
+        func add(_ step: Self?) { if let step { steps.append(step) } }
+        add(try fields.optional("send") { value throws(FieldFault) in .bytes(try Read.bytes(value)) })
+        add(try fields.optional("raw") { value throws(FieldFault) in .rawBytes(try Read.bytes(value)) })
+        add(try fields.optional("alert") { value throws(FieldFault) in .alert(try Read.integer(value)) })
+        add(
+            try fields.optional("mute") { value throws(FieldFault) in
+                .mute(afterBytes: try Read.integer(value))
+            }
+        )
+        let pause: Int? = try fields.optional("pause", Read.integer)
+        add(pause.map { .pause(.milliseconds($0)) })
+        let line = fields.line
+        try fields.end()
+        guard let step = steps.first, steps.count == 1 else {
+            throw FieldFault(line: line, what: "a step is one thing: send, raw, alert, mute or pause")
+        }
+        self = step
+    }
+
+    private static func step(_ word: String, line: Int) throws(FieldFault) -> Self {
+        switch word {
+        case "awaitHead": return .awaitHead
+        case "awaitArrival": return .awaitArrival
+        case "awaitClose": return .awaitClose
+        case "handshake": return .handshake
+        case "askForNewKeys": return .askForNewKeys
+        case "closeNotify": return .closeNotify
+        case "halfClose": return .halfClose
+        case "cut": return .cut
+        case "reset": return .reset
+        case "stall": return .stall
+        default: throw FieldFault(line: line, what: "there is no step \"\(word)\"")
+        }
+    }
+}

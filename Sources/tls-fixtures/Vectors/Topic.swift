@@ -1,0 +1,21 @@
+/// What vectors are about; each has a folder of its own.
+enum Topic: String, CaseIterable, Sendable {
+    /// The bytes of a response, and what they mean.
+    case response
+    /// A request, and its bytes.
+    case request
+    /// Who is asked for, a certificate, and whether that is good enough.
+    case names
+    /// How a server speaks TLS, how a client does, and what becomes of it.
+    case handshake
+    /// Several addresses for one name, and which of them answers.
+    case routes
+
+    /// Whether a whole client is needed, and servers for it.
+    var needsServers: Bool {
+        switch self {
+        case .response, .request: false
+        case .names, .handshake, .routes: true
+        }
+    }
+}

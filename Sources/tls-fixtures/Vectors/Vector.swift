@@ -1,0 +1,79 @@
+/// What every vector has.
+struct VectorHead: Equatable, Sendable {
+    var topic: Topic
+    /// Unique among all vectors, and begins with its file's name.
+    var name: String
+    /// The rule, or what goes wrong without it.
+    var why: String
+    /// The section of an RFC, or a CVE.
+    var reference: String
+
+    init(_ topic: Topic, _ fields: inout Fields) throws(FieldFault) {
+        self.topic = topic
+        name = try fields.required("name", Self.line)
+        why = try fields.required("why", Self.line)
+        reference = try fields.required("reference") { value throws(FieldFault) in
+            let text = try Self.line(value)
+            guard text.hasPrefix("RFC ") || text.hasPrefix("CVE-") else {
+                throw FieldFault(line: value.line, what: "begins with neither \"RFC \" nor \"CVE-\"")
+            }
+            return text
+        }
+    }
+
+    private static func line(_ value: JSONValue) throws(FieldFault) -> String {
+        let text = try Read.text(value)
+        guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+            throw FieldFault(line: value.line, what: "is not one line")
+        }
+        return text
+    }
+}
+
+/// A vector of any topic.
+enum Vector: Sendable {
+    case response(ResponseVector)
+    case request(RequestVector)
+    case names(NameVector)
+    case handshake(HandshakeVector)
+    case routes(RouteVector)
+
+    init(_ topic: Topic, _ value: JSONValue) throws(FieldFault) {
+        var fields = try Fields(value)
+        let head = try VectorHead(topic, &fields)
+        switch topic {
+        case .response: self = .response(try ResponseVector(head, &fields))
+        case .request: self = .request(try RequestVector(head, &fields))
+        case .names: self = .names(try NameVector(head, &fields))
+        case .handshake: self = .handshake(try HandshakeVector(head, &fields))
+        case .routes: self = .routes(try RouteVector(head, &fields))
+        }
+        try fields.end()
+    }
+
+    var head: VectorHead {
+        switch self {
+        case .response(let vector): vector.head
+        case .request(let vector): vector.head
+        case .names(let vector): vector.head
+        case .handshake(let vector): vector.head
+        case .routes(let vector): vector.head
+        }
+    }
+
+    /// The certificates and servers it speaks of, which have to be there.
+    var mentions: Mentions {
+        switch self {
+        case .response, .request: Mentions()
+        case .names(let vector): Mentions(certificates: [vector.certificate])
+        case .handshake(let vector): vector.mentions
+        case .routes(let vector): vector.mentions
+        }
+    }
+}
+
+/// Names in a vector that stand for something outside of it.
+struct Mentions {
+    var certificates: [String] = []
+    var servers: [String] = []
+}

@@ -1,0 +1,155 @@
+/// The vectors and the servers they speak of, read from `Fixtures` and found to be as their schema says.
+struct VectorFolder: Sendable {
+    let vectors: [Vector]
+    let servers: [ServerSetup]
+    /// Where the certificates are.
+    let certificates: String
+
+    /// Reads `vectors` and `certificates` below `fixtures`; throws everything that is wrong with them.
+    init(fixtures: String) throws(VectorFaults) {
+        var reading = Reading(fixtures)
+        reading.readServers()
+        reading.readTopics()
+        reading.checkMentions()
+        guard reading.faults.isEmpty else { throw VectorFaults(faults: reading.faults) }
+        vectors = reading.found.map(\.vector)
+        servers = reading.servers
+        certificates = "\(fixtures)/certificates"
+    }
+
+    func vectors(of topics: [Topic]) -> [Vector] {
+        vectors.filter { topics.contains($0.head.topic) }
+    }
+
+    func server(_ name: String) -> ServerSetup? {
+        servers.first { $0.name == name }
+    }
+}
+
+/// What has been read so far, and what was wrong with it.
+private struct Reading {
+    struct Found {
+        var vector: Vector
+        var file: String
+        var line: Int
+    }
+
+    let fixtures: String
+    var servers: [ServerSetup] = []
+    var found: [Found] = []
+    var faults: [VectorFault] = []
+    private var names: [String: String] = [:]
+
+    init(_ fixtures: String) {
+        self.fixtures = fixtures
+    }
+
+    mutating func readServers() {
+        for value in elements(of: "vectors/servers.json") {
+            do throws(FieldFault) {
+                let setup = try ServerSetup(value)
+                guard !servers.contains(where: { $0.name == setup.name }) else {
+                    throw FieldFault(line: value.line, what: "there are two servers called \"\(setup.name)\"")
+                }
+                servers.append(setup)
+            } catch {
+                report(error, value, "vectors/servers.json")
+            }
+        }
+    }
+
+    mutating func readTopics() {
+        for name in names(in: "vectors") where Files.isFolder("\(fixtures)/vectors/\(name)") {
+            guard let topic = Topic(rawValue: name) else {
+                let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
+                faults.append(VectorFault(file: "vectors/\(name)", what: "is no topic; topics are \(known)"))
+                continue
+            }
+            for file in names(in: "vectors/\(name)") where file.hasSuffix(".json") {
+                read(topic, stem: String(file.dropLast(5)), "vectors/\(name)/\(file)")
+            }
+        }
+    }
+
+    /// Whatever a vector speaks of has to be there.
+    mutating func checkMentions() {
+        let certificates = Set(names(in: "certificates"))
+        let servers = Set(self.servers.map(\.name))
+        for setup in self.servers {
+            for name in setup.certificateFiles where !certificates.contains(name) {
+                let what = "there is no certificate \"\(name)\""
+                faults.append(VectorFault(file: "vectors/servers.json", vector: setup.name, what: what))
+            }
+        }
+        for found in found {
+            let mentions = found.vector.mentions
+            for name in mentions.certificates where !certificates.contains("\(name).pem") {
+                report(found, "there is no certificate \"\(name)\"")
+            }
+            for name in mentions.servers where !servers.contains(name) {
+                report(found, "there is no server \"\(name)\" in servers.json")
+            }
+        }
+    }
+
+    private mutating func read(_ topic: Topic, stem: String, _ file: String) {
+        for value in elements(of: file) {
+            do throws(FieldFault) {
+                let vector = try Vector(topic, value)
+                let name = vector.head.name
+                guard name.hasPrefix("\(stem): ") else {
+                    throw FieldFault(line: value.line, what: "the name does not begin with \"\(stem): \"")
+                }
+                if let other = names.updateValue(file, forKey: name) {
+                    throw FieldFault(line: value.line, what: "the name is used twice, also in \(other)")
+                }
+                found.append(Found(vector: vector, file: file, line: value.line))
+            } catch {
+                report(error, value, file)
+            }
+        }
+    }
+
+    private mutating func elements(of file: String) -> [JSONValue] {
+        do {
+            return try Read.elements(try JSONReader.read(try Files.contents(of: "\(fixtures)/\(file)")))
+        } catch let fault as JSONFault {
+            faults.append(VectorFault(file: file, line: fault.line, what: fault.what))
+        } catch let fault as FieldFault {
+            faults.append(VectorFault(file: file, line: fault.line, what: fault.what))
+        } catch let fault as Files.Unreadable {
+            faults.append(VectorFault(file: file, what: fault.why))
+        } catch {
+            faults.append(VectorFault(file: file, what: "\(error)"))
+        }
+        return []
+    }
+
+    private mutating func names(in folder: String) -> [String] {
+        do throws(Files.Unreadable) {
+            return try Files.names(in: "\(fixtures)/\(folder)")
+        } catch {
+            faults.append(VectorFault(file: folder, what: error.why))
+            return []
+        }
+    }
+
+    private mutating func report(_ fault: FieldFault, _ value: JSONValue, _ file: String) {
+        faults.append(VectorFault(file: file, line: fault.line, vector: value.nameField, what: fault.what))
+    }
+
+    private mutating func report(_ found: Found, _ what: String) {
+        let name = found.vector.head.name
+        faults.append(VectorFault(file: found.file, line: found.line, vector: name, what: what))
+    }
+}
+
+extension JSONValue {
+    /// The text under "name", however wrong the rest of the object is.
+    fileprivate var nameField: String? {
+        guard case .object(let members) = content,
+            case .text(let name)? = members.first(where: { $0.name == "name" })?.value.content
+        else { return nil }
+        return name
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("JSON")
+struct JSONReaderTests {
+    @Test(
+        "is read as it is written",
+        arguments: [
+            ("null", "null"), (" true ", "true"), ("false", "false"), ("\"\"", "\"\""), ("[]", "[]"),
+            ("{}", "{}"),
+            ("0", "0"), ("-0", "-0"), ("9223372036854775808", "9223372036854775808"), ("1.50e+3", "1.50e+3"),
+            ("[1, [2], {}]", "[1,[2],{}]"), ("{\"a\":1, \"b\" : [null]}", "{\"a\":1,\"b\":[null]}"),
+            (#""\"\\\/\b\f\n\r\t""#, #""\"\\/\u0008\u000c\n\r\t""#), (#""\u00e9\u20AC""#, "\"é€\""),
+            (#""\ud83d\ude00""#, "\"😀\""), (#""\u0000""#, #""\u0000""#), ("\"é€😀\"", "\"é€😀\""),
+        ]
+    )
+    func valid(_ text: String, _ wanted: String) throws {
+        #expect("\(try JSONReader.read(Array(text.utf8)))" == wanted)
+    }
+
+    @Test(
+        "is nothing that only looks like it",
+        arguments: [
+            "", " ", "nul", "True", "truefalse", "1 2", "[1,]", "[,1]", "[1 2]", "[1", "]", "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}", "{a:1}", "{'a':1}", "{\"a\":1", "{1:2}", "01", "-", "+1", ".5", "1.", "1e", "1e+",
+            "0x10",
+            "NaN", "Infinity", "\"", "\"a", "'a'", #""\x""#, #""\u12""#, #""\u12g4""#, #""\ud800""#,
+            #""\ud800a""#,
+            #""\ud800\u0041""#, #""\udc00""#, "\"\t\"", "\"\n\"", "// note\n1", "1 // note", "\u{FEFF}1",
+            "{\"a\":1,\"a\":2}", String(repeating: "[", count: 100_000),
+        ]
+    )
+    func invalid(_ text: String) {
+        #expect(throws: JSONFault.self) { try JSONReader.read(Array(text.utf8)) }
+    }
+
+    @Test(
+        "has to be UTF-8",
+        arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]]
+    )
+    func encoding(_ bytes: [UInt8]) {
+        #expect(throws: JSONFault.self) { try JSONReader.read(bytes) }
+    }
+
+    @Test("tells the line of each value, and of each fault")
+    func lines() throws {
+        let value = try JSONReader.read(Array("[\n 1,\n\n {\"a\":\n 2}]".utf8))
+        guard case .list(let elements) = value.content, case .object(let members) = elements[1].content else {
+            Issue.record("\(value)")
+            return
+        }
+        #expect([value.line, elements[0].line, elements[1].line, members[0].value.line] == [1, 2, 4, 5])
+        #expect(throws: JSONFault(line: 3, what: "a comma or an end is missing")) {
+            try JSONReader.read(Array("[1,\n2\n 3]".utf8))
+        }
+    }
+
+    @Test("that is written holds no character that a terminal obeys")
+    func controls() {
+        #expect("\(JSONValue.text("\u{1B}[2J\u{7F}\u{9B}"))" == #""\u001b[2J\u007f\u009b""#)
+    }
+}

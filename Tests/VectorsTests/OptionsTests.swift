@@ -1,0 +1,37 @@
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("The command line of tls-fixtures")
+struct OptionsTests {
+    @Test("names topics, clients and a part of the vectors' names")
+    func everything() throws {
+        let options = try Options([
+            "run", "names", "--client", "ours", "routes", "--client", "curl", "--json", "--name", "dead",
+        ])
+        var wanted = Options.RunOptions()
+        wanted.topics = [.names, .routes]
+        wanted.clients = ["ours", "curl"]
+        wanted.name = "dead"
+        wanted.isJSON = true
+        #expect(options == .run(wanted))
+    }
+
+    @Test("asks for help in three ways", arguments: ["help", "--help", "-h"])
+    func help(_ word: String) throws {
+        #expect(try Options([word]) == .help)
+    }
+
+    @Test(
+        "is refused where it makes no sense, with a hint and status 2",
+        arguments: [
+            [], ["walk"], ["run", "nonsense"], ["run", "--client"], ["run", "--client", ""],
+            ["run", "--loud"],
+            ["serve", "--json"], ["serve", "--fixtures"], ["run", "--fixtures", "/nowhere/at/all"],
+            ["run", "--name", "a name that no vector has"],
+        ]
+    )
+    func misuse(_ arguments: [String]) async {
+        #expect(await Command.status(for: arguments) == 2)
+    }
+}

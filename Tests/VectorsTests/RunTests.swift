@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("A run of vectors", .timeLimit(.minutes(1)))
+struct RunTests {
+    private func rows(
+        _ files: [String: String],
+        _ client: any VectorClient = OurClient()
+    ) async throws -> (rows: [Row], totals: Run.Totals) {
+        let fixtures = try TemporaryFixtures(files)
+        let folder = try VectorFolder(fixtures: fixtures.path)
+        var rows: [Row] = []
+        let totals = await Run(folder: folder, vectors: folder.vectors, clients: [client]).run {
+            rows.append($0)
+        }
+        return (rows, totals)
+    }
+
+    @Test("against our client counts what passed and what failed, in the order of the files")
+    func ours() async throws {
+        let refusal = #"{"verdict": "refuse", "reason": "expired"}"#
+        let (rows, totals) = try await rows([
+            "names/a.json": """
+            [\(nameVector()), \(nameVector("a: two", expect: refusal)),
+            \(nameVector("a: three", certificate: "default", expect: #"{"verdict": "refuse", "reason": "wrongName"}"#)),
+            \(nameVector("a: four", certificate: "default"))]
+            """
+        ])
+        #expect(totals == Run.Totals(passed: 2, failed: 2))
+        #expect(rows.map(\.head.name) == ["a: one", "a: two", "a: three", "a: four"])
+        let last = Row.Outcome.failed([Difference(what: "ending", expected: "answered", got: "wrongName")])
+        #expect(rows.last?.outcome == last)
+        guard case .failed(let differences) = rows[1].outcome else {
+            return #expect(Bool(false), "\(rows[1])")
+        }
+        #expect(differences.map(\.what) == ["ending", "bytes sent to it"])
+    }
+
+    @Test("of addresses tells what became of each")
+    func routes() async throws {
+        func vector(_ name: String, _ endings: String) -> String {
+            """
+            {"name": "\(name)", "why": "x", "reference": "RFC 8305", "addresses": [{"server": "dead"},
+            {"server": "good"}, {"server": "good"}], "expect": {"addresses": \(endings)}}
+            """
+        }
+        let servers = """
+            [{"name": "good", "about": ""}, {"name": "dead", "about": "", "connecting": "refused"}]
+            """
+        let (rows, totals) = try await rows([
+            "servers.json": servers,
+            "routes/a.json": """
+            [\(vector("a: right", #"["refused", "answered", "untried"]"#)),
+            \(vector("a: wrong", #"["timeout", "untried", "answered"]"#))]
+            """,
+        ])
+        #expect(totals == Run.Totals(passed: 1, failed: 1))
+        guard case .failed(let differences) = rows[1].outcome else {
+            return #expect(Bool(false), "\(rows[1])")
+        }
+        #expect(
+            differences.first == Difference(what: "address 1 (dead)", expected: "timeout", got: "refused")
+        )
+    }
+
+    @Test("of bytes cuts them everywhere, and finds what is wrong")
+    func codec() async throws {
+        let response = """
+            [{"name": "a: right", "why": "x", "reference": "RFC 9112", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
+            "expect": {"outcome": "end", "status": 204}},
+            {"name": "a: wrong", "why": "x", "reference": "RFC 9112", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
+            "expect": {"outcome": "end", "status": 205}}]
+            """
+        let request = """
+            [{"name": "b: wrong", "why": "x", "reference": "RFC 9112", "method": "A B", "expect": {"bytes": ""}}]
+            """
+        let (rows, totals) = try await rows(["response/a.json": response, "request/b.json": request])
+        #expect(totals == Run.Totals(passed: 1, failed: 2))
+        let wrong = rows.first { $0.head.name == "b: wrong" }
+        let difference = Difference(what: "outcome", expected: "written: \"\"", got: "refused: invalidMethod")
+        #expect(wrong?.outcome == .failed([difference]))
+    }
+
+    @Test(
+        "goes on after a client that hangs, crashes, is not there, or does not even try",
+        arguments: [
+            ("sleep 100; echo {address}", "still running"),
+            ("kill -SEGV $$ # {address}", "killed by signal 11"),
+            ("/no/such/client {address}", "not run: status 127"), ("false {address}", "none"),
+        ]
+    )
+    func badClients(_ command: String, _ wanted: String) async throws {
+        var client = CommandClient(command)
+        client.limit = .milliseconds(300)
+        let refusal = #"{"verdict": "refuse", "reason": "wrongName"}"#
+        let (rows, totals) = try await rows(
+            ["names/a.json": "[\(nameVector(expect: refusal)), \(nameVector("a: two"))]"],
+            client
+        )
+        #expect(totals == Run.Totals(failed: 2))
+        guard case .failed(let differences) = rows[0].outcome else {
+            return #expect(Bool(false), "\(rows[0])")
+        }
+        #expect(differences.contains { $0.got.contains(wanted) }, "\(differences)")
+    }
+
+    @Test("leaves out what a command cannot be told")
+    func leftOut() async throws {
+        let (rows, totals) = try await rows(
+            ["names/a.json": "[\(nameVector())]"],
+            CommandClient("true {url}")
+        )
+        #expect(totals == Run.Totals(left: 1))
+        #expect(rows.first?.outcome == .left("it cannot be told where to connect"))
+    }
+
+    @Test(
+        "against curl, straight and through the proxy, tells accepting from refusing",
+        .enabled(if: hasCurl)
+    )
+    func curl() async throws {
+        let throughProxy = "curl -q -sS --max-time 4 --cacert {ca} --proxy http://127.0.0.1:{proxy} {url}"
+        for command in ["curl", throughProxy] {
+            let refusal = #"{"verdict": "refuse", "reason": "wrongName"}"#
+            let (rows, totals) = try await rows(
+                [
+                    "names/a.json": """
+                    [\(nameVector()), \(nameVector("a: two", certificate: "default", expect: refusal)),
+                    \(nameVector("a: three", certificate: "address-only", identity: "address-only.test", expect: refusal))]
+                    """
+                ],
+                CommandClient(command)
+            )
+            #expect(totals == Run.Totals(passed: 3), "\(rows)")
+        }
+    }
+
+    @Test("has one JSON object for each row")
+    func json() async throws {
+        let (rows, _) = try await rows(["names/a.json": "[\(nameVector(certificate: "expired"))]"])
+        let value = try JSONReader.read(Array("\(JSONReport.object(try #require(rows.first)))".utf8))
+        guard case .object(let members) = value.content else { return #expect(Bool(false), "\(value)") }
+        #expect(members.first { $0.name == "outcome" }?.value.content == .text("failed"))
+        #expect(members.map(\.name).prefix(3) == ["client", "topic", "name"])
+    }
+}
+
+private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].contains {
+    FileManager.default.isExecutableFile(atPath: $0)
+}

@@ -1,0 +1,90 @@
+import DirectTestCommands
+import Foundation
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("tls-fixtures serve", .timeLimit(.minutes(1)))
+struct ServeTests {
+    /// The program, which SwiftPM builds beside the tests.
+    private static var program: String? {
+        guard let tests = Files.program else { return nil }
+        let path = URL(filePath: tests).deletingLastPathComponent().appending(path: "tls-fixtures")
+            .path(percentEncoded: false)
+        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+    }
+
+    @Test("starts a server for each set-up and each certificate, on loopback, within a second")
+    func everything() throws {
+        let folder = try VectorFolder(fixtures: checkedInFixtures)
+        let start = ContinuousClock.now
+        let served = try ServedFixtures(folder)
+        #expect(ContinuousClock.now - start < .seconds(1) * patience)
+        defer { served.stop() }
+        let endpoints = try self.endpoints(in: served.map)
+        #expect(endpoints.count > folder.servers.count + 50)
+        for endpoint in endpoints {
+            #expect(["127.0.0.1", "::1"].contains(endpoint["address"]), "\(endpoint)")
+            #expect(endpoint["name"]?.isEmpty == false && endpoint["does"]?.isEmpty == false)
+        }
+        #expect(Set(endpoints.map { $0["name"] }).count == endpoints.count)
+        let ports = endpoints.map { "\($0["address"] ?? "") \($0["port"] ?? "")" }
+        #expect(Set(ports).count == ports.count)
+    }
+
+    @Test("serves until it gets a signal, or its input is closed", arguments: [true, false])
+    func stops(byClosing isClosing: Bool) async throws {
+        let program = try #require(Self.program)
+        let (map, status) = try await onThread { Result { try Self.serve(program, closing: isClosing) } }
+            .get()
+        #expect(try endpoints(in: map).count > 100)
+        #expect(status == 0)
+    }
+
+    /// The map and the exit status; blocks.
+    private static func serve(_ program: String, stopping signal: Int32?) throws -> (
+        map: String, status: Int32?
+    ) {
+        let (input, output) = (Pipe(), Pipe())
+        let process = try DirectTestCommands.ChildProcess(
+            program,
+            ["serve", "--fixtures", checkedInFixtures],
+            environment: [:],
+            input: input.fileHandleForReading.fileDescriptor,
+            output: output.fileHandleForWriting.fileDescriptor
+        )
+        // Ours alone: it is to see its input end, and we its output.
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
+        var map = Data()
+        while !map.suffix(4).elementsEqual("\n]}\n".utf8) {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { break }
+            map += more
+        }
+        if isClosing { try input.fileHandleForWriting.close() } else { process.terminate() }
+        return (String(decoding: map, as: UTF8.self), process.waitForEnd())
+    }
+
+    private func endpoints(in map: String) throws -> [[String: String]] {
+        guard case .object(let members) = try JSONReader.read(Array(map.utf8)).content,
+            case .list(let rows)? = members.first(where: { $0.name == "endpoints" })?.value.content
+        else { return [] }
+        return rows.map { row in
+            guard case .object(let fields) = row.content else { return [:] }
+            return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value.plainText) })
+        }
+    }
+
+    /// Builds for debugging, on a machine that has other work, are slower than what people run.
+    private var patience: Int { 5 }
+}
+
+extension JSONValue {
+    fileprivate var plainText: String {
+        switch content {
+        case .text(let text), .number(let text): text
+        default: description
+        }
+    }
+}

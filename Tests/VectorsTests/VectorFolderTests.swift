@@ -1,0 +1,131 @@
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("A folder of vectors")
+struct VectorFolderTests {
+    @Test("that is checked in is as its schema says, and large enough")
+    func checkedIn() throws {
+        let folder = try VectorFolder(fixtures: checkedInFixtures)
+        #expect(folder.vectors.count >= 600)
+        let least: [Topic: Int] = [.response: 300, .request: 150, .names: 60, .handshake: 40, .routes: 50]
+        for topic in Topic.allCases {
+            #expect(folder.vectors(of: [topic]).count >= least[topic, default: 1], "\(topic)")
+        }
+    }
+
+    @Test("explains every word it uses in its README")
+    func readme() throws {
+        let bytes = try Files.contents(of: "\(checkedInFixtures)/vectors/README.md")
+        let text = String(decoding: bytes, as: UTF8.self)
+        for fault in Ending.Fault.allCases { #expect(text.contains("`\(fault.rawValue)`"), "\(fault)") }
+        for topic in Topic.allCases { #expect(text.contains("`\(topic.rawValue)`"), "\(topic)") }
+    }
+
+    @Test("without a fault has none")
+    func faultless() throws {
+        let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector()), \(nameVector("a: two"))]"])
+        #expect(fixtures.faults == [])
+    }
+
+    @Test(
+        "with a fault says in which file and line, at which vector, and what it is",
+        arguments: [
+            (nameVector(more: #", "expct": 1"#), #":2: a: one: there is no field "expct""#),
+            (
+                nameVector(expect: #"{"verdict": "accept", "x": 1}"#),
+                #":2: a: one: expect: there is no field "x""#
+            ),
+            (nameVector(expect: #"{}"#), #":2: a: one: expect: the field "verdict" is missing"#),
+            (nameVector(expect: "7"), ":2: a: one: expect: a number stands where an object should be"),
+            (
+                nameVector(expect: #"{"verdict": "maybe"}"#),
+                #"expect: verdict: "maybe" is none of accept, refuse"#
+            ),
+            (nameVector(expect: #"{"verdict": "refuse"}"#), "a refusal has a reason, and nothing else has"),
+            (
+                nameVector(expect: #"{"verdict": "refuse", "reason": "sad"}"#),
+                #"expect: reason: "sad" is none of answered, untried, alert N, refused, "#
+            ),
+            (nameVector(certificate: "nobody"), #":1: a: one: there is no certificate "nobody""#),
+            (nameVector("b: one"), #":1: b: one: the name does not begin with "a: ""#),
+            (nameVector(reference: "hearsay"), #"reference: begins with neither "RFC " nor "CVE-""#),
+            (#"{"why": "x"}"#, #":1: the field "name" is missing"#),
+            ("7", ":1: a number stands where an object should be"),
+            (
+                nameVector() + "," + nameVector(),
+                "a: one: the name is used twice, also in vectors/names/a.json"
+            ),
+            (nameVector() + ",", ":2: no value begins like this"),
+        ]
+    )
+    func fault(_ vectors: String, _ wanted: String) throws {
+        let fixtures = try TemporaryFixtures(["names/a.json": "[\(vectors)]"])
+        let faults = fixtures.faults
+        #expect(faults.count == 1)
+        #expect(faults.first?.hasPrefix("vectors/names/a.json:") == true, "\(faults)")
+        #expect(faults.first?.contains(wanted) == true, "\(faults)")
+    }
+
+    @Test("with a topic that nobody knows is refused")
+    func unknownTopic() throws {
+        let fixtures = try TemporaryFixtures(["nonsense/a.json": "[]"])
+        #expect(
+            fixtures.faults == [
+                "vectors/nonsense: is no topic; topics are response, request, names, handshake, routes"
+            ]
+        )
+    }
+
+    @Test("with one name in two topics is refused")
+    func nameInTwoTopics() throws {
+        let request = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", "expect": {"bytes": ""}}]"#
+        let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]", "request/a.json": request])
+        #expect(fixtures.faults.count == 1)
+        #expect(fixtures.faults.first?.contains("used twice") == true)
+    }
+
+    @Test("with several faults tells all of them")
+    func severalFaults() throws {
+        let fixtures = try TemporaryFixtures([
+            "names/a.json": "[\(nameVector(more: #", "x": 1"#)), \(nameVector(certificate: "nobody"))]",
+            "routes/b.json": "nonsense",
+            "elsewhere/c.json": "[]",
+        ])
+        #expect(fixtures.faults.count == 4)
+    }
+
+    @Test("whose vectors speak of a server that is not there is refused")
+    func unknownServer() throws {
+        let handshake = """
+            [{"name": "a: one", "why": "x", "reference": "RFC 1", "server": "bad", "expect": {"ending": "answered"}}]
+            """
+        let fixtures = try TemporaryFixtures(["handshake/a.json": handshake])
+        #expect(
+            fixtures.faults == [
+                #"vectors/handshake/a.json:1: a: one: there is no server "bad" in servers.json"#
+            ]
+        )
+    }
+
+    @Test(
+        "whose servers are not as they should be is refused",
+        arguments: [
+            (#"{"name": "x", "about": "", "versions": ["1.3", "1.2"]}"#, "the oldest and the newest version"),
+            (#"{"name": "x", "about": "", "unknownName": "alert 256"}"#, "is none of default, alert N"),
+            (#"{"name": "x", "about": "", "script": ["dance"]}"#, #"there is no step "dance""#),
+            (#"{"name": "x", "about": "", "script": [{"send": "a", "alert": 1}]}"#, "a step is one thing"),
+            (#"{"name": "x", "about": "", "script": [{"send": "\u0100"}]}"#, "U+100 is no byte"),
+            (
+                #"{"name": "x", "about": "", "certificates": ["nobody"]}"#,
+                #"there is no certificate "nobody.pem""#
+            ),
+            (#"{"name": "x", "about": ""}, {"name": "x", "about": ""}"#, #"two servers called "x""#),
+        ]
+    )
+    func servers(_ servers: String, _ wanted: String) throws {
+        let fixtures = try TemporaryFixtures(["servers.json": "[\(servers)]"])
+        #expect(fixtures.faults.count == 1)
+        #expect(fixtures.faults.first?.contains(wanted) == true, "\(fixtures.faults)")
+    }
+}

@@ -42,8 +42,8 @@ struct ServeTests {
     }
 
     /// The map and the exit status; blocks.
-    private static func serve(_ program: String, stopping signal: Int32?) throws -> (
-        map: String, status: Int32?
+    private static func serve(_ program: String, closing isClosing: Bool) throws -> (
+        map: String, status: Int32
     ) {
         let (input, output) = (Pipe(), Pipe())
         let process = try DirectTestCommands.ChildProcess(

@@ -16,8 +16,13 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
+        .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
+    ],
+    traits: [
+        .trait(name: "Brotli", description: "Decodes the content coding br; needs libbrotli."),
+        .trait(name: "Zstd", description: "Decodes the content coding zstd; needs libzstd."),
     ],
     targets: [
         .systemLibrary(
@@ -26,19 +31,42 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .systemLibrary(name: "CDirectLinux"),
+        .systemLibrary(
+            name: "CDirectZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        // Without pkgConfig: SwiftPM would warn of their absence where nobody asks for them.
+        .systemLibrary(name: "CDirectBrotli"),
+        .systemLibrary(name: "CDirectZstd"),
 
         .target(name: "DirectIO", dependencies: ["CDirectLinux"], swiftSettings: manners),
         .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(
+            name: "DirectCoding",
+            dependencies: [
+                "CDirectZlib",
+                .target(name: "CDirectBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CDirectZstd", condition: .when(traits: ["Zstd"])),
+            ],
+            swiftSettings: manners
+        ),
+        .target(name: "DirectJSON", swiftSettings: memorySafe),
+        .target(
             name: "DirectHTTP",
-            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP1"],
+            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP1", "DirectCoding", "DirectJSON"],
+            swiftSettings: memorySafe
+        ),
+        .target(
+            name: "DirectResolvers",
+            dependencies: ["DirectHTTP", "DirectIO", "DirectTLS", "DirectJSON"],
             swiftSettings: memorySafe
         ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .executableTarget(
             name: "tls-fixtures",
-            dependencies: ["DirectHTTP", "DirectHTTP1", "TLSFixtures"],
+            dependencies: ["DirectHTTP", "DirectHTTP1", "DirectJSON", "TLSFixtures"],
             swiftSettings: manners
         ),
 
@@ -49,9 +77,16 @@ let package = Package(
             swiftSettings: manners
         ),
         .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),
+        .testTarget(name: "DirectCodingTests", dependencies: ["DirectCoding"], swiftSettings: manners),
+        .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: manners),
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands"],
+            swiftSettings: manners
+        ),
+        .testTarget(
+            name: "DirectResolversTests",
+            dependencies: ["DirectResolvers", "DirectHTTP", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(
@@ -62,14 +97,14 @@ let package = Package(
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),
         .testTarget(
             name: "VectorsTests",
-            dependencies: ["tls-fixtures", "DirectTestCommands"],
+            dependencies: ["tls-fixtures", "DirectJSON", "DirectTestCommands"],
             swiftSettings: manners
         ),
 
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
         .executableTarget(
             name: "suite-adapter",
-            dependencies: ["DirectHTTP", "DirectTLS"],
+            dependencies: ["DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON"],
             path: "Tests/SuiteAdapter",
             swiftSettings: manners
         ),

@@ -60,6 +60,7 @@ install_missing() {
 is_present() {
     case $1 in
         openssl-headers) has_openssl_headers ;;
+        zlib-headers) [ -e /usr/include/zlib.h ] || { command -v pkg-config >/dev/null && pkg-config --exists zlib; } ;;
         # Not on every user's PATH.
         nginx) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] ;;
         *) command -v "$1" >/dev/null ;;
@@ -69,6 +70,7 @@ is_present() {
 package_of() {
     case $1 in
         openssl-headers) echo libssl-dev ;;
+        zlib-headers) echo zlib1g-dev ;;
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
         *) echo "$1" ;;

@@ -1,3 +1,4 @@
+import DirectJSON
 import Foundation
 import Testing
 

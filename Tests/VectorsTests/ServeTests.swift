@@ -1,3 +1,4 @@
+import DirectJSON
 import DirectTestCommands
 import Foundation
 import Testing

@@ -3,7 +3,7 @@ internal import DirectIO
 internal import Synchronization
 
 /// A body on its way: holds the connection on lease until the last byte, or until nobody wants more.
-final class BodyStream: @unchecked Sendable {
+final class BodyStream: BodyPieces, @unchecked Sendable {
     /// Held until the body has ended: who keeps a response for long keeps no connections with it.
     private var core: ClientCore?
     private let lease: ConnectionPool.Lease

@@ -5,8 +5,8 @@ public struct Response: Sendable {
     let head: ResponseHead
     /// The body, as it arrives.
     public let body: ResponseBody
-    /// Where the request went, and how.
-    public let transaction: Transaction
+    /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
+    public let transaction: Transaction?
 
     /// The result.
     public var status: Status { head.status }
@@ -25,8 +25,8 @@ public struct FullResponse: Sendable {
     public let body: [UInt8]
     /// The fields that came behind a body sent in chunks.
     public let trailers: Headers
-    /// Where the request went, and how.
-    public let transaction: Transaction
+    /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
+    public let transaction: Transaction?
 
     init(_ response: Response, _ body: [UInt8]) {
         head = response.head

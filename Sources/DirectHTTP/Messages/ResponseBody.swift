@@ -9,8 +9,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     enum Content: Sendable {
         /// All of it came together with the head.
-        case complete([UInt8], Headers, ConnectionFacts)
-        case arriving(BodyStream)
+        case complete([UInt8], Headers, ConnectionFacts?)
+        case arriving(any BodyPieces)
     }
 
     let content: Content
@@ -31,7 +31,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
-            throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts.name, endpoint: facts.endpoint)
+            throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts?.name, endpoint: facts?.endpoint)
         }
         return bytes
     }

@@ -1,3 +1,4 @@
+internal import DirectJSON
 internal import DirectHTTP1
 
 /// A request, or a part of one, and its bytes.

@@ -1,3 +1,4 @@
+internal import DirectJSON
 internal import DirectHTTP1
 
 /// Bytes of a response, and what they mean.

@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// Something in a file of ours is not as its schema says.
 struct FieldFault: Error, Equatable {
     var line: Int

@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// Where rows go as they come, and the totals at the end.
 protocol Report {
     mutating func add(_ row: Row)

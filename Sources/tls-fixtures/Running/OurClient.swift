@@ -64,11 +64,13 @@ struct OurClient: VectorClient {
         do {
             let response = try await client.fetch(request)
             let transaction = response.transaction
-            let attempts = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+            let failed = transaction?.failedAttempts ?? []
+            var attempts = failed.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+            if let transaction { attempts.append(("\(transaction.endpoint)", .answered)) }
             return Observation(
                 ending: .answered,
                 text: String(decoding: response.body, as: UTF8.self),
-                attempts: attempts + [("\(transaction.endpoint)", .answered)]
+                attempts: attempts
             )
         } catch let error as HTTPError {
             let ending = Ending(error.phase, error.reason)

@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// The rows of `certificates.json` that a server can show.
 enum CertificateIndex {
     struct Row {

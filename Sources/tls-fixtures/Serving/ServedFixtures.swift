@@ -1,3 +1,4 @@
+internal import DirectJSON
 internal import TLSFixtures
 
 /// Every server of the fixtures, started: one for each certificate, and one for each row of `servers.json`.

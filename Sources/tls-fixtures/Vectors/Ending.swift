@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// What became of a request, or of an address that was tried for it: one word of the vectors' vocabulary.
 enum Ending: Hashable, Sendable {
     /// A response came, whole.

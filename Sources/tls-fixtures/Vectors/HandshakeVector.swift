@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// How a server speaks TLS, how a client does, and what becomes of it.
 struct HandshakeVector: Sendable {
     let head: VectorHead

@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// Whether a certificate proves that this is who was asked for.
 struct NameVector: Sendable {
     enum Verdict: String, CaseIterable, Sendable {

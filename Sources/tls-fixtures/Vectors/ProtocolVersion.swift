@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// A version of TLS, as the vectors write it. Client and server have types of their own for that.
 enum ProtocolVersion: String, CaseIterable, Comparable, Sendable {
     case tls10 = "1.0"

@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// Several addresses for one name: which of them answers, and what becomes of the others.
 struct RouteVector: Sendable {
     /// Who names an address.

@@ -1,3 +1,4 @@
+internal import DirectJSON
 internal import TLSFixtures
 
 /// A server of `servers.json`: how it connects, speaks TLS and answers.

@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// What every vector has.
 struct VectorHead: Equatable, Sendable {
     var topic: Topic

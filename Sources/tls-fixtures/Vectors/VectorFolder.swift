@@ -1,3 +1,5 @@
+internal import DirectJSON
+
 /// The vectors and the servers they speak of, read from `Fixtures` and found to be as their schema says.
 struct VectorFolder: Sendable {
     let vectors: [Vector]

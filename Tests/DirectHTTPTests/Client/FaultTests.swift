@@ -272,7 +272,7 @@ struct FaultTests {
         let client = HTTPClient()
         _ = try await client.get(server.http())
         _ = try await httpError { try await client.get(server.http(), headers: ["X-A": "\n"]) }
-        #expect(try await client.get(server.http()).transaction.isReused)
+        #expect(try await client.get(server.http()).isReused)
     }
 
     @Test(

@@ -17,10 +17,10 @@ struct NameAndAddressTests {
         #expect(record.serverAddress == "127.0.0.2")
         #expect(record.requests.first?.headers.all("host") == ["a.test:\(server.port)"])
         #expect(record.requests.first?.target == "/where?q=1")
-        #expect(response.transaction.name == "a.test")
-        #expect(response.transaction.endpoint == server.endpoint)
-        #expect(response.transaction.source == .request)
-        #expect(!response.transaction.isReused)
+        #expect(response.transaction?.name == "a.test")
+        #expect(response.transaction?.endpoint == server.endpoint)
+        #expect(response.transaction?.source == .request)
+        #expect(!response.isReused)
     }
 
     @Test("a certificate for the dialled address and not for the name is refused, before any byte is sent")
@@ -52,7 +52,7 @@ struct NameAndAddressTests {
         let client = HTTPClient.trusting()
         let response = try await client.get(server.https("127.0.0.2"))
         #expect(response.text == "hello")
-        #expect(response.transaction.source == .url)
+        #expect(response.transaction?.source == .url)
         let record = try #require(server.records.first)
         #expect(record.hello != nil && record.serverName == nil)
         #expect(record.requests.first?.host == server.authority)
@@ -117,7 +117,7 @@ struct NameAndAddressTests {
         let server = try FixtureServer.start(on: "127.0.0.4") { _ in .text("plain") }
         let response = try await HTTPClient().fetch(server.request("http://a.test/"))
         #expect(response.text == "plain")
-        #expect(response.transaction.tls == nil)
+        #expect(response.transaction?.tls == nil)
         #expect(server.requests.first?.host == "a.test")
     }
 
@@ -165,9 +165,9 @@ struct NameAndAddressTests {
     func system() async throws {
         let server = try FixtureServer.secure("localhost", on: "127.0.0.1")
         let response = try await HTTPClient.trusting().get(server.https("localhost"))
-        #expect(response.transaction.source == .system)
-        #expect(response.transaction.resolveTime != nil)
-        #expect(response.transaction.endpoint == server.endpoint)
+        #expect(response.transaction?.source == .system)
+        #expect(response.transaction?.resolveTime != nil)
+        #expect(response.transaction?.endpoint == server.endpoint)
         #expect(server.records.first?.serverName == "localhost")
     }
 
@@ -180,11 +180,11 @@ struct NameAndAddressTests {
             try? settings.addresses.set(["127.0.0.2"], for: .host(Host("localhost")))
             try? settings.addresses.set(["127.0.0.3"], for: .host(Host("127.0.0.1")))
         }
-        func go(_ host: String, _ addresses: [Endpoint]? = nil) async throws -> (String?, AddressSource) {
+        func go(_ host: String, _ addresses: [Endpoint]? = nil) async throws -> (String?, AddressSource?) {
             var request = Request(.get, "http://\(host):\(port)/")
             request.addresses = addresses
             let response = try await client.fetch(request)
-            return (response.text, response.transaction.source)
+            return (response.text, response.transaction?.source)
         }
         #expect(try await go("localhost") == ("127.0.0.2", .staticMap))
         #expect(try await go("localhost", ["127.0.0.4"]) == ("127.0.0.4", .request))
@@ -193,6 +193,6 @@ struct NameAndAddressTests {
         #expect(try await go("127.0.0.4") == ("127.0.0.4", .url))
         let unmapped = try await HTTPClient().get("http://localhost:\(port)/")
         #expect(unmapped.text == "127.0.0.1")
-        #expect(unmapped.transaction.source == .system)
+        #expect(unmapped.transaction?.source == .system)
     }
 }

@@ -70,7 +70,7 @@ struct ResponseBodyTests {
         #expect(
             whole.body.count == large && isPattern(Array(whole.body.suffix(1 << 20)), at: large - (1 << 20))
         )
-        #expect(whole.transaction.isReused)
+        #expect(whole.isReused)
     }
 
     @Test("that only the end of the stream ends are whole when TLS says so, although the socket stays open")

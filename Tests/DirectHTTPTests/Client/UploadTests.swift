@@ -71,7 +71,7 @@ struct UploadTests {
             #expect(record.requests.allSatisfy { !$0.isComplete && $0.bodyCount <= 15 })
         }
         let after = try await client.post(server.http(), .text("good"))
-        #expect(after.text == "4" && !after.transaction.isReused)
+        #expect(after.text == "4" && !after.isReused)
     }
 
     @Test("streams whose source fails carry its error, and spoil their connection")
@@ -113,7 +113,7 @@ struct UploadTests {
             let body = RequestBody.bytes(pattern(at: 0, count: size))
             let response = try await client.fetch(server.request("https://a.test/", .post, body: body))
             #expect(response.text == "\(size) \(size) true")
-            if response.transaction.isReused { reuses += 1 }
+            if response.isReused { reuses += 1 }
         }
         // A body with a task of its own may be answered before that task knows that it has sent everything; then
         // the connection is given up. That is rare, and the small body has none.

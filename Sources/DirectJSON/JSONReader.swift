@@ -1,18 +1,18 @@
 /// Why a text is not JSON, and where.
-struct JSONFault: Error, Equatable, CustomStringConvertible {
-    var line: Int
-    var what: String
+package struct JSONFault: Error, Equatable, CustomStringConvertible {
+    package var line: Int
+    package var what: String
 
-    var description: String { "line \(line): \(what)" }
+    package var description: String { "line \(line): \(what)" }
 }
 
 /// Reads JSON (RFC 8259), and nothing that only looks like it.
 ///
 /// Stricter than the RFC where it leaves a choice: a name twice in one object, a lone surrogate and a byte
 /// order mark are errors, and so is what follows the value.
-struct JSONReader {
+package struct JSONReader {
     /// The value that makes up the whole text.
-    static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+    package static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
         var reader = JSONReader(bytes: bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()

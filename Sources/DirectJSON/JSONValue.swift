@@ -1,6 +1,6 @@
 /// A JSON text as it was written: members in their order, numbers as text, each value with its line.
-struct JSONValue: Equatable, Sendable {
-    enum Content: Equatable, Sendable {
+package struct JSONValue: Equatable, Sendable {
+    package enum Content: Equatable, Sendable {
         case null
         case flag(Bool)
         /// In the grammar of RFC 8259, section 6; whoever wants a number decides which kind.
@@ -10,17 +10,17 @@ struct JSONValue: Equatable, Sendable {
         case object([Member])
     }
 
-    struct Member: Equatable, Sendable {
-        var name: String
-        var value: JSONValue
+    package struct Member: Equatable, Sendable {
+        package var name: String
+        package var value: JSONValue
     }
 
-    var content: Content
+    package var content: Content
     /// The line it begins on, counted from 1; 0 if it was never in a file.
-    var line = 0
+    package var line = 0
 
     /// What a reader of an error calls it.
-    var kind: String {
+    package var kind: String {
         switch content {
         case .null: "null"
         case .flag: "true or false"
@@ -33,20 +33,20 @@ struct JSONValue: Equatable, Sendable {
 }
 
 extension JSONValue {
-    static let null = JSONValue(content: .null)
-    static func flag(_ flag: Bool) -> JSONValue { JSONValue(content: .flag(flag)) }
-    static func number(_ number: Int) -> JSONValue { JSONValue(content: .number(String(number))) }
-    static func text(_ text: String) -> JSONValue { JSONValue(content: .text(text)) }
-    static func list(_ elements: [JSONValue]) -> JSONValue { JSONValue(content: .list(elements)) }
+    package static let null = JSONValue(content: .null)
+    package static func flag(_ flag: Bool) -> JSONValue { JSONValue(content: .flag(flag)) }
+    package static func number(_ number: Int) -> JSONValue { JSONValue(content: .number(String(number))) }
+    package static func text(_ text: String) -> JSONValue { JSONValue(content: .text(text)) }
+    package static func list(_ elements: [JSONValue]) -> JSONValue { JSONValue(content: .list(elements)) }
 
-    static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+    package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         JSONValue(content: .object(members.map { Member(name: $0.key, value: $0.value) }))
     }
 }
 
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON on one line.
-    var description: String {
+    package var description: String {
         switch content {
         case .null: "null"
         case .flag(let flag): flag ? "true" : "false"

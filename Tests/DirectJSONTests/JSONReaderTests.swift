@@ -1,6 +1,6 @@
 import Testing
 
-@testable import tls_fixtures
+@testable import DirectJSON
 
 @Suite("JSON")
 struct JSONReaderTests {

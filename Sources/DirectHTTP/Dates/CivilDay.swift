@@ -1,0 +1,66 @@
+internal import DirectIO
+
+/// A day of the Gregorian calendar, which is taken to have been in force always.
+struct CivilDay: Hashable {
+    var year: Int
+    var month: Int
+    var day: Int
+
+    init(year: Int, month: Int, day: Int) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    init(daysSince1970 days: Int64) {
+        // Years begin in March, so that a leap day is the last one of its year; eras have 400 years.
+        let shifted = Int(days) + 719_468
+        let era = Int64(shifted).floorQuotient(by: 146_097)
+        let dayOfEra = shifted - Int(era) * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        year = yearOfEra + Int(era) * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    var daysSince1970: Int64 {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = Int(Int64(shiftedYear).floorQuotient(by: 400))
+        let yearOfEra = shiftedYear - era * 400
+        let shiftedMonth = month > 2 ? month - 3 : month + 9
+        let dayOfYear = (153 * shiftedMonth + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return Int64(era * 146_097 + dayOfEra - 719_468)
+    }
+
+    /// Whether there is such a day.
+    var exists: Bool {
+        guard 1...12 ~= month, day >= 1 else { return false }
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return day <= lengths[month - 1]
+    }
+
+    /// 0 is Sunday.
+    var weekday: Int {
+        let days = daysSince1970 + 4
+        return Int(days - days.floorQuotient(by: 7) * 7)
+    }
+
+    /// The moment at this time of the day; nothing if there is none.
+    func time(hour: Int, minute: Int, second: Int) -> UnixTime? {
+        // A leap second is the last second of its minute.
+        guard exists, 0...23 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
+        return UnixTime(seconds: daysSince1970 * 86_400 + Int64(hour * 3600 + minute * 60 + min(second, 59)))
+    }
+}
+
+extension Int64 {
+    /// The quotient, rounded down.
+    func floorQuotient(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,85 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// A file that keeps what a client knows from one run to the next: cookies, a cache, answers of resolvers.
+///
+/// It is nobody else's business (mode 0600), it is never a link to somewhere else, and whoever reads it while
+/// it is replaced finds the old one or the new one, whole. All of it blocks.
+package enum StateFile {
+    /// The bytes of the file, up to `limit` of them; nothing if there is no such file.
+    package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
+        let (file, code) = retryingInterrupts { open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
+        if file == -1, code == ENOENT { return nil }
+        guard file != -1 else { throw SystemError("open", code: code) }
+        defer { close(file) }
+        var facts = stat()
+        _ = try checked("fstat") { fstat(file, &facts) }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError("open", code: EINVAL) }
+        guard facts.st_size <= limit else { throw SystemError("read", code: EFBIG) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(facts.st_size))
+        while bytes.count <= limit {
+            let piece = try readPiece(file)
+            if piece.isEmpty { return bytes }
+            bytes += piece
+        }
+        throw SystemError("read", code: EFBIG)
+    }
+
+    /// Puts these bytes in the place of whatever the file held. They are on the disk when this returns.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
+        let file = try checked("open") {
+            open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        }
+        do throws(SystemError) {
+            defer { close(file) }
+            try writeAll(bytes, to: file)
+            _ = try checked("fsync") { fsync(file) }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        do throws(SystemError) {
+            _ = try checked("rename") { rename(draft, path) }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+    }
+
+    private static func readPiece(_ file: Int32) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let piece = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
+            let (result, code) = retryingInterrupts { Self.systemRead(file, buffer) }
+            if result == -1 { failure = SystemError("read", code: code) }
+            count = max(0, result)
+        }
+        if let failure { throw failure }
+        return piece
+    }
+
+    private static func systemRead(_ file: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        #if canImport(Darwin)
+        Darwin.read(file, buffer.baseAddress, buffer.count)
+        #else
+        Glibc.read(file, buffer.baseAddress, buffer.count)
+        #endif
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let (count, code) = bytes.withUnsafeBytes { all in
+                retryingInterrupts {
+                    write(file, all.baseAddress?.advanced(by: written), all.count - written)
+                }
+            }
+            guard count != -1 else { throw SystemError("write", code: code) }
+            written += count
+        }
+    }
+}

@@ -1,0 +1,11 @@
+import DirectHTTP
+
+extension Response {
+    /// Whether it came over a connection that had served before.
+    var isReused: Bool { transaction?.isReused == true }
+}
+
+extension FullResponse {
+    /// Whether it came over a connection that had served before.
+    var isReused: Bool { transaction?.isReused == true }
+}

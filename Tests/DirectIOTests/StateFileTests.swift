@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@testable import DirectIO
+
+@Suite("A state file")
+struct StateFileTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "state-\(UUID())").path
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    @Test("comes back as it was written, and is for its owner only")
+    func roundTrip() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/state"
+        #expect(try StateFile.read(path, limit: 10) == nil)
+        for size in [0, 1, 70_000] {
+            let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
+            try StateFile.replace(path, with: bytes)
+            #expect(try StateFile.read(path, limit: size) == bytes)
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        #expect(mode == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
+    }
+
+    @Test("that is too large is not read")
+    func limit() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try StateFile.replace(folder + "/state", with: [1, 2, 3])
+        #expect(throws: SystemError("read", code: EFBIG)) { try StateFile.read(folder + "/state", limit: 2) }
+    }
+
+    @Test("is not followed where it links to, and its writing leaves that alone")
+    func links() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let target = folder + "/target", link = folder + "/link"
+        try Data([7]).write(to: URL(fileURLWithPath: target))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        #expect(throws: SystemError("open", code: ELOOP)) { try StateFile.read(link, limit: 10) }
+        try StateFile.replace(link, with: [8])
+        #expect(try StateFile.read(link, limit: 10) == [8])
+        #expect(FileManager.default.contents(atPath: target) == Data([7]))
+    }
+
+    @Test("that is a folder or a pipe is an error, and waits for nobody")
+    func oddKinds() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(throws: SystemError.self) { try StateFile.read(folder, limit: 10) }
+        mkfifo(folder + "/pipe", 0o600)
+        #expect(throws: SystemError("open", code: EINVAL)) { try StateFile.read(folder + "/pipe", limit: 10) }
+    }
+
+    @Test("leaves no draft behind when it cannot take the old one's place")
+    func drafts() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
+        #expect(throws: SystemError.self) { try StateFile.replace(folder + "/state", with: [1]) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
+    }
+}

@@ -143,7 +143,7 @@ struct Acts {
         let request = try stage.request(name, at: source == .request ? addresses : nil)
         let response = try await client.fetch(request)
         let seen = try show(response, name, at: address)
-        guard let transaction = response.transaction else { throw Missing("a transaction") }
+        guard let transaction = response.transaction else { throw Missing(what: "a transaction") }
         page.promise("\(name) answers", response.status == .ok)
         page.promise(
             "it is the server at \(address)",

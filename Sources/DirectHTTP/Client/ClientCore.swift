@@ -5,12 +5,14 @@ internal import DirectTLS
 /// What all copies of a client share, and the walk of a request through it.
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
+    let hasPlainWay: Bool
     private let pool: ConnectionPool
     private let dialler: Dialler
     private let harmlessDefaults: Headers
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
+        hasPlainWay = settings.havePlainWay
         var harmless = settings.headers
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
         harmlessDefaults = harmless
@@ -32,9 +34,9 @@ final class ClientCore: Sendable {
     func transact(
         _ request: Request,
         _ call: Call,
+        from start: Instant,
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
-        let start = Instant.now
         let url = try request.checkedURL()
         var route: Route
         do throws(HTTPError.Reason) {
@@ -63,7 +65,7 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the request's origin's business.
     func defaults(for request: Request) -> Headers {
-        request.isAwayFromHome ? harmlessDefaults : settings.headers
+        request.hasOptions && request.options.isAwayFromHome ? harmlessDefaults : settings.headers
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.

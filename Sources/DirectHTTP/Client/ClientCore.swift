@@ -7,6 +7,7 @@ final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
     private let pool: ConnectionPool
     private let dialler: Dialler
+    private let addresses: AddressBook
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
@@ -19,6 +20,7 @@ final class ClientCore: Sendable {
             loop: settings.loop
         )
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        addresses = AddressBook(settings)
     }
 
     func send(_ request: Request) async throws -> Response {
@@ -26,16 +28,15 @@ final class ClientCore: Sendable {
         if Task.isCancelled { throw CancellationError() }
         let start = Instant.now
         let url: HTTPURL
-        let route: Route
-        do throws(HTTPError.Reason) {
-            (url, route) = try destination(of: request)
-        } catch {
-            throw HTTPError(.request, error, name: try? request.url.host.description)
+        switch request.target {
+        case .success(let parsed): url = parsed
+        case .failure(let fault): throw HTTPError(.request, .url(fault))
         }
         let timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
         let end = start.advanced(byNanoseconds: timeouts.total)
-        let call = Call(url: url, route: route, timeouts: timeouts, start: start, end: end)
         do throws(DialFailure) {
+            let route = try await route(of: request, to: url, timeouts, end: end)
+            let call = Call(url: url, route: route, timeouts: timeouts, start: start, end: end)
             if let (connection, lease) = pool.takeIdle(PoolKey(origin: url.origin), route) {
                 do throws(CallFailure) {
                     return try await exchange(request, call, connection, lease, isReused: true)
@@ -95,26 +96,19 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    /// Where the request wants to go. The precedence: itself, the map, a literal in its URL,
-    /// the system.
-    private func destination(of request: Request) throws(HTTPError.Reason) -> (HTTPURL, Route) {
-        let url: HTTPURL
-        switch request.target {
-        case .success(let parsed): url = parsed
-        case .failure(let fault): throw .url(fault)
+    private func route(
+        of request: Request,
+        to url: HTTPURL,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
+    ) async throws(DialFailure) -> Route {
+        do throws(CallFailure) {
+            if let known = try addresses.knownRoute(for: request, to: url) { return known }
+            let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
+            return try await addresses.askedRoute(to: url, patience)
+        } catch {
+            throw DialFailure(cause: error)
         }
-        if let addresses = request.addresses {
-            guard !addresses.isEmpty else { throw .noAddresses }
-            for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
-            return (url, .chosen(addresses, port: url.port, .request))
-        }
-        if !settings.addresses.isEmpty,
-            let mapped = settings.addresses.endpoints(for: url.host, port: url.port)
-        {
-            return (url, .chosen(mapped, port: url.port, .staticMap))
-        }
-        if case .address(let address) = url.host { return (url, .literal(address, port: url.port)) }
-        return (url, .system)
     }
 
     private func connection(

@@ -8,6 +8,11 @@ extension HTTPClient {
         /// Where to connect for which hosts, instead of asking the system's resolver. A request's own
         /// addresses come before it.
         public var addresses = StaticMap()
+        /// Whom to ask where the names are that neither a request nor the map says it of; nothing means the
+        /// system's resolver, which is asked in no other case unless this one does so.
+        public var resolver: (any Resolver)?
+        /// What no request may connect to, whoever names the address; nothing is forbidden.
+        public var vetting: AddressVetting?
         /// Whom to trust, who we are, and which versions of TLS to speak.
         public var tls = TLSSettings()
         /// How long each phase may take, unless a request says otherwise.

@@ -98,9 +98,12 @@ struct Dialler: Sendable {
         switch route {
         case .literal(let address, let port):
             return Target(endpoints: [Endpoint(address, port: port)], source: .url)
-        case .chosen(let endpoints, let port, let source):
-            let complete = endpoints.map { Endpoint($0.address, port: $0.port ?? port) }
-            return Target(endpoints: complete, source: source)
+        case .chosen(let choice):
+            return Target(
+                endpoints: choice.endpoints,
+                source: choice.source,
+                resolveTime: choice.resolveTime
+            )
         case .system:
             return try await askSystem(url, timeouts, end: end)
         }
@@ -116,7 +119,7 @@ struct Dialler: Sendable {
         let name = url.host.description
         let answer: Result<[IPAddress], LookupError>
         do throws(BlockingWork.Abandoned) {
-            answer = try await BlockingWork.shared.run(until: patience.deadline(from: start), on: loop) {
+            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: start), on: loop) {
                 lookUp(name)
             }
         } catch {

@@ -37,6 +37,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The request names no address to go to, and an empty list never means "ask the system".
         case noAddresses
         case lookup(LookupError)
+        /// The client's resolver has no address for the name.
+        indirect case resolver(ResolverError)
+        /// The client's vetting refused the address.
+        case refused(AddressRefusal)
         case system(SystemError)
         case tls(TLSError)
         /// The peer, or the request, broke the grammar of HTTP/1.1.
@@ -99,6 +103,8 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .address(let fault): "\(fault)"
         case .noAddresses: "an empty list of addresses"
         case .lookup(let error): "\(error)"
+        case .resolver(let error): "\(error)"
+        case .refused(let refusal): "\(refusal)"
         case .system(let error): "\(error)"
         case .tls(let error): "\(error)"
         case .http(let error): "\(error)"

@@ -42,6 +42,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The client's vetting refused the address.
         case refused(AddressRefusal)
         case system(SystemError)
+        /// The attempt was stopped, because another address decided the matter first.
+        case overtaken
         case tls(TLSError)
         /// The peer, or the request, broke the grammar of HTTP/1.1.
         case http(HTTP1Error)
@@ -106,6 +108,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .resolver(let error): "\(error)"
         case .refused(let refusal): "\(refusal)"
         case .system(let error): "\(error)"
+        case .overtaken: "overtaken by another address"
         case .tls(let error): "\(error)"
         case .http(let error): "\(error)"
         case .timedOut(let limit): "timed out after \(limit)"
@@ -123,11 +126,15 @@ extension HTTPError.Reason: CustomStringConvertible {
 /// One address that was tried, and why it did not do.
 public struct Attempt: Sendable, CustomStringConvertible {
     public let endpoint: Endpoint
+    /// Who named the address.
+    public let source: AddressSource
+    /// How far it came.
     public let phase: HTTPError.Phase
     public let reason: HTTPError.Reason
+    /// From the first step towards it to the failure.
     public let elapsed: Duration
 
     public var description: String {
-        "\(endpoint): \(phase.rawValue): \(reason) (\(elapsed))"
+        "\(endpoint) (\(source)): \(phase.rawValue): \(reason) (\(elapsed))"
     }
 }

@@ -5,11 +5,13 @@ internal import DirectTLS
 /// What all copies of a client share, and the walk of a request through it.
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
+    let decoding: ContentDecoding
     private let pool: ConnectionPool
     private let dialler: Dialler
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
+        decoding = ContentDecoding(settings)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
@@ -158,7 +160,7 @@ final class ClientCore: Sendable {
         let exchange = Exchange(connection: connection, timeouts: call.timeouts, end: call.end)
         var upload: Upload?
         do throws(CallFailure) {
-            let (count, rest) = try exchange.compose(request, call.url, settings.headers)
+            let (count, rest) = try exchange.compose(request, call.url, decoding.fields(for: request))
             try await exchange.send(count)
             if let rest {
                 let patience = exchange.patience(.write, stall: call.timeouts.write)

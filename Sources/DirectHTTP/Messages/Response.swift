@@ -4,7 +4,7 @@ public import DirectHTTP1
 public struct Response: Sendable {
     let head: ResponseHead
     /// The body, as it arrives.
-    public let body: ResponseBody
+    public internal(set) var body: ResponseBody
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
     public let transaction: Transaction?
 
@@ -23,6 +23,8 @@ public struct FullResponse: Sendable {
     let head: ResponseHead
     /// The body.
     public let body: [UInt8]
+    /// Whether the body was decoded, and how many bytes that took.
+    public let decoding: BodyDecoding
     /// The fields that came behind a body sent in chunks.
     public let trailers: Headers
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
@@ -31,6 +33,7 @@ public struct FullResponse: Sendable {
     init(_ response: Response, _ body: [UInt8]) {
         head = response.head
         self.body = body
+        decoding = response.body.decoding
         trailers = response.body.trailers
         transaction = response.transaction
     }

@@ -52,8 +52,9 @@ package final class ContentDecoder {
         case end
     }
 
-    /// Undoes `codings`, which are given as `Content-Encoding` has them, the last one applied last.
+    /// Undoes `codings`, one at least, which are given as `Content-Encoding` has them: the last one applied last.
     package init(undoing codings: [ContentCoding], within limits: DecodingLimits = DecodingLimits()) {
+        precondition(!codings.isEmpty, "nothing to undo")
         self.codings = codings
         self.limits = limits
     }

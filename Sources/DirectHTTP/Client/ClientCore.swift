@@ -6,9 +6,10 @@ internal import DirectTLS
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
     let hasPlainWay: Bool
+    let decoding: ContentDecoding
     private let pool: ConnectionPool
     private let dialler: Dialler
-    private let harmlessDefaults: Headers
+    private let harmlessFields: ContentDecoding
     private let addresses: AddressBook
 
     init(_ settings: HTTPClient.Settings) {
@@ -16,7 +17,8 @@ final class ClientCore: Sendable {
         hasPlainWay = settings.havePlainWay
         var harmless = settings.headers
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
-        harmlessDefaults = harmless
+        harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
+        decoding = ContentDecoding(settings.decoding, besides: settings.headers)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
@@ -62,7 +64,7 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the request's origin's business.
     func defaults(for request: Request) -> Headers {
-        request.hasOptions && request.options.isAwayFromHome ? harmlessDefaults : settings.headers
+        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(for: request)
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.

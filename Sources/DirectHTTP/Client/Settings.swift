@@ -43,6 +43,8 @@ extension HTTPClient {
         public var idleTimeout: Duration = .seconds(60)
         /// The largest body that `fetch` and its relatives hold in memory.
         public var maximumBufferedBody = 16 * 1024 * 1024
+        /// Whether and how the content of responses is decoded.
+        public var decoding = DecodingSettings()
         /// How much of a response's framing is read before it counts as an attack.
         public var limits = HTTP1Limits()
         /// Which faults of old servers are overlooked; none.

@@ -1,3 +1,4 @@
+public import DirectCoding
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
@@ -61,6 +62,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// The body could not be decoded.
+        case coding(CodingError)
     }
 
     public let phase: Phase
@@ -119,6 +122,7 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .coding(let error): "\(error)"
         }
     }
 }

@@ -26,6 +26,8 @@ extension HTTPClient {
         public var limits = HTTP1Limits()
         /// Which faults of old servers are overlooked; none.
         public var leniency = HTTP1Leniency()
+        /// Keeps the cookies that servers set, and sends them back; without one no cookie is kept.
+        public var cookies: CookieJar?
         /// The thread that watches the sockets.
         public var loop = EventLoop.shared
 

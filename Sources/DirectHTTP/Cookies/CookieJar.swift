@@ -36,7 +36,7 @@ public final class CookieJar: Sendable {
         table = Locked(CookieTable(limits: limits))
     }
 
-    /// All cookies, those that have expired left out, in no particular order.
+    /// All cookies, those that have expired left out, the oldest first.
     public var cookies: [Cookie] {
         let now = UnixTime.now
         return table.withLock(\.cookies).filter { !$0.hasExpired(at: now) }

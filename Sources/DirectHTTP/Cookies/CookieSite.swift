@@ -59,33 +59,6 @@ final class CookieSite {
     }
 }
 
-/// A dictionary's key for a host, at a fraction of the standard hash.
-struct SiteKey: Hashable {
-    private let host: Host
-    private let foldedHash: UInt64
-
-    init(_ host: Host) {
-        self.host = host
-        var hash = FoldedHash()
-        switch host {
-        case .name(let name):
-            hash.fold(name.bytes.span)
-        case .address(let address):
-            hash.fold(address.words.high)
-            hash.fold(address.words.low)
-        }
-        foldedHash = hash.value
-    }
-
-    static func == (left: SiteKey, right: SiteKey) -> Bool {
-        left.foldedHash == right.foldedHash && left.host == right.host
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(foldedHash)
-    }
-}
-
 /// What decides which cookies go with a request.
 struct CookieRequest {
     let host: Host

@@ -7,7 +7,7 @@ internal import DirectIO
 /// the names above it, which are at most a few.
 struct CookieTable {
     let limits: CookieJar.Limits
-    private var sites: [SiteKey: CookieSite] = [:]
+    private var sites: [HostKey: CookieSite] = [:]
     private(set) var count = 0
     /// Counts cookies stored and looked up: the order of events, where the clock has only seconds.
     private var ticks: UInt64 = 0
@@ -18,8 +18,10 @@ struct CookieTable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Every cookie, those of one site together.
-    var cookies: [Cookie] { sites.values.flatMap { $0.kept.map(\.cookie) } }
+    /// Every cookie, the oldest first.
+    var cookies: [Cookie] {
+        sites.values.flatMap(\.kept).sorted { $0.created < $1.created }.map(\.cookie)
+    }
 
     /// The cookies for a request, those with the longest path first, then the oldest (RFC 6265bis, section
     /// 5.8.3). Lends them to `body`, which says whether it wants more.
@@ -43,7 +45,7 @@ struct CookieTable {
 
     /// Stores a cookie, or removes the one that it replaces if it has expired already.
     mutating func store(_ cookie: Cookie, in siteHost: Host, at now: UnixTime) {
-        let key = SiteKey(siteHost)
+        let key = HostKey(siteHost)
         let hasExpired = cookie.hasExpired(at: now)
         guard let site = sites[key] ?? (hasExpired ? nil : CookieSite()) else { return }
         sites[key] = site
@@ -62,7 +64,7 @@ struct CookieTable {
     /// Whether a cookie that came over http would be taken for one that only goes over https (RFC 6265bis,
     /// section 5.7). Cookies of other sites never go to the same host.
     func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: Host) -> Bool {
-        guard let site = sites[SiteKey(siteHost)] else { return false }
+        guard let site = sites[HostKey(siteHost)] else { return false }
         return site.kept.contains { kept in
             let other = kept.cookie
             return other.isSecure && other.nameBytes == cookie.nameBytes
@@ -98,12 +100,10 @@ struct CookieTable {
 
     /// Calls for each site that may hold cookies of this host.
     private func forEachSite(above host: Host, _ body: (CookieSite) -> Void) {
-        if let site = sites[SiteKey(host)] { body(site) }
+        if let site = sites[HostKey(host)] { body(site) }
         guard case .name(let name) = host else { return }
-        let bytes = name.bytes
-        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
-            let above = Host.name(DomainName(checked: Array(bytes[(index + 1)...])))
-            if let site = sites[SiteKey(above)] { body(site) }
+        name.forEachNameAbove { above in
+            if let site = sites[HostKey(.name(above))] { body(site) }
         }
     }
 }

@@ -251,7 +251,9 @@ extension TLSError {
     /// Whether the server was reached and is the wrong one, so that another address must not hide it.
     fileprivate var concernsCertificate: Bool {
         switch self {
-        case .certificateRejected, .nameMismatch, .noPeerCertificate, .badIdentity, .badSettings: true
+        case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate, .badIdentity,
+            .badSettings:
+            true
         default: false
         }
     }

@@ -82,7 +82,7 @@ final class ClientCore: Sendable {
             guard upload.isFinished else { return abandon(reading, lease) }
             connection.endDuplex()
         }
-        if case .reusable = connection.reuse, !connection.hasUnparsedBytes {
+        if case .reusable = connection.reuse, !connection.hasUnparsedBytes, !reading.leavesBodyUnsent {
             pool.checkIn(connection, lease, at: now)
         } else {
             pool.discard(connection, lease)
@@ -155,29 +155,35 @@ final class ClientCore: Sendable {
         _ lease: ConnectionPool.Lease,
         isReused: Bool
     ) async throws(CallFailure) -> Response {
-        let exchange = Exchange(connection: connection, timeouts: call.timeouts, end: call.end)
+        let exchange = Exchange(connection, call.timeouts, end: call.end, request)
         var upload: Upload?
         do throws(CallFailure) {
-            let (count, rest) = try exchange.compose(request, call.url, settings.headers)
+            var streamed = BodyFraming.none
+            if case .stream(let body) = request.body.content {
+                streamed = try await exchange.framing(of: body)
+            }
+            let (count, rest) = try exchange.compose(request, call.url, settings.headers, streamed: streamed)
             try await exchange.send(count)
-            if let rest {
-                let patience = exchange.patience(.write, stall: call.timeouts.write)
-                upload = Upload.start(rest, on: connection, patience)
+            var refusal: ResponseHead?
+            if exchange.needsLeave(for: rest) { refusal = try await exchange.awaitLeave() }
+            if let rest, refusal == nil {
+                upload = Upload.start(rest, exchange)
+            } else if exchange.options != nil {
+                exchange.reportUpload(of: request.body)
             }
             let sent = Instant.now
-            let head = try await exchange.receiveHead(from: sent, upload)
+            let head: ResponseHead
+            if let refusal {
+                head = refusal
+            } else {
+                head = try await exchange.receiveHead(from: sent, upload)
+            }
             let times = Transaction.Times(start: call.start, sent: sent, response: .now)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
             var reading = BodyReading(exchange, upload)
-            let first = try reading.takeBuffered()
-            let body: ResponseBody
-            if reading.isAtEnd {
-                body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
-                conclude(reading, lease, at: times.response)
-            } else {
-                body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
-            }
+            reading.leavesBodyUnsent = refusal != nil
+            let body = try await body(&reading, lease, at: times.response)
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             return Response(head: head, body: body, transaction: transaction)
         } catch {
@@ -190,6 +196,39 @@ final class ClientCore: Sendable {
             }
             throw error
         }
+    }
+
+    /// What follows a head: all of the body if it has come already, else its source. The lease ends or passes on.
+    private func body(
+        _ reading: inout BodyReading,
+        _ lease: ConnectionPool.Lease,
+        at now: Instant
+    ) async throws(CallFailure) -> ResponseBody {
+        let connection = reading.exchange.connection
+        if case .tunnel = connection.framing { return try await tunnel(reading, lease) }
+        let first = try reading.takeBuffered()
+        if reading.exchange.options != nil { reading.report(first.count) }
+        guard reading.isAtEnd else {
+            return ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+        }
+        if let upload = reading.upload { await upload.settle() }
+        conclude(reading, lease, at: now)
+        return ResponseBody(content: .complete(first, reading.trailers, connection.facts))
+    }
+
+    /// Hands the connection over to who goes on without HTTP.
+    private func tunnel(
+        _ reading: BodyReading,
+        _ lease: ConnectionPool.Lease
+    ) async throws(CallFailure) -> ResponseBody {
+        if let upload = reading.upload {
+            await upload.settle()
+            guard upload.isFinished else { throw .failed(.response, .connectionClosed) }
+        }
+        guard !reading.leavesBodyUnsent else { throw .failed(.response, .connectionClosed) }
+        pool.release(lease)
+        let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
+        return ResponseBody(content: .arriving(PendingStream(stream)))
     }
 }
 

@@ -29,7 +29,11 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     }
 
     deinit {
-        core?.abandon(reading, lease)
+        guard let core else { return }
+        guard reading.isWorthDraining else { return core.abandon(reading, lease) }
+        // On the loop and not here: whoever lets go of a response does not wait for its rest.
+        let rest = Rest(core: core, lease: lease, reading: reading)
+        Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
 
     var trailers: Headers {
@@ -46,15 +50,25 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 
     func collect(upTo limit: Int) async throws -> [UInt8] {
         try await exclusively {
+            // What the head announces need not be read to be refused.
+            if case nil = outcome, let total = reading.total, left(of: total) > UInt64(max(0, limit)) {
+                throw tooLarge(limit)
+            }
             var all: [UInt8] = []
             while let piece = try await nextPiece() {
-                guard all.count + piece.count <= limit else {
-                    end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
-                    throw reading.error(.body, .bodyTooLarge(limit: limit))
-                }
+                guard all.count + piece.count <= limit else { throw tooLarge(limit) }
                 if all.isEmpty { all = piece } else { all += piece }
             }
             return all
+        }
+    }
+
+    func discard() async {
+        try? await exclusively {
+            guard case nil = outcome else { return }
+            first = []
+            isRead = true
+            end(await reading.drain() ? .complete : .failed(.cancelled))
         }
     }
 
@@ -79,14 +93,28 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         }
         do throws(CallFailure) {
             let piece = try await reading.next()
+            if let piece { reading.report(piece.count) }
             // Given back with the last piece, not after it: the caller may never ask again.
-            if reading.isAtEnd { end(.complete) }
+            if reading.isAtEnd {
+                await reading.upload?.settle()
+                end(.complete)
+            }
             if piece == nil { isRead = true }
             return piece
         } catch {
             end(.failed(error))
             throw reading.error(error)
         }
+    }
+
+    private func left(of total: UInt64) -> UInt64 {
+        total - reading.received + UInt64(first.count)
+    }
+
+    private func tooLarge(_ limit: Int) -> HTTPError {
+        end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
+        first = []
+        return reading.error(.body, .bodyTooLarge(limit: limit))
     }
 
     private func end(_ outcome: Outcome) {
@@ -106,9 +134,31 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         defer { isBusy.store(false, ordering: .releasing) }
         return try await body()
     }
+
+    /// What is left of a body that nobody wants.
+    private struct Rest: @unchecked Sendable {
+        let core: ClientCore
+        let lease: ConnectionPool.Lease
+        let reading: BodyReading
+
+        func drain() async {
+            var reading = reading
+            if await reading.drain() {
+                core.conclude(reading, lease, at: .now)
+            } else {
+                core.abandon(reading, lease)
+            }
+        }
+    }
 }
 
 extension BodyReading {
+    /// Tells the caller's callback that so much more has come.
+    func report(_ count: Int) {
+        guard let onDownload = exchange.options?.onDownload, count > 0 else { return }
+        onDownload(TransferProgress(bytes: received, total: total))
+    }
+
     func error(_ failure: CallFailure) -> any Error {
         switch failure {
         case .cancelled: CancellationError()

@@ -51,6 +51,12 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// The body that was to be sent cannot be made.
+        case requestBody(RequestBodyFault)
+        /// Fewer bytes came, or were taken, than the least that the timeouts ask for.
+        case tooSlow(Timeouts.Speed)
+        /// There is no stream to take: the protocol was not switched, or somebody has taken it.
+        case noStream
     }
 
     public let phase: Phase
@@ -103,6 +109,9 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .requestBody(let fault): "\(fault)"
+        case .tooSlow(let speed): "slower than \(speed)"
+        case .noStream: "there is no stream to take"
         }
     }
 }

@@ -14,6 +14,8 @@ public struct Request: Sendable {
     /// Instead of the client's.
     public var timeouts: Timeouts?
     var target: Result<HTTPURL, URLFault>
+    /// Expectations, upgrades and callbacks, if there are any.
+    var optionsBox: ExchangeOptions.Box?
 
     /// A request whose URL is already parsed.
     public init(_ method: Method, _ url: HTTPURL, headers: Headers = [:], body: RequestBody = .none) {

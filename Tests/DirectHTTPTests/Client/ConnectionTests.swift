@@ -15,8 +15,9 @@ struct ConnectionTests {
         let connection = try await Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
             .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
         for _ in 0..<3 {
-            let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
-            let (count, _) = try exchange.compose(Request(.get, url), url, [:])
+            let request = Request(.get, url)
+            let exchange = Exchange(connection, timeouts, end: .never, request)
+            let (count, _) = try exchange.compose(request, url, [:], streamed: .none)
             try await exchange.send(count)
             let head = try await exchange.receiveHead(from: .now, nil)
             #expect(head.status == .ok)

@@ -168,7 +168,7 @@ final class ClientCore: Sendable {
             if exchange.needsLeave(for: rest) { refusal = try await exchange.awaitLeave() }
             if let rest, refusal == nil {
                 upload = Upload.start(rest, exchange)
-            } else if exchange.options != nil {
+            } else if exchange.asked != nil {
                 exchange.reportUpload(of: request.body)
             }
             let sent = Instant.now
@@ -183,7 +183,21 @@ final class ClientCore: Sendable {
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
             var reading = BodyReading(exchange, upload)
             reading.leavesBodyUnsent = refusal != nil
-            let body = try await body(&reading, lease, at: times.response)
+            if case .tunnel = connection.framing {
+                let body = try await tunnel(reading, lease)
+                let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
+                return Response(head: head, body: body, transaction: transaction)
+            }
+            let first = try reading.takeBuffered()
+            if exchange.asked != nil { reading.report(first.count) }
+            let body: ResponseBody
+            if reading.isAtEnd {
+                if let upload { await upload.settle() }
+                conclude(reading, lease, at: times.response)
+                body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
+            } else {
+                body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+            }
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             return Response(head: head, body: body, transaction: transaction)
         } catch {
@@ -196,24 +210,6 @@ final class ClientCore: Sendable {
             }
             throw error
         }
-    }
-
-    /// What follows a head: all of the body if it has come already, else its source. The lease ends or passes on.
-    private func body(
-        _ reading: inout BodyReading,
-        _ lease: ConnectionPool.Lease,
-        at now: Instant
-    ) async throws(CallFailure) -> ResponseBody {
-        let connection = reading.exchange.connection
-        if case .tunnel = connection.framing { return try await tunnel(reading, lease) }
-        let first = try reading.takeBuffered()
-        if reading.exchange.options != nil { reading.report(first.count) }
-        guard reading.isAtEnd else {
-            return ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
-        }
-        if let upload = reading.upload { await upload.settle() }
-        conclude(reading, lease, at: now)
-        return ResponseBody(content: .complete(first, reading.trailers, connection.facts))
     }
 
     /// Hands the connection over to who goes on without HTTP.

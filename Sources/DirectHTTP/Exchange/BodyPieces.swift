@@ -16,12 +16,22 @@ protocol BodyPieces: AnyObject, Sendable {
     /// it up. Nothing can be read afterwards.
     func discard() async
 
+    /// How many bytes are still to come, if that is known and nobody is reading.
+    var bytesLeft: UInt64? { get }
+
     /// The fields that came behind the body; there once it has been read to its end.
     var trailers: Headers { get }
+
+    /// An error of this body, which says where it came from.
+    func error(_ reason: HTTPError.Reason) -> HTTPError
 }
 
 extension BodyPieces {
     func discard() async {}
+
+    var bytesLeft: UInt64? { nil }
+
+    func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(.body, reason) }
 }
 
 /// A body that is wholly there, and is still to be had only once, like any other.
@@ -60,11 +70,13 @@ final class WholeBody: BodyPieces {
         throw error(.bodyAlreadyRead)
     }
 
+    var bytesLeft: UInt64? { UInt64(bytes.count) }
+
     private func moves(from before: UInt8, to after: UInt8) -> Bool {
         state.compareExchange(expected: before, desired: after, ordering: .relaxed).exchanged
     }
 
-    private func error(_ reason: HTTPError.Reason) -> HTTPError {
+    func error(_ reason: HTTPError.Reason) -> HTTPError {
         HTTPError(.body, reason, name: facts?.name, endpoint: facts?.endpoint)
     }
 }

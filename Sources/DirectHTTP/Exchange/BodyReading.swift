@@ -135,7 +135,7 @@ struct BodyReading {
                 throw error
             }
         }
-        try gauge.enter(waitSince: start, patience.phase)
+        try gauge.enter(waitFrom: start, to: .now, patience.phase)
         return goesOn
     }
 

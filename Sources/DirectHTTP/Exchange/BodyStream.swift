@@ -36,13 +36,11 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
 
-    var trailers: Headers {
-        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
-            return Headers()
-        }
-        defer { isBusy.store(false, ordering: .releasing) }
-        return reading.trailers
-    }
+    var trailers: Headers { ifIdle { reading.trailers } ?? Headers() }
+
+    var bytesLeft: UInt64? { ifIdle { left } ?? nil }
+
+    func error(_ reason: HTTPError.Reason) -> HTTPError { reading.error(.body, reason) }
 
     func next() async throws -> [UInt8]? {
         try await exclusively { try await nextPiece() }
@@ -51,9 +49,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     func collect(upTo limit: Int) async throws -> [UInt8] {
         try await exclusively {
             // What the head announces need not be read to be refused.
-            if case nil = outcome, let total = reading.total, left(of: total) > UInt64(max(0, limit)) {
-                throw tooLarge(limit)
-            }
+            if let left, left > UInt64(max(0, limit)) { throw tooLarge(limit) }
             var all: [UInt8] = []
             while let piece = try await nextPiece() {
                 guard all.count + piece.count <= limit else { throw tooLarge(limit) }
@@ -68,7 +64,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
             guard case nil = outcome else { return }
             first = []
             isRead = true
-            end(await reading.drain() ? .complete : .failed(.cancelled))
+            end(await reading.drain() ? .complete : .failed(.failed(.body, .bodyAlreadyRead)))
         }
     }
 
@@ -107,8 +103,10 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         }
     }
 
-    private func left(of total: UInt64) -> UInt64 {
-        total - reading.received + UInt64(first.count)
+    /// How many bytes nobody has had yet.
+    private var left: UInt64? {
+        guard case nil = outcome else { return UInt64(first.count) }
+        return reading.total.map { $0 - reading.received + UInt64(first.count) }
     }
 
     private func tooLarge(_ limit: Int) -> HTTPError {
@@ -125,6 +123,14 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         case .failed: core?.abandon(reading, lease)
         }
         core = nil
+    }
+
+    private func ifIdle<Value>(_ look: () -> Value) -> Value? {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+            return nil
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return look()
     }
 
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {

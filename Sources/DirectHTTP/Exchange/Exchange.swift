@@ -8,14 +8,16 @@ struct Exchange {
     /// When the whole call has to be over.
     var end: Instant
     /// What the request asks for besides, if anything.
-    let options: ExchangeOptions?
+    let asked: ExchangeOptions.Box?
 
     init(_ connection: Connection, _ timeouts: Timeouts.Nanoseconds, end: Instant, _ request: Request) {
         self.connection = connection
         self.timeouts = timeouts
         self.end = end
-        options = request.optionsBox?.options
+        asked = request.optionsBox
     }
+
+    var options: ExchangeOptions? { asked?.options }
 
     /// How a body that is made while it is sent is framed; asks the body, which may read from the disk.
     func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
@@ -38,13 +40,13 @@ struct Exchange {
         _ defaults: Headers,
         streamed: BodyFraming
     ) throws(CallFailure) -> (count: Int, rest: Upload.Content?) {
-        connection.beginExchange(request.method, upgrade: options.map { !$0.upgrade.isEmpty } ?? false)
+        connection.beginExchange(request.method, upgrade: asked?.options.isUpgrade ?? false)
         switch request.body.content {
         case .none: return (try writeHead(of: request, url, defaults, .none), nil)
         case .bytes(let bytes):
             let count = try writeHead(of: request, url, defaults, .length(UInt64(bytes.count)))
             if bytes.isEmpty { return (count, nil) }
-            if let options, options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
+            if let asked, asked.options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
             return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
         case .stream(let body):
@@ -116,7 +118,7 @@ struct Exchange {
             case .head(let head): return head
             case .interim(let head):
                 since = .now
-                if let options, head.status != .continue { options.onInterim?(head) }
+                if let asked, head.status != .continue { asked.options.onInterim?(head) }
             case .needsMore:
                 let stall = connection.hasResponseBegun ? timeouts.read : timeouts.response
                 let patience = patience(.response, stall: stall)
@@ -226,8 +228,8 @@ struct Exchange {
                 headers: headers,
                 extra: defaults,
                 framing: framing,
-                expectContinue: options?.expectsContinue ?? false,
-                upgrade: options.map { !$0.upgrade.isEmpty } ?? false,
+                expectContinue: asked?.options.expectsContinue ?? false,
+                upgrade: asked?.options.isUpgrade ?? false,
                 into: connection.buffer
             )
         } catch {

@@ -8,6 +8,8 @@ struct ExchangeOptions: Sendable {
     var onUpload: (@Sendable (TransferProgress) -> Void)?
     var onDownload: (@Sendable (TransferProgress) -> Void)?
 
+    var isUpgrade: Bool { !upgrade.isEmpty }
+
     /// One reference, or none.
     final class Box: Sendable {
         let options: ExchangeOptions

@@ -28,9 +28,13 @@ struct SpeedGauge {
         moved = total
     }
 
-    /// Enters a wait that began at `start`; an error if a stretch is over and has brought too little.
-    mutating func enter(waitSince start: Instant, _ phase: HTTPError.Phase) throws(CallFailure) {
-        let (sum, overflow) = waited.addingReportingOverflow(Instant.now.nanoseconds &- start.nanoseconds)
+    /// Enters a wait; an error if with it a stretch is over and has brought too little.
+    mutating func enter(
+        waitFrom start: Instant,
+        to end: Instant,
+        _ phase: HTTPError.Phase
+    ) throws(CallFailure) {
+        let (sum, overflow) = waited.addingReportingOverflow(end.nanoseconds &- start.nanoseconds)
         waited = overflow ? .max : sum
         guard waited >= watch.nanoseconds else { return }
         guard moved &- movedBefore >= watch.bytes else {

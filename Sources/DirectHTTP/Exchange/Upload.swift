@@ -201,7 +201,7 @@ final class Upload: @unchecked Sendable {
                 throw error
             }
         }
-        try gauge.enter(waitSince: start, .write)
+        try gauge.enter(waitFrom: start, to: .now, .write)
     }
 
     private func fromSource<Value>(_ ask: () async throws -> Value) async throws(CallFailure) -> Value {

@@ -25,7 +25,7 @@ extension ResponseBody {
             return count
         } catch {
             // Nobody will read on, although the caller may keep the response.
-            await discard()
+            await drain()
             throw error
         }
     }

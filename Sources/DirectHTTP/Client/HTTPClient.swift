@@ -36,12 +36,9 @@ public struct HTTPClient: Sendable {
     /// Sends a request; returns when the head of the response is there. Its body is read as it is used.
     @concurrent
     public func send(_ request: Request) async throws -> Response {
-        let response = try await core.send(request)
-        return Response(
-            head: response.head,
-            body: response.body.readableOnce,
-            transaction: response.transaction
-        )
+        var response = try await core.send(request)
+        response.body = response.body.readableOnce
+        return response
     }
 
     /// Sends a request and collects the whole response, up to `maximumBufferedBody`.

@@ -14,7 +14,7 @@ protocol BodyPieces: AnyObject, Sendable {
 
     /// Reads over the rest if that is little and comes soon, so that the connection can serve again; else gives
     /// it up. Nothing can be read afterwards.
-    func discard() async
+    func drain() async
 
     /// How many bytes are still to come, if that is known and nobody is reading.
     var bytesLeft: UInt64? { get }
@@ -27,7 +27,7 @@ protocol BodyPieces: AnyObject, Sendable {
 }
 
 extension BodyPieces {
-    func discard() async {}
+    func drain() async {}
 
     var bytesLeft: UInt64? { nil }
 

@@ -5,9 +5,8 @@ internal import DirectIO
 struct BodyReading {
     var exchange: Exchange
     let upload: Upload?
-    /// Whether the server answered instead of letting the body be sent: nobody knows what it takes the next
-    /// bytes for.
-    var leavesBodyUnsent = false
+    /// Whom to tell how much has come, if anybody.
+    var onProgress: (@Sendable (TransferProgress) -> Void)?
     private(set) var trailers = Headers()
     /// Whether the last byte has been read.
     private(set) var isAtEnd = false
@@ -105,7 +104,7 @@ struct BodyReading {
 
     /// Whether the connection may be had again for the price of reading a little more.
     var isWorthDraining: Bool {
-        guard upload?.isRunning != true, !leavesBodyUnsent, !isAtEnd else { return false }
+        guard upload?.isRunning != true, !exchange.connection.isRetired, !isAtEnd else { return false }
         switch exchange.connection.framing {
         case .none: return true
         case .length(let length): return length - received <= Self.bytesToDrain

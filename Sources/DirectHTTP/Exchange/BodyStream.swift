@@ -59,7 +59,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         }
     }
 
-    func discard() async {
+    func drain() async {
         try? await exclusively {
             guard case nil = outcome else { return }
             first = []
@@ -161,8 +161,8 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 extension BodyReading {
     /// Tells the caller's callback that so much more has come.
     func report(_ count: Int) {
-        guard let onDownload = exchange.options?.onDownload, count > 0 else { return }
-        onDownload(TransferProgress(bytes: received, total: total))
+        guard let onProgress, count > 0 else { return }
+        onProgress(TransferProgress(bytes: received, total: total))
     }
 
     func error(_ failure: CallFailure) -> any Error {

@@ -7,17 +7,6 @@ struct Exchange {
     let timeouts: Timeouts.Nanoseconds
     /// When the whole call has to be over.
     var end: Instant
-    /// What the request asks for besides, if anything.
-    let asked: ExchangeOptions.Box?
-
-    init(_ connection: Connection, _ timeouts: Timeouts.Nanoseconds, end: Instant, _ request: Request) {
-        self.connection = connection
-        self.timeouts = timeouts
-        self.end = end
-        asked = request.optionsBox
-    }
-
-    var options: ExchangeOptions? { asked?.options }
 
     /// How a body that is made while it is sent is framed; asks the body, which may read from the disk.
     func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
@@ -38,41 +27,28 @@ struct Exchange {
         _ request: Request,
         _ url: HTTPURL,
         _ defaults: Headers,
+        _ asked: ExchangeOptions.Box?,
         streamed: BodyFraming
     ) throws(CallFailure) -> (count: Int, rest: Upload.Content?) {
-        connection.beginExchange(request.method, upgrade: asked?.options.isUpgrade ?? false)
+        connection.beginExchange(request.method, upgrade: asked?.options.upgrade.isEmpty == false)
         switch request.body.content {
-        case .none: return (try writeHead(of: request, url, defaults, .none), nil)
+        case .none: return (try writeHead(of: request, url, defaults, asked, .none), nil)
         case .bytes(let bytes):
-            let count = try writeHead(of: request, url, defaults, .length(UInt64(bytes.count)))
+            let count = try writeHead(of: request, url, defaults, asked, .length(UInt64(bytes.count)))
             if bytes.isEmpty { return (count, nil) }
             if let asked, asked.options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
             return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
         case .stream(let body):
-            let count = try writeHead(of: request, url, defaults, streamed)
+            let count = try writeHead(of: request, url, defaults, asked, streamed)
             if case .length(let length) = streamed { return (count, .stream(body, length: length)) }
             return (count, .stream(body, length: nil))
         }
     }
 
-    /// Whether the rest of a request, if any, goes out only when the server asks for it.
-    func needsLeave(for rest: Upload.Content?) -> Bool {
-        guard let options, options.expectsContinue, let rest else { return false }
-        // Without content there was nothing to expect.
-        if case .stream(_, length: 0) = rest { return false }
-        return true
-    }
-
-    /// Tells that a body has gone out with its head.
-    func reportUpload(of body: RequestBody) {
-        guard let onUpload = options?.onUpload, case .bytes(let bytes) = body.content else { return }
-        onUpload(TransferProgress(bytes: UInt64(bytes.count), total: UInt64(bytes.count)))
-    }
-
     /// Waits for leave to send the body, and not for long (RFC 9110, section 10.1.1). Returns a final head if the
     /// server refuses, and nothing if the body is to be sent.
-    func awaitLeave() async throws(CallFailure) -> ResponseHead? {
+    func awaitLeave(_ asked: ExchangeOptions) async throws(CallFailure) -> ResponseHead? {
         let patience = patience(.response, stall: timeouts.continue)
         let start = Instant.now
         while true {
@@ -80,7 +56,7 @@ struct Exchange {
             case .head(let head): return head
             case .interim(let head):
                 if head.status == .continue { return nil }
-                options?.onInterim?(head)
+                asked.onInterim?(head)
             case .needsMore:
                 do throws(CallFailure) {
                     try await fill(patience, from: start, nil)
@@ -110,7 +86,11 @@ struct Exchange {
     }
 
     /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).
-    func receiveHead(from sent: Instant, _ upload: Upload?) async throws(CallFailure) -> ResponseHead {
+    func receiveHead(
+        from sent: Instant,
+        _ upload: Upload?,
+        _ asked: ExchangeOptions.Box?
+    ) async throws(CallFailure) -> ResponseHead {
         let connection = connection
         var since = sent
         while true {
@@ -204,14 +184,14 @@ struct Exchange {
         of request: Request,
         _ url: HTTPURL,
         _ defaults: Headers,
+        _ asked: ExchangeOptions.Box?,
         _ framing: BodyFraming
     ) throws(CallFailure) -> Int {
         let isTunnel = request.method.isConnect
         let target = isTunnel ? url.tunnelBytes : url.targetBytes
         let authority = isTunnel ? target : url.authorityBytes
-        let headers =
-            request.optionsBox == nil && request.body.contentType == nil
-            ? request.headers : request.completedHeaders(defaults)
+        let isComplete = asked == nil && request.body.contentType == nil
+        let headers = isComplete ? request.headers : request.completedHeaders(defaults)
         let bound = RequestWriter.headSizeBound(
             method: request.method,
             target: target,
@@ -228,8 +208,8 @@ struct Exchange {
                 headers: headers,
                 extra: defaults,
                 framing: framing,
-                expectContinue: asked?.options.expectsContinue ?? false,
-                upgrade: asked?.options.isUpgrade ?? false,
+                expectContinue: asked?.options.expectsContinue == true,
+                upgrade: asked?.options.upgrade.isEmpty == false,
                 into: connection.buffer
             )
         } catch {

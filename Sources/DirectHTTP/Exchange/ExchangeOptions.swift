@@ -8,7 +8,11 @@ struct ExchangeOptions: Sendable {
     var onUpload: (@Sendable (TransferProgress) -> Void)?
     var onDownload: (@Sendable (TransferProgress) -> Void)?
 
-    var isUpgrade: Bool { !upgrade.isEmpty }
+    /// Tells that a body has gone out with its head.
+    func reportUpload(of body: RequestBody) {
+        guard let onUpload, case .bytes(let bytes) = body.content else { return }
+        onUpload(TransferProgress(bytes: UInt64(bytes.count), total: UInt64(bytes.count)))
+    }
 
     /// One reference, or none.
     final class Box: Sendable {
@@ -33,36 +37,36 @@ extension Request {
     /// it, or has said nothing for `timeouts.continue`. It may refuse the request without having been sent the
     /// body. Means nothing for a request without one.
     public var expectsContinue: Bool {
-        get { options.expectsContinue }
-        set { options.expectsContinue = newValue }
+        get { exchangeOptions.expectsContinue }
+        set { exchangeOptions.expectsContinue = newValue }
     }
 
     /// The protocols to switch to, if the server will (`Upgrade`), the most welcome first. It agrees by
     /// answering 101; the connection is then to be had by `Response.takeStream`.
     public var upgrade: [String] {
-        get { options.upgrade }
-        set { options.upgrade = newValue }
+        get { exchangeOptions.upgrade }
+        set { exchangeOptions.upgrade = newValue }
     }
 
     /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). It runs before
     /// anything more is read, so it must not block.
     public var onInterim: (@Sendable (ResponseHead) -> Void)? {
-        get { options.onInterim }
-        set { options.onInterim = newValue }
+        get { exchangeOptions.onInterim }
+        set { exchangeOptions.onInterim = newValue }
     }
 
     /// Called whenever some of the body has been sent; begins anew where the request is sent again. It must not
     /// block.
     public var onUpload: (@Sendable (TransferProgress) -> Void)? {
-        get { options.onUpload }
-        set { options.onUpload = newValue }
+        get { exchangeOptions.onUpload }
+        set { exchangeOptions.onUpload = newValue }
     }
 
     /// Called whenever some of the response's body has been received, before it is decoded; begins anew with
     /// each response. It must not block.
     public var onDownload: (@Sendable (TransferProgress) -> Void)? {
-        get { options.onDownload }
-        set { options.onDownload = newValue }
+        get { exchangeOptions.onDownload }
+        set { exchangeOptions.onDownload = newValue }
     }
 
     /// The same request without `Expect`, if that is what the server refused (417): to be sent once more.
@@ -73,8 +77,11 @@ extension Request {
         return request
     }
 
-    private var options: ExchangeOptions {
-        get { optionsBox?.options ?? ExchangeOptions() }
-        set { optionsBox = ExchangeOptions.Box(newValue) }
+    /// What it asks for of this, if anything.
+    var asked: ExchangeOptions.Box? { hasOptions ? options.exchange : nil }
+
+    private var exchangeOptions: ExchangeOptions {
+        get { options.exchange?.options ?? ExchangeOptions() }
+        set { options.exchange = ExchangeOptions.Box(newValue) }
     }
 }

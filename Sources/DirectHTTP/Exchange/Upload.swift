@@ -10,6 +10,11 @@ final class Upload: @unchecked Sendable {
     enum Content: Sendable {
         case bytes([UInt8], from: Int)
         case stream(StreamedBody, length: UInt64?)
+
+        /// Whether there is anything that a server could expect.
+        var hasContent: Bool {
+            if case .stream(_, length: 0) = self { false } else { true }
+        }
     }
 
     private enum State {
@@ -30,17 +35,21 @@ final class Upload: @unchecked Sendable {
     /// Where the reader waits for the end of it, once the response is over.
     private let ending: LoopHandle
 
-    private init(_ exchange: Exchange) {
+    private init(_ exchange: Exchange, _ onProgress: (@Sendable (TransferProgress) -> Void)?) {
         connection = exchange.connection
         patience = exchange.patience(.write, stall: exchange.timeouts.write)
-        onProgress = exchange.options?.onUpload
+        self.onProgress = onProgress
         gauge = SpeedGauge(exchange.timeouts.speed)
         ending = LoopHandle(loop: exchange.connection.loop)
     }
 
-    static func start(_ content: Content, _ exchange: Exchange) -> Upload {
+    static func start(
+        _ content: Content,
+        _ exchange: Exchange,
+        _ onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Upload {
         exchange.connection.beginDuplex()
-        let upload = Upload(exchange)
+        let upload = Upload(exchange, onProgress)
         upload.task.withLock { $0 = Task.detached { await upload.run(content) } }
         return upload
     }

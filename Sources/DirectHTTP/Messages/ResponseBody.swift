@@ -39,8 +39,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Reads over the rest if that is little and comes soon, so that the connection can serve again; else closes
     /// it. To let go of the body does the same without waiting for it.
-    func discard() async {
-        if case .arriving(let pieces) = content { await pieces.discard() }
+    func drain() async {
+        if case .arriving(let pieces) = content { await pieces.drain() }
     }
 
     /// The same body, to be had only once also if all of it is there: as it is with one that is still to come.

@@ -36,13 +36,13 @@ public struct HTTPClient: Sendable {
     /// Sends a request; returns when the head of the response is there. Its body is read as it is used.
     @concurrent
     public func send(_ request: Request) async throws -> Response {
-        try core.decoding.decode(try await core.send(request), to: request)
+        try await core.send(request)
     }
 
     /// Sends a request and collects the whole response, up to `maximumBufferedBody`.
     @concurrent
     public func fetch(_ request: Request) async throws -> FullResponse {
-        let response = try core.decoding.decode(try await core.send(request), to: request)
+        let response = try await core.send(request)
         let limit = core.settings.maximumBufferedBody
         // Most bodies have come with their head: nothing to wait for.
         if let body = try response.body.completeBytes(upTo: limit) { return FullResponse(response, body) }

@@ -6,23 +6,14 @@ struct ContentDecoding: Sendable {
     private let settings: DecodingSettings
     /// Whether the client's own fields ask for something: then the content is the caller's business.
     private let isManual: Bool
-    private let fields: Headers
-    private let fieldsForRanges: Headers
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings.decoding
         isManual = settings.headers.contains("Accept-Encoding")
-        fieldsForRanges = settings.headers
-        var fields = settings.headers
-        if !isManual, let value = settings.decoding.acceptEncoding { fields.add("Accept-Encoding", value) }
-        self.fields = fields
     }
 
-    /// The client's fields for requests that do not have them: with `Accept-Encoding`, unless a range is asked
-    /// for, which would be one of the coded content (RFC 9110, section 14.2) and could not be decoded.
-    func fields(for request: Request) -> Headers {
-        request.headers.index(of: "range") == nil ? fields : fieldsForRanges
-    }
+    /// The value of the client's `Accept-Encoding`; nothing if the caller has his own, or there is nothing to ask for.
+    var acceptEncoding: String? { isManual ? nil : settings.acceptEncoding }
 
     /// The response with its content decoded, if it is coded.
     ///
@@ -39,7 +30,7 @@ struct ContentDecoding: Sendable {
             return response
         }
         let place = DecodedBody.Place(
-            name: response.transaction?.name ?? (try? request.url.host.description),
+            name: response.url.host.description,
             endpoint: response.transaction?.endpoint
         )
         let codings: [ContentCoding]?

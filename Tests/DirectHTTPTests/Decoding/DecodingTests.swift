@@ -36,7 +36,7 @@ struct DecodingTests {
         arguments: [FixtureReply.Framing.length, .chunked, .untilClose]
     )
     func framings(framing: FixtureReply.Framing) async throws {
-        let content = (0..<1_500_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 20 & 63) }
+        let content = scattered(1_500_000)
         let server = try server(
             deflated(deflated(content), windowBits: 15),
             "gzip, deflate",
@@ -116,10 +116,8 @@ struct DecodingTests {
 
     @Test("of which something is wrong is an error with name and address", arguments: [100, 100_000])
     func corrupt(count: Int) async throws {
-        // What cannot be made smaller: one of them comes with its head, the other does not.
-        var random = SystemRandomNumberGenerator()
-        let content = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-        var coded = deflated(content)
+        // One of them comes with its head, the other does not.
+        var coded = deflated(scattered(count))
         coded[coded.count - 8] ^= 1
         let server = try FixtureServer.secure("a.test") { [coded] _ in
             .bytes(coded, ["Content-Encoding": "gzip"])
@@ -268,6 +266,17 @@ struct DecodedBodyTests {
             return try await iterator.next()
         }
         await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
+
+/// Bytes that cannot be made much smaller, the same ones each time.
+private func scattered(_ count: Int) -> [UInt8] {
+    var state: UInt64 = 1
+    return (0..<count).map { _ in
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return UInt8(truncatingIfNeeded: state & 63)
     }
 }
 

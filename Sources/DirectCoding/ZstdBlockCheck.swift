@@ -1,6 +1,6 @@
 #if Zstd
 /// Follows the structure of frames beside libzstd, which overlooks bytes behind a block whose sequences are
-/// none (RFC 8878, section 3.1.1.3.2.1), at least up to version 1.5.5.
+/// none if two bytes say so (RFC 8878, section 3.1.1.3.2.1), at least up to version 1.5.4.
 struct ZstdBlockCheck {
     private enum Place {
         case frameHeader
@@ -97,8 +97,11 @@ struct ZstdBlockCheck {
 
     /// Section 3.1.1.3.2.1.
     private mutating func readSequencesHeader() throws(CodingError) {
+        // From 128 on, a second byte belongs to the number.
+        if heldCount == 1, held == 0x80 { return try take(1) }
         try take(1)
-        guard held != 0 || left == 0 else { throw Self.fault }
+        let isNone = heldCount == 1 ? held == 0 : held == 0x80
+        guard !isNone || left == 0 else { throw Self.fault }
         endBlock(over: left)
     }
 

@@ -6,14 +6,23 @@ struct ContentDecoding: Sendable {
     private let settings: DecodingSettings
     /// Whether the client's own fields ask for something: then the content is the caller's business.
     private let isManual: Bool
+    private let fields: Headers
+    private let fieldsForRanges: Headers
 
-    init(_ settings: HTTPClient.Settings) {
-        self.settings = settings.decoding
-        isManual = settings.headers.contains("Accept-Encoding")
+    init(_ settings: DecodingSettings, besides headers: Headers) {
+        self.settings = settings
+        isManual = headers.contains("Accept-Encoding")
+        fieldsForRanges = headers
+        var fields = headers
+        if !isManual, let value = settings.acceptEncoding { fields.add("Accept-Encoding", value) }
+        self.fields = fields
     }
 
-    /// The value of the client's `Accept-Encoding`; nothing if the caller has his own, or there is nothing to ask for.
-    var acceptEncoding: String? { isManual ? nil : settings.acceptEncoding }
+    /// The client's fields for requests that do not have them: with `Accept-Encoding`, unless a range is asked
+    /// for, which would be one of the coded content (RFC 9110, section 14.2) and could not be decoded.
+    func fields(for request: Request) -> Headers {
+        request.headers.index(of: "range") == nil ? fields : fieldsForRanges
+    }
 
     /// The response with its content decoded, if it is coded.
     ///
@@ -30,7 +39,7 @@ struct ContentDecoding: Sendable {
             return response
         }
         let place = DecodedBody.Place(
-            name: response.url.host.description,
+            name: response.transaction?.name ?? (try? request.url.host.description),
             endpoint: response.transaction?.endpoint
         )
         let codings: [ContentCoding]?

@@ -167,10 +167,16 @@ struct Trial: Sendable {
             certificates: folder.certificates
         )
         errand.mappedAddresses = plan.texts(of: .map) ?? []
+        errand.dialling = vector.dialling
+        let start = ContinuousClock.now
         let seen = try await observe(errand)
+        let elapsed = ContinuousClock.now - start
         let records = await plan.stage.records()
         var differences = judge([vector.ending], seen)
         differences += plan.differences(records, seen)
+        if let within = vector.within, elapsed > .milliseconds(within) {
+            differences.append(Difference(what: "time", expected: "\(within) ms", got: "\(elapsed)"))
+        }
         for record in records {
             differences += record.misnamings(host: vector.host, port: plan.port)
         }

@@ -143,11 +143,20 @@ extension HTTPURL {
         return (unescaped(userinfo[..<colon]), unescaped(userinfo[colon...].dropFirst()))
     }
 
+    /// Whether it carries a user name or a password.
+    package var hasCredentials: Bool { storage.authority.userinfo != nil }
+
     /// The same URL without user name and password.
     package var withoutCredentials: HTTPURL {
         guard storage.authority.userinfo != nil else { return self }
         let authority = URLAuthority(withoutUserinfo: storage.authority)
         return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
+    }
+
+    /// The same URL without its fragment.
+    package var withoutFragment: HTTPURL {
+        guard fragment != nil else { return self }
+        return HTTPURL(Storage(authority: storage.authority, target: storage.target, fragment: nil))
     }
 
     /// The same URL with the other one's fragment, unless it has one (RFC 9110, section 10.2.2).

@@ -8,6 +8,12 @@ extension ClientCore {
             return try await persistentSend(request, call)
         }
         let url = try request.checkedURL()
+        // Before anything else looks at the URL: credentials and cookies are those of the origin that is asked.
+        if let safe = settings.hsts?.upgrades(url, at: .now) {
+            var request = request
+            request.target = .success(safe)
+            return try await identifiedSend(request, call)
+        }
         guard let authenticator = request.authenticator ?? settings.authenticators[url.origin],
             !request.headers.contains("Authorization")
         else { return try await rememberingSend(request, url, call) }
@@ -52,10 +58,17 @@ extension ClientCore {
 
     /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
     private func rememberingSend(_ request: Request, _ url: HTTPURL, _ call: Call) async throws -> Response {
-        try await persistentSend(request, call)
+        var request = request
+        settings.cookies?.addField(to: &request.headers, for: url, at: .now)
+        let response = try await persistentSend(request, call)
+        settings.cookies?.take(response.headers, from: response.url, at: .now)
+        if response.url.scheme == .https {
+            settings.hsts?.learn(from: response.headers, host: response.url.host, at: .now)
+        }
+        return response
     }
 
-    private var hasMemory: Bool { false }
+    private var hasMemory: Bool { settings.cookies != nil || settings.hsts != nil }
 
     /// A wrong password stays wrong; a nonce may have grown old meanwhile.
     private static let credentialLimit = 2

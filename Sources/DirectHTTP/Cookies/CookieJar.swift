@@ -129,7 +129,12 @@ extension CookieJar {
                 if let isTaken, isTaken(cookie.nameBytes) { return true }
                 let length = field.count + cookie.pair.count + (count == 0 ? 0 : 2)
                 guard count < limits.perRequest, length <= limits.fieldLength else { return false }
-                if count > 0 { field += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
+                if count == 0 {
+                    field.reserveCapacity(256)
+                } else {
+                    field.append(UInt8(ascii: ";"))
+                    field.append(UInt8(ascii: " "))
+                }
                 field += cookie.pair
                 count += 1
                 return true

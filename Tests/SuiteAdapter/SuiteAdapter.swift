@@ -4,8 +4,9 @@
 ///     suite-adapter transfer [--lenient] < JOB
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
+///     suite-adapter date < LINES
 ///
-/// Adapters for cookie dates, DNS messages and the cache come with the code that they are to judge.
+/// Adapters for DNS messages and the cache come with the code that they are to judge.
 @main
 enum SuiteAdapter {
     static func main() async {
@@ -26,9 +27,11 @@ enum SuiteAdapter {
                 try arguments.finish()
                 try answerLines(judge.verdict(on:))
             case "url":
-                try answerLines(reading(of:))
+                try answerLines { (question: URLQuestion) in reading(of: question) }
+            case "date":
+                try answerLines { (question: DateQuestion) in reading(of: question) }
             default:
-                throw UsageError("usage: suite-adapter get|transfer|verify|url")
+                throw UsageError("usage: suite-adapter get|transfer|verify|url|date")
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

@@ -34,6 +34,7 @@ struct Trial: Sendable {
         return switch vector {
         case .response(let vector): row(vector.head, vector.differences())
         case .request(let vector): row(vector.head, vector.differences())
+        case .cookies(let vector): row(vector.head, vector.differences())
         case .decoding(let vector): attempt(vector)
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }

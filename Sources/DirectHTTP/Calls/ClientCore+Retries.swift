@@ -54,6 +54,9 @@ extension ClientCore {
     /// Asks once more, elsewhere if there is an elsewhere, when a server says that it is the wrong one (RFC
     /// 9110, section 15.5.20). That is no repetition: nothing had been done.
     func sentElsewhere(_ response: Response, _ request: Request, _ call: Call) async throws -> Response {
+        if let second = request.withoutExpectation(after: response.status) {
+            return try await sentUnasked(second, after: response, call)
+        }
         guard response.status == .misdirectedRequest, request.body.isReplayable else { return response }
         await response.body.drain()
         do {
@@ -62,6 +65,21 @@ extension ClientCore {
             return second
         } catch let error as HTTPError {
             throw error.after([Hop(.misdirected, request.method, response)])
+        }
+    }
+
+    /// Sends the body without asking for leave: that is what the server did not understand (417).
+    private func sentUnasked(_ request: Request, after response: Response, _ call: Call) async throws
+        -> Response
+    {
+        await response.body.drain()
+        let hop = Hop(.expectation, request.method, response)
+        do {
+            var second = try await sentElsewhere(networkSend(request, call), request, call)
+            second.history.insert(hop, at: 0)
+            return second
+        } catch let error as HTTPError {
+            throw error.after([hop])
         }
     }
 

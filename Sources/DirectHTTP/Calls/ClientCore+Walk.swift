@@ -58,5 +58,7 @@ extension Request {
 
 extension Status {
     /// Whether more than the body may follow.
-    fileprivate var mayNotBeTheLast: Bool { isRedirection || self == .misdirectedRequest }
+    fileprivate var mayNotBeTheLast: Bool {
+        isRedirection || self == .misdirectedRequest || self == .expectationFailed
+    }
 }

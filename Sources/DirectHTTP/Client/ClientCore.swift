@@ -6,6 +6,7 @@ internal import DirectTLS
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
     let hasPlainWay: Bool
+    let memory: Memory?
     let decoding: ContentDecoding
     private let pool: ConnectionPool
     private let dialler: Dialler
@@ -15,6 +16,7 @@ final class ClientCore: Sendable {
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
+        memory = Memory(settings)
         var harmless = settings.headers
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
         harmlessFields = ContentDecoding(settings.decoding, besides: harmless)

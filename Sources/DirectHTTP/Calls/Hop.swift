@@ -12,7 +12,7 @@ public struct Hop: Sendable, CustomStringConvertible {
         case retry
         /// It was another server's business (421).
         case misdirected
-        /// It does not meet expectations (417).
+        /// It did not want to be asked for leave to send the body (417).
         case expectation
     }
 

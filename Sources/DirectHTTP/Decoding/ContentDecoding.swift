@@ -62,7 +62,10 @@ final class ContentDecoding: Sendable {
 
 extension ResponseBody {
     fileprivate var mayHaveContent: Bool {
-        if case .complete(let bytes, _, _) = content { !bytes.isEmpty } else { true }
+        switch content {
+        case .complete(let bytes, _, _): !bytes.isEmpty
+        case .arriving(let pieces): !(pieces is PendingStream)
+        }
     }
 
     fileprivate init(decoding body: ResponseBody, with decoder: ContentDecoder, at place: DecodedBody.Place) {

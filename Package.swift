@@ -86,7 +86,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectResolversTests",
-            dependencies: ["DirectResolvers", "DirectHTTP", "TLSFixtures"],
+            dependencies: ["DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(

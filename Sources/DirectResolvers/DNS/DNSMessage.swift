@@ -1,6 +1,7 @@
 /// A DNS message, read to its last byte (RFC 1035, section 4).
 ///
-/// Everything is checked before anything is used: each name, each length, and that nothing follows the end.
+/// Everything is checked before anything is used: each name, each length, and that nothing follows the end; of
+/// data, what is read here.
 /// The counts of the header are promises, and only the bytes that are there are believed.
 package struct DNSMessage {
     struct Question {
@@ -79,7 +80,8 @@ package struct DNSMessage {
             code |= UInt16(time >> 24) << 4
             return
         }
-        guard dataClass == Self.internet else { return }
+        // What stands in the other sections is not used, so its data may be what it likes.
+        guard isAnswer, dataClass == Self.internet else { return }
         switch type {
         case DNSType.a, DNSType.aaaa:
             guard length == (type == DNSType.a ? 4 : 16) else {
@@ -91,7 +93,6 @@ package struct DNSMessage {
             }
         default: return
         }
-        guard isAnswer else { return }
         // A time with the highest bit set counts as none (RFC 2181, section 8).
         let seconds = time > UInt32(Int32.max) ? 0 : time
         answers.append(Record(name: start, type: type, timeToLive: seconds, data: data))

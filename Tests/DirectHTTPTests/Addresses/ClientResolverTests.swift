@@ -64,13 +64,14 @@ struct ClientResolverTests {
         let gate = Barrier()
         defer { gate.open() }
         let client = HTTPClient {
-            $0.timeouts.resolve = .milliseconds(20)
             $0.resolver = ScriptedResolver("deaf") { _, _ in
                 await gate.pass()
                 throw CancellationError()
             }
         }
-        let error = try await httpError { try await client.get("http://a.test/") }
+        var impatient = Request(.get, "http://a.test/")
+        impatient.timeouts = Timeouts(resolve: .milliseconds(20))
+        let error = try await httpError { [impatient] in try await client.fetch(impatient) }
         #expect(error.phase == .resolve && error.isTimeout)
         let task = Task { try await client.get("http://a.test/") }
         await gate.arrivals(2)

@@ -25,7 +25,8 @@ struct AnswerTable {
     }
 
     struct Entry {
-        var packed: PackedAnswer
+        /// A packed answer; of no bytes if there is none.
+        var packed = ByteStore.Piece()
         var expiry: Instant
         /// How long it was to hold when it came, in milliseconds.
         var span: UInt32
@@ -42,8 +43,9 @@ struct AnswerTable {
     }
 
     let rules: Rules
-    private(set) var entries: [AnswerKey: Entry] = [:]
+    private(set) var entries = NameTable<Entry>()
     private(set) var authors: [AddressSource.Author] = []
+    private var store = ByteStore()
 
     init(_ rules: Rules) {
         self.rules = rules
@@ -61,7 +63,7 @@ struct AnswerTable {
         let left = isStale ? 0 : entry.expiry.nanoseconds - now.nanoseconds
         // In the last tenth of its time: who asks often never waits.
         let isDue = rules.refreshesAhead && left < UInt64(entry.span) * 100_000
-        let (endpoints, canonicalName) = entry.packed.contents
+        let (endpoints, canonicalName) = contents(of: entry)
         var answer = Resolution(
             endpoints,
             timeToLive: .nanoseconds(Int64(clamping: left)),
@@ -82,24 +84,23 @@ struct AnswerTable {
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
             let author = index(of: answer.source.author)
-        else { return entries[key] = nil }
+        else { return forget(key) }
         let told = answer.timeToLive?.clampedNanoseconds ?? rules.otherwise
         let span = max(rules.shortest, min(told, rules.longest))
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
-        put(Entry(packed: packed, expiry: .never, span: 0, author: author, kind: kind), key, for: span, now)
+        put(packed.bytes, Entry(expiry: .never, span: 0, author: author, kind: kind), key, for: span, now)
     }
 
     /// Keeps that there is none, if that is what the failure says: whoever could not answer is asked again.
     mutating func keep(_ failure: ResolverError, for key: AnswerKey, at now: Instant) {
         guard let kind = failure.denial, rules.negative > 0 else { return }
-        let entry = Entry(packed: PackedAnswer(), expiry: .never, span: 0, author: 0, kind: kind)
-        put(entry, key, for: rules.negative, now)
+        put([], Entry(expiry: .never, span: 0, author: 0, kind: kind), key, for: rules.negative, now)
     }
 
     /// Puts an endpoint that did not do behind the others.
     mutating func demote(_ endpoint: Endpoint, for key: AnswerKey, port: UInt16) {
         guard let entry = entries[key], entry.kind == .addresses else { return }
-        var (endpoints, canonicalName) = entry.packed.contents
+        var (endpoints, canonicalName) = contents(of: entry)
         guard
             let index = endpoints.firstIndex(where: {
                 $0.address == endpoint.address && ($0.port ?? port) == (endpoint.port ?? port)
@@ -108,15 +109,17 @@ struct AnswerTable {
         else { return }
         endpoints.append(endpoints.remove(at: index))
         guard let packed = PackedAnswer(endpoints, canonicalName: canonicalName) else { return }
-        entries[key]?.packed = packed
-    }
-
-    mutating func forget(_ key: AnswerKey) {
-        entries[key] = nil
+        set(entry, packed.bytes, for: key)
     }
 
     mutating func forgetAll() {
-        entries = [:]
+        entries = NameTable()
+        store = ByteStore()
+    }
+
+    /// The endpoints and the canonical name of an entry of this table.
+    func contents(of entry: Entry) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
+        store.withBytes(of: entry.packed) { PackedAnswer.contents(of: $0) }
     }
 
     /// Puts back what was kept in a file.
@@ -127,26 +130,69 @@ struct AnswerTable {
         else { return }
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
         let milliseconds = UInt32(clamping: span / 1_000_000)
-        entries[key] = Entry(packed: packed, expiry: expiry, span: milliseconds, author: author, kind: kind)
+        let entry = Entry(expiry: expiry, span: milliseconds, author: author, kind: kind)
+        set(entry, packed.bytes, for: key)
     }
 
-    private mutating func put(_ entry: Entry, _ key: AnswerKey, for span: UInt64, _ now: Instant) {
+    private mutating func put(
+        _ bytes: [UInt8],
+        _ entry: Entry,
+        _ key: AnswerKey,
+        for span: UInt64,
+        _ now: Instant
+    ) {
         if entries.count >= rules.capacity, entries[key] == nil { makeRoom(at: now) }
         var entry = entry
         entry.expiry = now.advanced(byNanoseconds: span)
         entry.span = UInt32(clamping: span / 1_000_000)
+        set(entry, bytes, for: key)
+    }
+
+    private mutating func set(_ entry: Entry, _ bytes: [UInt8], for key: AnswerKey) {
+        if let old = entries[key] { store.remove(old.packed) }
+        var entry = entry
+        entry.packed = store.add(bytes.span)
         entries[key] = entry
+        tidyStore()
+    }
+
+    private mutating func forget(_ key: AnswerKey) {
+        guard let old = entries[key] else { return }
+        store.remove(old.packed)
+        entries[key] = nil
+        tidyStore()
+    }
+
+    private mutating func tidyStore() {
+        guard store.isMostlyDead else { return }
+        var tidy = ByteStore()
+        entries.updateAll { entry in
+            entry.packed = store.withBytes(of: entry.packed) { tidy.add($0) }
+        }
+        store = tidy
     }
 
     /// Lets go of what is over, and of a sixteenth at least: the next time is a while off.
     private mutating func makeRoom(at now: Instant) {
         let stale = rules.stale
-        entries = entries.filter { now < $0.value.expiry.advanced(byNanoseconds: stale) }
-        let surplus = entries.count - (rules.capacity - max(1, rules.capacity / 16))
+        keep { now < $0.expiry.advanced(byNanoseconds: stale) }
+        var surplus = entries.count - (rules.capacity - max(1, rules.capacity / 16))
         guard surplus > 0 else { return }
-        for (key, _) in entries.sorted(by: { $0.value.expiry < $1.value.expiry }).prefix(surplus) {
-            entries[key] = nil
+        let limit = entries.values.map(\.expiry).sorted()[surplus - 1]
+        keep { entry in
+            guard entry.expiry <= limit, surplus > 0 else { return true }
+            surplus -= 1
+            return false
         }
+    }
+
+    private mutating func keep(where isKept: (Entry) -> Bool) {
+        entries.keep { entry in
+            let isKept = isKept(entry)
+            if !isKept { store.remove(entry.packed) }
+            return isKept
+        }
+        tidyStore()
     }
 
     private mutating func index(of author: AddressSource.Author) -> UInt16? {
@@ -154,6 +200,13 @@ struct AnswerTable {
         guard authors.count < 1000 else { return nil }
         authors.append(author)
         return UInt16(authors.count - 1)
+    }
+}
+
+extension NameTable {
+    subscript(key: AnswerKey) -> Value? {
+        get { value(key.host.bytes.span, tag: UInt32(key.port)) }
+        set { set(newValue, key.host.bytes.span, tag: UInt32(key.port)) }
     }
 }
 

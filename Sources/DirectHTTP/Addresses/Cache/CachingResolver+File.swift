@@ -84,22 +84,29 @@ extension CachingResolver {
 
     /// What is worth keeping: the addresses, not their absence.
     private func lines() -> [AnswerFile.Line] {
-        let (entries, authors) = state.withLock { ($0.table.entries, $0.table.authors) }
+        let table = state.withLock { $0.table }
         let (now, date) = (now, UnixTime.now)
-        return entries.compactMap { key, entry in
-            guard entry.kind == .addresses || entry.kind == .orderedAddresses else { return nil }
+        var lines: [AnswerFile.Line] = []
+        table.entries.forEach { name, port, entry in
+            guard entry.kind == .addresses || entry.kind == .orderedAddresses else { return }
             let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
-            let (endpoints, canonicalName) = entry.packed.contents
-            return AnswerFile.Line(
-                key: key,
-                expiry: date.advanced(bySeconds: left / 1_000_000_000),
-                seconds: Int64(entry.span / 1000),
-                endpoints: endpoints,
-                author: authors[Int(entry.author)],
-                canonicalName: canonicalName,
-                isStrictlyOrdered: entry.kind == .orderedAddresses
+            let (endpoints, canonicalName) = table.contents(of: entry)
+            lines.append(
+                AnswerFile.Line(
+                    key: AnswerKey(
+                        host: DomainName(checked: [UInt8](copying: name)),
+                        port: UInt16(truncatingIfNeeded: port)
+                    ),
+                    expiry: date.advanced(bySeconds: left / 1_000_000_000),
+                    seconds: Int64(entry.span / 1000),
+                    endpoints: endpoints,
+                    author: table.authors[Int(entry.author)],
+                    canonicalName: canonicalName,
+                    isStrictlyOrdered: entry.kind == .orderedAddresses
+                )
             )
         }
+        return lines
     }
 
     private static let savingDelay: UInt64 = 3_000_000_000

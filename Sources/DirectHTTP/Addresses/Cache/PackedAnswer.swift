@@ -22,9 +22,6 @@ struct PackedAnswer {
         if let canonicalName { bytes += canonicalName.bytes }
     }
 
-    /// An answer that there is none.
-    init() {}
-
     private mutating func append(_ endpoint: Endpoint) {
         let isV6 = endpoint.address.family == .v6
         bytes.append((isV6 ? Flag.v6 : 0) | (endpoint.port == nil ? 0 : Flag.port))
@@ -43,10 +40,10 @@ struct PackedAnswer {
         }
     }
 
-    /// The endpoints and the canonical name.
-    var contents: (endpoints: [Endpoint], canonicalName: DomainName?) {
-        guard let count = bytes.first else { return ([], nil) }
-        let all = bytes.span
+    /// The endpoints and the canonical name in the bytes of a packed answer.
+    static func contents(of all: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
+        guard all.count > 0 else { return ([], nil) }
+        let count = all[0]
         var position = 1
         var endpoints: [Endpoint] = []
         endpoints.reserveCapacity(Int(count))
@@ -59,12 +56,12 @@ struct PackedAnswer {
                 position += 2
             }
             if flags & Flag.v6 != 0 {
-                let (high, low) = (Self.number(all, position, 8), Self.number(all, position + 8, 8))
+                let (high, low) = (number(all, position, 8), number(all, position + 8, 8))
                 endpoints.append(Endpoint(IPAddress(.v6, high: high, low: low), port: port))
                 position += 16
             } else {
                 endpoints.append(
-                    Endpoint(IPAddress(.v4, high: 0, low: Self.number(all, position, 4)), port: port)
+                    Endpoint(IPAddress(.v4, high: 0, low: number(all, position, 4)), port: port)
                 )
                 position += 4
             }

@@ -90,7 +90,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectResolversTests",
-            dependencies: ["DirectResolvers", "DirectHTTP", "TLSFixtures"],
+            dependencies: ["DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(

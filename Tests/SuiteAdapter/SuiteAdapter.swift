@@ -5,8 +5,11 @@
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
 ///     suite-adapter date < LINES
+///     suite-adapter dns < LINES
+///     suite-adapter dns-fuzz COUNT [SEED]
+///     suite-adapter measure messages|map|cache COUNT
 ///
-/// Adapters for DNS messages and the cache come with the code that they are to judge.
+/// The adapter for the cache comes with the code that it is to judge.
 @main
 enum SuiteAdapter {
     static func main() async {
@@ -30,8 +33,23 @@ enum SuiteAdapter {
                 try answerLines { (question: URLQuestion) in reading(of: question) }
             case "date":
                 try answerLines { (question: DateQuestion) in reading(of: question) }
+            case "dns":
+                try answerLines { (message: DNSCase) in try reading(of: message) }
+            case "dns-fuzz":
+                let numbers = rest.compactMap { UInt64($0) }
+                guard let count = numbers.first else { throw UsageError("usage: dns-fuzz COUNT [SEED]") }
+                mutateMessages(Int(clamping: count), seed: numbers.dropFirst().first ?? 1)
+            case "measure":
+                guard let kind = rest.first, let count = rest.dropFirst().first.flatMap({ Int($0) }) else {
+                    throw UsageError("usage: measure messages|map|cache COUNT")
+                }
+                if kind == "messages" {
+                    try readMessages(count)
+                } else {
+                    try await lookUpNames(count, in: kind)
+                }
             default:
-                throw UsageError("usage: suite-adapter get|transfer|verify|url|date")
+                throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure")
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

@@ -20,10 +20,8 @@ final class Connection: @unchecked Sendable {
 
     let socket: Socket
     let facts: ConnectionFacts
-    /// How many exchanges it has begun.
-    private(set) var uses = 0
     /// Written by the pool, under its lock.
-    var idleSince = Instant(nanoseconds: 0)
+    var stay = PoolStay()
 
     private let tls: TLSConnection?
     // There is one owner at a time, so Swift need not look for overlapping access while it runs: that would be
@@ -125,12 +123,14 @@ final class Connection: @unchecked Sendable {
 
     /// Begins an exchange: the next head answers this method.
     func beginExchange(_ method: Method) {
-        uses += 1
         unsafe reader.begin(method)
     }
 
     /// Whether any byte of the response has come.
     var hasResponseBegun: Bool { unsafe reader.hasStarted }
+
+    /// What the server said about keeping the connection, when it last answered.
+    var keepAlive: KeepAliveHint? { unsafe reader.keepAlive }
 
     /// Whether another exchange may follow, as far as the parser knows.
     var reuse: ReuseVerdict { unsafe reader.reuse }

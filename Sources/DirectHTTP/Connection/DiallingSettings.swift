@@ -1,4 +1,4 @@
-public import DirectIO
+internal import DirectIO
 
 /// How addresses are tried where there are several for one name.
 public struct DiallingSettings: Hashable, Sendable {

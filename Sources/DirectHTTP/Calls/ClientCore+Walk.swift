@@ -3,7 +3,7 @@ internal import DirectIO
 
 /// The way of a call: from the request that the caller wants to be sent to the response that he gets.
 ///
-/// From the outside in: interceptors of calls, redirects, credentials, what the client remembers, retries,
+/// From the outside in: interceptors of calls, decoding, redirects, credentials, what the client remembers, retries,
 /// interceptors of the network, one exchange.
 extension ClientCore {
     func send(_ request: Request) async throws -> Response {
@@ -12,9 +12,12 @@ extension ClientCore {
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
         let call = Call(request, settings, at: .now)
-        let response = try await transact(request, call, from: call.start)
-        guard response.status.mayNotBeTheLast else { return response }
-        return try await follow(sentElsewhere(response, request, call), to: request, call)
+        let sent = memory?.prepared(request) ?? request
+        let response = try await transact(sent, call, from: call.start)
+        memory?.learn(from: response)
+        guard response.status.mayNotBeTheLast else { return try decoding.decode(response, to: request) }
+        let last = try await follow(sentElsewhere(response, sent, call), to: request, call)
+        return try decoding.decode(last, to: request)
     }
 
     private func interceptedSend(_ request: Request) async throws -> Response {
@@ -22,7 +25,8 @@ extension ClientCore {
             if Task.isCancelled { throw CancellationError() }
             let call = Call(request, self.settings, at: .now)
             let request = request.introducingURLUser()
-            return try await self.follow(self.identifiedSend(request, call), to: request, call)
+            let last = try await self.follow(self.identifiedSend(request, call), to: request, call)
+            return try self.decoding.decode(last, to: request)
         }
     }
 }

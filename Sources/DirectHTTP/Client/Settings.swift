@@ -50,10 +50,16 @@ extension HTTPClient {
         public var maximumConnectionUses: Int?
         /// The largest body that `fetch` and its relatives hold in memory.
         public var maximumBufferedBody = 16 * 1024 * 1024
+        /// Whether and how the content of responses is decoded.
+        public var decoding = DecodingSettings()
         /// How much of a response's framing is read before it counts as an attack.
         public var limits = HTTP1Limits()
         /// Which faults of old servers are overlooked; none.
         public var leniency = HTTP1Leniency()
+        /// Keeps the cookies that servers set, and sends them back; without one no cookie is kept.
+        public var cookies: CookieJar?
+        /// Remembers the names that want to be reached over https only, and keeps to it; without one nobody does.
+        public var hsts: HSTSStore?
         /// The thread that watches the sockets.
         public var loop = EventLoop.shared
 

@@ -1,3 +1,4 @@
+public import DirectCoding
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
@@ -61,6 +62,14 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// The body could not be decoded.
+        case coding(CodingError)
+        /// The body that was to be sent cannot be made.
+        case requestBody(RequestBodyFault)
+        /// Fewer bytes came, or were taken, than the least that the timeouts ask for.
+        case tooSlow(Timeouts.Speed)
+        /// There is no stream to take: the protocol was not switched, or somebody has taken it.
+        case noStream
     }
 
     public let phase: Phase
@@ -119,6 +128,10 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .coding(let error): "\(error)"
+        case .requestBody(let fault): "\(fault)"
+        case .tooSlow(let speed): "slower than \(speed)"
+        case .noStream: "there is no stream to take"
         }
     }
 }

@@ -20,6 +20,8 @@ struct Pool<Member: PoolMember> {
         var age = UInt64.max
         /// How many requests it may serve.
         var uses = Int.max
+        /// Whether there is a resolver whose answers may change.
+        var followsAnswers = true
     }
 
     /// The connections of one origin. A class, so that a connection on lease finds its way back without
@@ -134,9 +136,7 @@ struct Pool<Member: PoolMember> {
         let expiry = expiry(of: member, at: now)
         guard expiry > now, !isOutdated(member, origin) else { return retire(member, origin) }
         if waitingCount > 0, handOver(member, origin) { return }
-        member.stay.idleSince = now
-        member.stay.expiry = expiry
-        member.stay.isIdle = true
+        member.stay = PoolStay(turns: member.stay.turns, idleSince: now, expiry: expiry, isIdle: true)
         origin.idle.append(member)
         idleCount += 1
         if idleCount > limits.idle, let (oldest, its) = longestIdle {
@@ -201,8 +201,10 @@ struct Pool<Member: PoolMember> {
             } else if member.serves(route) {
                 origin.idle.remove(at: index)
                 idleCount -= 1
-                member.stay.isIdle = false
-                member.stay.turns += 1
+                var stay = member.stay
+                stay.isIdle = false
+                stay.turns += 1
+                member.stay = stay
                 return member
             }
         }
@@ -211,7 +213,8 @@ struct Pool<Member: PoolMember> {
 
     /// Where a resolver's answer has changed, idle connections that follow it are closed.
     private mutating func follow(_ route: Route, _ origin: Origin) {
-        guard let answer = route.answer, origin.followed?.answer != answer else { return }
+        guard limits.followsAnswers, let answer = route.answer, origin.followed?.answer != answer
+        else { return }
         origin.followed = route
         for member in origin.idle where member.followsAnswers && !member.serves(route) {
             removeIdle(member, of: origin)
@@ -219,7 +222,8 @@ struct Pool<Member: PoolMember> {
     }
 
     private func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
-        guard let followed = origin.followed, member.followsAnswers else { return false }
+        guard limits.followsAnswers, let followed = origin.followed, member.followsAnswers
+        else { return false }
         return !member.serves(followed)
     }
 

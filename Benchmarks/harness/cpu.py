@@ -35,7 +35,7 @@ def one_run(work, peer, programs, servers):
         return {"rss-kib": connection_memory(work, peer, programs, servers)}
     figures = run_program(work, peer, programs, servers)
     result = {"cpu-us": figures["cpu_us"] / figures["units"]}
-    if work.kind in ("down", "up"):
+    if work.kind in ("down", "up", "gzip", "bomb"):
         result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
     return result
 
@@ -69,7 +69,7 @@ def check_witness(work, peer, accepted, requests):
     """Nginx counted too: as many requests as asked for, on as many connections as the work means."""
     if work.server != "nginx":
         return
-    expected = 2 if work.kind == "down" else work.count + work.warm_up
+    expected = 2 if work.kind in ("down", "gzip") else work.count + work.warm_up
     expected += work.in_flight if work.opening(peer) else 0
     if requests != expected:
         raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")

@@ -4,7 +4,7 @@ import Foundation
 extension SuiteAdapter {
     /// Makes the transfers of one job in turn, with one client, each at the job's address whatever its URL says.
     ///
-    /// Keys that ask for what the client does not do yet (follow, jar, decompress, user, te, http09, http10) are
+    /// Keys that ask for what the client does not do yet (follow, jar, user, te, http09, http10) are
     /// not acted on: the harness sees what the client does today.
     ///
     /// `lenient` overlooks the faults of old servers that can be overlooked.
@@ -14,6 +14,7 @@ extension SuiteAdapter {
         let endpoint = try Endpoint(job.connect)
         let client = HTTPClient {
             $0.headers = [:]
+            $0.decoding.isEnabled = job.transfers.contains { $0.decompress == true }
             if lenient { $0.leniency = .everything }
         }
         for step in job.transfers { try await printLine(step.outcome(client, endpoint)) }
@@ -34,11 +35,12 @@ private struct Transfer: Decodable {
     let isChunked: Bool?
     let cookie: String?
     let bearer: String?
+    let decompress: Bool?
     let timeout: Double?
     let limit: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case url, method, headers, cookie, bearer, timeout
+        case url, method, headers, cookie, bearer, decompress, timeout
         case removedHeaders = "remove_headers"
         case body = "body_b64"
         case isChunked = "chunked_upload"

@@ -12,6 +12,8 @@ public struct Hop: Sendable, CustomStringConvertible {
         case retry
         /// It was another server's business (421).
         case misdirected
+        /// It does not meet expectations (417).
+        case expectation
     }
 
     public let reason: Reason

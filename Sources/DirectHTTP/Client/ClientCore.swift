@@ -71,7 +71,9 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the request's origin's business.
     func defaults(for request: Request) -> Headers {
-        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(for: request)
+        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(
+            for: request
+        )
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.

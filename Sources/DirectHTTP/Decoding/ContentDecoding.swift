@@ -2,7 +2,7 @@ internal import DirectCoding
 internal import DirectHTTP1
 
 /// What a client asks for, and how it undoes what it gets.
-struct ContentDecoding: Sendable {
+final class ContentDecoding: Sendable {
     private let settings: DecodingSettings
     /// Whether the client's own fields ask for something: then the content is the caller's business.
     private let isManual: Bool

@@ -37,7 +37,7 @@ extension ClientCore {
 
     /// Nobody gives a connection back before everybody has one: it would be taken for the next.
     private func warmOne(_ request: Request, _ url: HTTPURL, _ gathering: Gathering) async -> DialFailure? {
-        let call = Call(request, settings, at: .now)
+        let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: .now)
         do throws(DialFailure) {
             let route = try await route(of: request, to: url, call.timeouts, end: call.end)
             let leg = Leg(url: url, route: route, start: call.start, call: call)

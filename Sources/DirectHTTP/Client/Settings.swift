@@ -37,10 +37,17 @@ extension HTTPClient {
         public var transport: Forward?
         /// How many connections to one origin may be open at a time; further requests wait their turn.
         public var maximumConnectionsPerOrigin: Int?
+        /// How many connections may be open at a time, over all origins; further requests wait their turn.
+        public var maximumConnections: Int?
         /// How many connections may be kept open without work, over all origins.
         public var maximumIdleConnections = 1024
         /// How long a connection is kept open without work.
         public var idleTimeout: Duration = .seconds(60)
+        /// How old a connection may become and still be used again: it keeps to an address, and the name may
+        /// have moved.
+        public var maximumConnectionAge: Duration = .seconds(600)
+        /// How many requests a connection may serve.
+        public var maximumConnectionUses: Int?
         /// The largest body that `fetch` and its relatives hold in memory.
         public var maximumBufferedBody = 16 * 1024 * 1024
         /// Whether and how the content of responses is decoded.

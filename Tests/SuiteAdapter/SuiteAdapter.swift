@@ -4,8 +4,9 @@
 ///     suite-adapter transfer [--lenient] < JOB
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
+///     suite-adapter cache < LINES
 ///
-/// Adapters for cookie dates, DNS messages and the cache come with the code that they are to judge.
+/// Adapters for cookie dates and DNS messages come with the code that they are to judge.
 @main
 enum SuiteAdapter {
     static func main() async {
@@ -27,8 +28,10 @@ enum SuiteAdapter {
                 try answerLines(judge.verdict(on:))
             case "url":
                 try answerLines(reading(of:))
+            case "cache":
+                try await cache()
             default:
-                throw UsageError("usage: suite-adapter get|transfer|verify|url")
+                throw UsageError("usage: suite-adapter get|transfer|verify|url|cache")
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

@@ -52,10 +52,13 @@ extension ClientCore {
 
     /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
     private func rememberingSend(_ request: Request, _ url: HTTPURL, _ call: Call) async throws -> Response {
-        try await persistentSend(request, call)
+        guard let cache = settings.cache else { return try await persistentSend(request, call) }
+        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request in
+            try await self.persistentSend(request, call)
+        }
     }
 
-    private var hasMemory: Bool { false }
+    private var hasMemory: Bool { settings.cache != nil }
 
     /// A wrong password stays wrong; a nonce may have grown old meanwhile.
     private static let credentialLimit = 2

@@ -4,13 +4,15 @@ public import DirectHTTP1
 public struct Response: Sendable {
     let head: ResponseHead
     /// The body, as it arrives.
-    public let body: ResponseBody
+    public internal(set) var body: ResponseBody
     /// Whose response it is, after redirects; without user and password.
     public let url: HTTPURL
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
     public let transaction: Transaction?
     /// The responses before this one that led here: redirects, refusals without credentials, retries.
     public internal(set) var history: [Hop] = []
+    /// What the cache had to do with it; nothing if the client has none.
+    public internal(set) var cacheUse: CacheUse?
 
     init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: Transaction?) {
         self.head = head
@@ -49,6 +51,8 @@ public struct FullResponse: Sendable {
     public let history: [Hop]
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
     public let transaction: Transaction?
+    /// What the cache had to do with it; nothing if the client has none.
+    public let cacheUse: CacheUse?
 
     init(_ response: Response, _ body: [UInt8]) {
         head = response.head
@@ -57,6 +61,7 @@ public struct FullResponse: Sendable {
         url = response.url
         history = response.history
         transaction = response.transaction
+        cacheUse = response.cacheUse
     }
 
     /// The result.

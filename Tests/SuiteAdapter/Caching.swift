@@ -4,10 +4,15 @@ import Foundation
 extension SuiteAdapter {
     /// Makes each request of the standard input as it comes, with one client and one cache, and answers in the order
     /// in which the responses come.
-    static func cache() async throws {
-        let client = HTTPClient {
-            $0.cache = .memory(staleWhenUnreachable: .seconds(3600))
-        }
+    ///
+    /// The cache is in memory, or in that folder. What the suite asks of one that cannot reach the origin only a cache
+    /// that may use stale responses can answer.
+    static func cache(in folder: String?) async throws {
+        let patience = Duration.seconds(3600)
+        let cache =
+            try folder.map { try ResponseCache.directory($0, staleWhenUnreachable: patience) }
+            ?? .memory(staleWhenUnreachable: patience)
+        let client = HTTPClient { $0.cache = cache }
         let output = Output()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for await line in inputLines() {

@@ -4,7 +4,7 @@
 ///     suite-adapter transfer [--lenient] < JOB
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
-///     suite-adapter cache < LINES
+///     suite-adapter cache [--folder FOLDER] < LINES
 ///
 /// Adapters for cookie dates and DNS messages come with the code that they are to judge.
 @main
@@ -29,7 +29,10 @@ enum SuiteAdapter {
             case "url":
                 try answerLines(reading(of:))
             case "cache":
-                try await cache()
+                var arguments = try Arguments(rest)
+                let folder = arguments.take("--folder")
+                try arguments.finish()
+                try await cache(in: folder)
             default:
                 throw UsageError("usage: suite-adapter get|transfer|verify|url|cache")
             }

@@ -49,6 +49,11 @@ struct CacheVariant: Hashable, Sendable {
     let names: SelectingNames
     let digest: Digest128
 
+    init(names: SelectingNames, digest: Digest128) {
+        self.names = names
+        self.digest = digest
+    }
+
     init?(_ names: SelectingNames, _ fields: SelectingFields) {
         self.names = names
         guard !names.names.isEmpty else {

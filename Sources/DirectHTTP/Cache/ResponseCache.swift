@@ -68,6 +68,22 @@ public final class ResponseCache: Sendable {
         ResponseCache(store: MemoryStore(limits: limits), staleWhenUnreachable: staleWhenUnreachable)
     }
 
+    /// A cache that lives in a folder, which other processes and later ones may share; the folder is made, if need be,
+    /// in one that is there.
+    ///
+    /// What cannot be read is passed over and reported in `faults`. Opening does not depend on how much is kept.
+    public static func directory(
+        _ path: String,
+        _ limits: Limits = Limits(bytes: 256 << 20, objectBytes: 64 << 20),
+        staleWhenUnreachable: Duration? = nil
+    ) throws(CacheFault) -> ResponseCache {
+        let store = try DirectoryStore(path: path, limits: limits)
+        return ResponseCache(store: store, staleWhenUnreachable: staleWhenUnreachable)
+    }
+
+    /// The last faults of the cache's files, up to 32: what is damaged is removed, what is foreign left alone.
+    public var faults: [CacheFault] { (store as? DirectoryStore)?.faults ?? [] }
+
     /// What has happened so far.
     public var statistics: Statistics { counts.withLock { $0 } }
 

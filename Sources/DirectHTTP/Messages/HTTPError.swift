@@ -55,6 +55,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// What the cache had kept of the response turned out to be damaged while it was read.
+        case cache(CacheFault)
     }
 
     public let phase: Phase
@@ -110,6 +112,7 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .cache(let fault): "\(fault)"
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import DirectHTTP1
+package import DirectHTTP1
 internal import DirectIO
 
 /// The way of a request through the cache.
@@ -7,7 +7,7 @@ extension ResponseCache {
     ///
     /// `defaults` are the fields that the rest of the way adds where the request has none of that name. Conditions
     /// of the cache's own are in no request but the one that is forwarded.
-    func send(
+    package func send(
         _ request: Request,
         url: HTTPURL,
         defaults: Headers = Headers(),
@@ -133,7 +133,7 @@ struct CacheTrip: Sendable {
                 requestTime: times.sent,
                 responseTime: times.received
             )
-            await cache.store.replaceHead(stored, with: head)
+            await refresh(stored, with: head)
         }
         return response.with(.miss)
     }
@@ -153,7 +153,7 @@ struct CacheTrip: Sendable {
             responseTime: times.received
         )
         if !question.control.noStore, !head.control.noStore, cache.changes.mark(key) == mark {
-            await cache.store.replaceHead(stored, with: head)
+            await refresh(stored, with: head)
         }
         return Response(
             head: head.served(at: times.received, confirmed: true),
@@ -173,7 +173,16 @@ struct CacheTrip: Sendable {
             return await cache.forget(key)
         }
         let fresh = stored.head.freshened(by: head, requestTime: times.sent, responseTime: times.received)
-        await cache.store.replaceHead(stored, with: fresh)
+        await refresh(stored, with: fresh)
+    }
+
+    /// The newer head takes the older one's place; unless it selects requests in another way, for then what is kept
+    /// may not be for those that it was kept for.
+    private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
+        guard SelectingNames(head.headers, to: question.fields) == stored.variant.names else {
+            return await cache.forget(key)
+        }
+        await cache.store.replaceHead(stored, with: head)
     }
 
     private func console(_ stored: any CacheEntry, _ failure: CacheFailure) async -> Response? {

@@ -1,5 +1,5 @@
 internal import DirectHTTP1
-internal import DirectIO
+package import DirectIO
 
 /// Keeps responses and answers requests with them, as HTTP allows it to a private cache (RFC 9111).
 ///
@@ -104,6 +104,27 @@ public final class ResponseCache: Sendable {
     func forget(_ key: CacheKey) async {
         changes.touch(key)
         await store.remove(key)
+    }
+
+    /// A cache in memory, or in that folder, to which the time is told.
+    package convenience init(
+        folder: String? = nil,
+        limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
+        staleWhenUnreachable: Duration? = nil,
+        clock: @escaping @Sendable () -> UnixTime
+    ) throws(CacheFault) {
+        let store: any CacheStore =
+            if let folder {
+                try DirectoryStore(path: folder, limits: limits)
+            } else {
+                MemoryStore(limits: limits)
+            }
+        self.init(store: store, staleWhenUnreachable: staleWhenUnreachable, clock: clock)
+    }
+
+    /// Waits for everything that goes on behind answers that have been given.
+    package func settle() async {
+        await background.settle()
     }
 
     func count(_ use: CacheUse) {

@@ -70,7 +70,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The responses that had come before, and led to the request that failed.
     public internal(set) var history: [Hop] = []
 
-    init(
+    package init(
         _ phase: Phase,
         _ reason: Reason,
         name: String? = nil,

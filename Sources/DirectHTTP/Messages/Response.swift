@@ -54,7 +54,7 @@ public struct FullResponse: Sendable {
     /// What the cache had to do with it; nothing if the client has none.
     public let cacheUse: CacheUse?
 
-    init(_ response: Response, _ body: [UInt8]) {
+    package init(_ response: Response, _ body: [UInt8]) {
         head = response.head
         self.body = body
         trailers = response.body.trailers

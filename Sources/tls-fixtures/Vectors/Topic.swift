@@ -10,11 +10,13 @@ enum Topic: String, CaseIterable, Sendable {
     case handshake
     /// Several addresses for one name, and which of them answers.
     case routes
+    /// Requests one after the other, and what a cache has to do with them.
+    case cache
 
     /// Whether a whole client is needed, and servers for it.
     var needsServers: Bool {
         switch self {
-        case .response, .request: false
+        case .response, .request, .cache: false
         case .names, .handshake, .routes: true
         }
     }

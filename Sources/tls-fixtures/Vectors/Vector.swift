@@ -39,6 +39,7 @@ enum Vector: Sendable {
     case names(NameVector)
     case handshake(HandshakeVector)
     case routes(RouteVector)
+    case cache(CacheVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldFault) {
         var fields = try Fields(value)
@@ -49,6 +50,7 @@ enum Vector: Sendable {
         case .names: self = .names(try NameVector(head, &fields))
         case .handshake: self = .handshake(try HandshakeVector(head, &fields))
         case .routes: self = .routes(try RouteVector(head, &fields))
+        case .cache: self = .cache(try CacheVector(head, &fields))
         }
         try fields.end()
     }
@@ -60,13 +62,14 @@ enum Vector: Sendable {
         case .names(let vector): vector.head
         case .handshake(let vector): vector.head
         case .routes(let vector): vector.head
+        case .cache(let vector): vector.head
         }
     }
 
     /// The certificates and servers it speaks of, which have to be there.
     var mentions: Mentions {
         switch self {
-        case .response, .request: Mentions()
+        case .response, .request, .cache: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

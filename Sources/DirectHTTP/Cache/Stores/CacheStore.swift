@@ -25,6 +25,7 @@ protocol CacheStore: AnyObject, Sendable {
 /// store.
 protocol CacheEntry: AnyObject, Sendable {
     var head: CachedHead { get }
+    var variant: CacheVariant { get }
     var length: Int { get }
 
     /// The content, or a part of it that lies within.

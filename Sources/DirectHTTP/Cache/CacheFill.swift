@@ -29,11 +29,23 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
     }
 
     var trailers: Headers {
-        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
-            return Headers()
+        (try? withoutWaiting { source?.trailers }) ?? Headers()
+    }
+
+    /// What is not read is not kept.
+    func drain() async {
+        try? await exclusively {
+            draft = nil
+            await source?.drain()
         }
-        defer { isBusy.store(false, ordering: .releasing) }
-        return source?.trailers ?? Headers()
+    }
+
+    var bytesLeft: UInt64? {
+        (try? withoutWaiting { source?.bytesLeft }) ?? nil
+    }
+
+    func error(_ reason: HTTPError.Reason) -> HTTPError {
+        (try? withoutWaiting { source?.error(reason) }) ?? HTTPError(.body, reason, name: name)
     }
 
     func next() async throws -> [UInt8]? {
@@ -45,8 +57,9 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
             var all: [UInt8] = []
             while let piece = try await nextPiece() {
                 guard piece.count <= limit - all.count else {
+                    let error = source?.error(.bodyTooLarge(limit: limit))
                     (source, draft) = (nil, nil)
-                    throw HTTPError(.body, .bodyTooLarge(limit: limit), name: name)
+                    throw error ?? HTTPError(.body, .bodyTooLarge(limit: limit), name: name)
                 }
                 if all.isEmpty { all = piece } else { all += piece }
             }
@@ -77,6 +90,14 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         self.draft = nil
         guard length == nil || received == length, isWanted() else { return }
         await draft.commit()
+    }
+
+    private func withoutWaiting<Value>(_ body: () -> Value) throws -> Value {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+            throw HTTPError(.body, .bodyAlreadyRead, name: name)
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return body()
     }
 
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {

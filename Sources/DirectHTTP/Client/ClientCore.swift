@@ -5,15 +5,20 @@ internal import DirectTLS
 /// What all copies of a client share, and the walk of a request through it.
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
+    let hasPlainWay: Bool
+    let decoding: ContentDecoding
     private let pool: ConnectionPool
     private let dialler: Dialler
-    private let harmlessDefaults: Headers
+    private let harmlessFields: ContentDecoding
+    private let addresses: AddressBook
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
+        hasPlainWay = settings.havePlainWay
         var harmless = settings.headers
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
-        harmlessDefaults = harmless
+        harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
+        decoding = ContentDecoding(settings.decoding, besides: settings.headers)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
@@ -23,6 +28,7 @@ final class ClientCore: Sendable {
             loop: settings.loop
         )
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        addresses = AddressBook(settings)
     }
 
     /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
@@ -32,19 +38,14 @@ final class ClientCore: Sendable {
     func transact(
         _ request: Request,
         _ call: Call,
+        from start: Instant,
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
-        let start = Instant.now
         let url = try request.checkedURL()
-        var route: Route
-        do throws(HTTPError.Reason) {
-            route = try self.route(of: request, url)
-        } catch {
-            throw HTTPError(.request, error, name: url.host.description)
-        }
-        if let endpoint { route = route.avoiding(endpoint) }
-        let leg = Leg(url: url, route: route, start: start, call: call)
         do throws(DialFailure) {
+            var route = try await route(of: request, to: url, call.timeouts, end: call.end)
+            if let endpoint { route = route.avoiding(endpoint) }
+            let leg = Leg(url: url, route: route, start: start, call: call)
             if endpoint == nil, let (connection, lease) = pool.takeIdle(PoolKey(origin: url.origin), route) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
@@ -63,7 +64,7 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the request's origin's business.
     func defaults(for request: Request) -> Headers {
-        request.isAwayFromHome ? harmlessDefaults : settings.headers
+        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(for: request)
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.
@@ -109,21 +110,19 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    /// Where the request wants to go. The precedence: itself, the map, a literal in its URL,
-    /// the system.
-    private func route(of request: Request, _ url: HTTPURL) throws(HTTPError.Reason) -> Route {
-        if let addresses = request.addresses {
-            guard !addresses.isEmpty else { throw .noAddresses }
-            for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
-            return .chosen(addresses, port: url.port, .request)
+    private func route(
+        of request: Request,
+        to url: HTTPURL,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
+    ) async throws(DialFailure) -> Route {
+        do throws(CallFailure) {
+            if let known = try addresses.knownRoute(for: request, to: url) { return known }
+            let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
+            return try await addresses.askedRoute(to: url, patience)
+        } catch {
+            throw DialFailure(cause: error)
         }
-        if !settings.addresses.isEmpty,
-            let mapped = settings.addresses.endpoints(for: url.host, port: url.port)
-        {
-            return .chosen(mapped, port: url.port, .staticMap)
-        }
-        if case .address(let address) = url.host { return .literal(address, port: url.port) }
-        return .system
     }
 
     private func connection(
@@ -165,29 +164,53 @@ final class ClientCore: Sendable {
         isReused: Bool
     ) async throws(CallFailure) -> Response {
         let exchange = Exchange(connection: connection, timeouts: leg.timeouts, end: leg.end)
+        let asked = request.asked
         var upload: Upload?
         do throws(CallFailure) {
-            let (count, rest) = try exchange.compose(request, leg.url, defaults(for: request))
-            try await exchange.send(count)
-            if let rest {
-                let patience = exchange.patience(.write, stall: leg.timeouts.write)
-                upload = Upload.start(rest, on: connection, patience)
+            var streamed = BodyFraming.none
+            if case .stream(let body) = request.body.content {
+                streamed = try await exchange.framing(of: body)
             }
+            let fields = defaults(for: request)
+            let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
+            try await exchange.send(count)
+            var refusal: ResponseHead?
+            if let rest {
+                if let asked, asked.options.expectsContinue, rest.hasContent {
+                    refusal = try await exchange.awaitLeave(asked.options)
+                }
+                if refusal == nil { upload = Upload.start(rest, exchange, asked?.options.onUpload) }
+            }
+            if let asked, rest == nil { asked.options.reportUpload(of: request.body) }
             let sent = Instant.now
-            let head = try await exchange.receiveHead(from: sent, upload)
+            let head: ResponseHead
+            if let refusal {
+                // Whether it takes the next bytes for the body or for a request, nobody knows.
+                connection.retire()
+                head = refusal
+            } else {
+                head = try await exchange.receiveHead(from: sent, upload, asked)
+            }
             // It will not know the name any better next time.
             if head.status == .misdirectedRequest { connection.retire() }
             let times = Transaction.Times(start: leg.start, sent: sent, response: .now)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
             var reading = BodyReading(exchange, upload)
-            let first = try reading.takeBuffered()
+            if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
-            if reading.isAtEnd {
-                body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
-                conclude(reading, lease, at: times.response)
+            if case .tunnel = connection.framing {
+                body = try await tunnel(reading, lease)
             } else {
-                body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                let first = try reading.takeBuffered()
+                if asked != nil { reading.report(first.count) }
+                if reading.isAtEnd {
+                    if let upload { await upload.settle() }
+                    conclude(reading, lease, at: times.response)
+                    body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
+                } else {
+                    body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                }
             }
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             return Response(head: head, body: body, url: leg.url, transaction: transaction)
@@ -201,6 +224,21 @@ final class ClientCore: Sendable {
             }
             throw error
         }
+    }
+
+    /// Hands the connection over to who goes on without HTTP.
+    private func tunnel(
+        _ reading: BodyReading,
+        _ lease: ConnectionPool.Lease
+    ) async throws(CallFailure) -> ResponseBody {
+        if let upload = reading.upload {
+            await upload.settle()
+            guard upload.isFinished else { throw .failed(.response, .connectionClosed) }
+        }
+        guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
+        pool.release(lease)
+        let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
+        return ResponseBody(content: .arriving(PendingStream(stream)))
     }
 }
 

@@ -43,6 +43,8 @@ public struct FullResponse: Sendable {
     let head: ResponseHead
     /// The body.
     public let body: [UInt8]
+    /// Whether the body was decoded, and how many bytes that took.
+    public let decoding: BodyDecoding
     /// The fields that came behind a body sent in chunks.
     public let trailers: Headers
     /// Whose response it is, after redirects; without user and password.
@@ -57,6 +59,7 @@ public struct FullResponse: Sendable {
     package init(_ response: Response, _ body: [UInt8]) {
         head = response.head
         self.body = body
+        decoding = response.body.decoding
         trailers = response.body.trailers
         url = response.url
         history = response.history

@@ -182,8 +182,6 @@ private struct DirectiveScan {
 extension UInt8 {
     static var comma: UInt8 { 0x2c }
 
-    var isBlank: Bool { self == 0x20 || self == 0x09 }
-
     fileprivate var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -119,6 +119,8 @@ final class FilePieces: BodyPieces {
 
     var trailers: Headers { Headers() }
 
+    var bytesLeft: UInt64? { UInt64(range.upperBound - position.withLock { $0 }) }
+
     func next() async throws -> [UInt8]? {
         let start = position.withLock { position in
             defer {

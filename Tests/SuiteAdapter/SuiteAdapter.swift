@@ -8,8 +8,7 @@
 ///     suite-adapter dns < LINES
 ///     suite-adapter dns-fuzz COUNT [SEED]
 ///     suite-adapter measure messages|map|cache COUNT
-///
-/// The adapter for the cache comes with the code that it is to judge.
+///     suite-adapter cache [--folder FOLDER] < LINES
 @main
 enum SuiteAdapter {
     static func main() async {
@@ -48,8 +47,13 @@ enum SuiteAdapter {
                 } else {
                     try await lookUpNames(count, in: kind)
                 }
+            case "cache":
+                var arguments = try Arguments(rest)
+                let folder = arguments.take("--folder")
+                try arguments.finish()
+                try await cache(in: folder)
             default:
-                throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure")
+                throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure|cache")
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

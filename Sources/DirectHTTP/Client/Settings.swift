@@ -35,6 +35,8 @@ extension HTTPClient {
         /// Answers instead of the network; for tests of programs that use a client. Everything else about a
         /// call (redirects, cookies, cache, retries) stays as it is.
         public var transport: Forward?
+        /// Keeps responses and answers with them; nothing is kept without.
+        public var cache: ResponseCache?
         /// How many connections to one origin may be open at a time; further requests wait their turn.
         public var maximumConnectionsPerOrigin: Int?
         /// How many connections may be open at a time, over all origins; further requests wait their turn.

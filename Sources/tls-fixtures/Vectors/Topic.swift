@@ -14,11 +14,13 @@ enum Topic: String, CaseIterable, Sendable {
     case routes
     /// What responses set, and which cookies go with the requests behind them.
     case cookies
+    /// Requests one after the other, and what a cache has to do with them.
+    case cache
 
     /// Whether a whole client is needed, and servers for it.
     var needsServers: Bool {
         switch self {
-        case .response, .request, .decoding, .cookies: false
+        case .response, .request, .decoding, .cookies, .cache: false
         case .names, .handshake, .routes: true
         }
     }

@@ -103,7 +103,9 @@ let package = Package(
         ),
         .testTarget(
             name: "SNIProbeTests",
-            dependencies: ["SNIProbe", "DirectJSON", "TLSFixtures", "DirectTestCommands"],
+            dependencies: [
+                "SNIProbe", "sni-probe", "DirectTLS", "DirectJSON", "TLSFixtures", "DirectTestCommands",
+            ],
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),

@@ -155,7 +155,7 @@ struct Exchange {
             case .moved(let count): .moved(count)
             case .endOfStream: .ended(isClean: true)
             case .wouldBlock: .wantsInput
-            case .failed(let code): .failed(SystemError.text(of: code))
+            case .failed(let code): .failed(words(for: .connectionLost(errno: code)))
             }
         }
         return switch tls.read(into: buffer) {
@@ -164,7 +164,7 @@ struct Exchange {
         case .wantsWrite: .wantsRoom
         case .closeNotify: .ended(isClean: true)
         case .truncated: .ended(isClean: false)
-        case .failed(let error): .failed("\(error)")
+        case .failed(let error): .failed(words(for: error))
         }
     }
 
@@ -182,7 +182,7 @@ struct Exchange {
         case .wantsRead: .wantsInput
         case .wantsWrite: .wantsRoom
         case .failed(.connectionLost): .ended(isClean: false)
-        case .failed(let error): .failed("\(error)")
+        case .failed(let error): .failed(words(for: error))
         }
     }
 
@@ -192,4 +192,13 @@ struct Exchange {
 
     /// More than the parser's limit for a head.
     private static let bufferSize = 80 * 1024
+}
+
+/// What broke an exchange, without the numbers that only a programmer knows.
+private func words(for error: TLSError) -> String {
+    if case .connectionLost(let code) = error, code != 0 {
+        let words = SystemError.text(of: code)
+        return words.prefix(1).lowercased() + words.dropFirst()
+    }
+    return "\(error)"
 }

@@ -80,7 +80,7 @@ struct LongForm {
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else {
             return "with a date that is none"
         }
-        guard !has([.expired, .notYetValid]), let days = record.daysLeft, days >= 0 else {
+        guard leaf.isCurrent(at: record.judgedAt), let days = record.daysLeft else {
             return "\(UTC.day(from)) to \(UTC.day(until)) \(UTC.clock(until)) UTC"
         }
         return "until \(UTC.day(until)), \(Words.days(days)) left"

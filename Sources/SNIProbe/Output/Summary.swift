@@ -9,10 +9,12 @@ struct Summary {
 
     var text: String {
         guard tally.count > 0 || interrupted else { return "" }
-        var text = "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n"
-        text += certificates
+        var text = ""
+        if tally.count > 1 || interrupted {
+            text += "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
+        }
         guard hints else { return text }
-        for hint in tally.hints.prefix(8) { text += "\n" + style.hint(hint.text) }
+        for hint in tally.hints.prefix(8) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }
         return text
     }
 
@@ -43,12 +45,12 @@ struct Summary {
         let head = "\(all) certificates: "
         let shown = tally.certificates.sorted { $0.count > $1.count }.prefix(8)
         let lines = shown.enumerated().map { index, certificate in
-            let place = certificate.count == 1 ? "1 IP " : "\(Words.grouped(certificate.count)) IPs"
+            let place = certificate.count == 1 ? "1 IP, " : "\(Words.grouped(certificate.count)) IPs,"
             let until = certificate.notAfter.map(UTC.day) ?? "no date"
             let few = certificate.count <= 3 && index > 0
             let addresses = few ? ": " + certificate.addresses.joined(separator: ", ") : ""
             let start = index == 0 ? head : String(repeating: " ", count: head.count)
-            return "\(start)\(certificate.hash.prefix(8)) on \(place), until \(until)\(addresses)\n"
+            return "\(start)\(certificate.hash.prefix(8)) on \(place) until \(until)\(addresses)\n"
         }
         return lines.joined()
     }

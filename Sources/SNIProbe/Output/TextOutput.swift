@@ -33,9 +33,10 @@ final class TextOutput: RecordOutput {
     func flush() -> Bool { buffer.flush() }
 
     private func addLine(_ record: ProbeRecord) {
-        if host != record.target.name {
-            buffer.write((host == nil ? "" : "\n") + record.target.name + "\n")
-            host = record.target.name
+        let heading = record.target.port == 443 ? record.target.name : "\(record.target.name):\(record.target.port)"
+        if host != heading {
+            buffer.write((host == nil ? "" : "\n") + heading + "\n")
+            host = heading
         }
         buffer.write(TableLine(record: record, style: style).text(addressWidth: &width) + "\n")
     }

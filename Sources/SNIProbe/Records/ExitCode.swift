@@ -7,6 +7,24 @@ enum ExitCode {
     static let bug: Int32 = 70
     static let interrupted: Int32 = 130
 
+    /// For the manual.
+    static let meanings: [(code: Int32, meaning: String)] = [
+        (passed, "Every probe passed."),
+        (severalReasons, "Several probes failed, for different reasons."),
+        (6, "The name was not resolved."),
+        (7, "Refused, or unreachable."),
+        (22, "The HTTP status is outside --status."),
+        (28, "No answer within --timeout."),
+        (35, "The handshake failed: an alert, the name refused, a reset, no TLS."),
+        (56, "The connection was lost in the HTTP exchange."),
+        (60, "The certificate is not acceptable: name, dates, issuer."),
+        (usage, "The command line cannot be used."),
+        (noInput, "A file cannot be read."),
+        (bug, "A bug in sni-probe."),
+        (90, "It works, but is not what was asked for: --expect, --same, --min-days."),
+        (interrupted, "Interrupted."),
+    ]
+
     /// For a probe whose first fault is this one.
     static func code(for id: Fault.ID) -> Int32 {
         switch id {

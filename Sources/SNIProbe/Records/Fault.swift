@@ -50,7 +50,6 @@ struct Warning: Hashable, Sendable {
         case expiresSoon = "expires_soon"
         case otherCertificate = "other_certificate"
         case chainOrder = "chain_order"
-        case noHTTP11 = "no_http11"
     }
 
     let id: ID

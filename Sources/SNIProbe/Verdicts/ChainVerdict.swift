@@ -31,8 +31,8 @@ struct ChainVerdict {
             append(unknownIssuer(chain.judgement.anchor ?? chain.judgement.top?.subject))
         case Code.noIssuer, Code.noLocalIssuer, Code.noLeafIssuer: append(openEnd)
         case Code.badSignature: append(Fault(.badSignature, "signature does not fit\(place(fault))"))
-        case Code.weakKey, Code.weakAuthority, Code.weakDigest:
-            append(Fault(.weakCertificate, "\(fault.reason.lowercased())\(place(fault))"))
+        case Code.weakKey, Code.weakAuthority: append(weakKey(fault))
+        case Code.weakDigest: append(weakDigest(fault))
         case Code.wrongPurpose:
             append(
                 Fault(
@@ -68,6 +68,19 @@ struct ChainVerdict {
         guard fault.depth > 0 else { return Fault(id, words + (when ?? "")) }
         let name = chain.subject(at: fault.depth) ?? "of the chain"
         return Fault(id, "issuer \(name) \(words)\(when ?? "")", brief: "issuer \(words)")
+    }
+
+    private func weakKey(_ fault: ChainJudgement.Fault) -> Fault {
+        let key = chain.certificate(at: fault.depth)?.key
+        let size = key.map { " (\($0.type) \($0.bits))" } ?? ""
+        return Fault(.weakCertificate, "key too weak\(size)\(place(fault))", brief: "weak key\(size)")
+    }
+
+    /// OpenSSL blames the issuer; the signature is that on the certificate below it.
+    private func weakDigest(_ fault: ChainJudgement.Fault) -> Fault {
+        let signed = chain.certificate(at: max(0, fault.depth - 1))
+        let algorithm = signed.map { " (\($0.signature))" } ?? ""
+        return Fault(.weakCertificate, "signature too weak\(algorithm)", brief: "weak signature")
     }
 
     private func place(_ fault: ChainJudgement.Fault) -> String {

@@ -14,11 +14,13 @@ struct HintWriter {
 
     private func text(for id: Fault.ID) -> String? {
         switch id {
+        case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate:
             "\(address) does not know \(host). Set the host up there, or check the IP; "
                 + "sni-probe \(host) probes all that DNS gives."
         case .nameMismatch: mismatch
+        case .expired where isLeafCurrent: renewChain
         case .expired: expired
         case .notYetValid:
             "check the clocks, of this machine as well; or the certificate was put up too early"
@@ -42,6 +44,21 @@ struct HintWriter {
         }
     }
 
+    private var isNearMiss: Bool {
+        guard let leaf = record.leaf, record.target.host.name != nil else { return false }
+        return ServedNames(leaf).nearMiss(record.target.host) != nil
+    }
+
+    private var nearMiss: String {
+        "the certificate is close, but does not cover \(host): have one issued with that name as DNS SAN"
+    }
+
+    private var isLeafCurrent: Bool { record.leaf?.isCurrent(at: record.judgedAt) ?? false }
+
+    private var renewChain: String {
+        "the server's own certificate is good, one above it is not: put up the current chain of its issuer"
+    }
+
     private var noNameSent: String {
         guard let name = record.target.host.name else { return "the certificate is for other addresses" }
         switch record.sni.verdict {
@@ -57,7 +74,11 @@ struct HintWriter {
 
     private var mismatch: String {
         if case .address = record.target.host {
-            return "certificates are for names as a rule: give the name, sni-probe NAME @\(host)"
+            return "certificates are for names as a rule: give the name, sni-probe NAME @\(address)"
+        }
+        if let sent = record.sni.sent, sent != record.target.host.name?.text {
+            return "the name sent was \(sent), the certificate is checked against \(host): leave out --sni to ask "
+                + "for the host itself"
         }
         switch record.sni.verdict {
         case .selectsWrong:

@@ -7,7 +7,7 @@ struct RefusalHint {
     let sni: SNIFinding.Verdict
 
     private var host: String { observation.probe.target.name }
-    private var address: String { observation.probe.address.description }
+    fileprivate var address: String { observation.probe.address.description }
     private var port: UInt16 { observation.probe.port }
     private var serverName: String? { observation.first?.serverName }
 
@@ -52,9 +52,7 @@ struct RefusalHint {
     }
 
     private func refusedName(_ number: UInt8) -> String {
-        guard let serverName else {
-            return "no name was sent, and this IP wants one: leave out --no-sni"
-        }
+        guard let serverName else { return noName }
         switch sni {
         case .refused:
             return "\(address) knows no \(serverName) and says so; without a name it shows its default "
@@ -68,12 +66,25 @@ struct RefusalHint {
         }
     }
 
+    private var noName: String {
+        observation.probe.target.host.name == nil
+            ? "to an IP no name is sent, and this one wants one: sni-probe NAME @\(address)"
+            : "no name was sent, and this IP wants one: leave out --no-sni"
+    }
+
     private var lost: String {
+        if serverName == nil { return "perhaps it wants a name, and none was sent: " + withName }
         if sni == .refused, let serverName {
             return
                 "without the name the same IP answers: it, or something on the way, does not want \(serverName)"
         }
         return "the server, or a filter before it, hangs up without a word: compare another IP, or --no-sni"
+    }
+}
+
+extension RefusalHint {
+    fileprivate var withName: String {
+        observation.probe.target.host.name == nil ? "sni-probe NAME @\(address)" : "leave out --no-sni"
     }
 }
 

@@ -62,3 +62,11 @@ struct ServedNames {
 
     private static func count(_ labels: Int) -> String { labels == 2 ? "two" : "\(labels)" }
 }
+
+extension ServedCertificate {
+    /// Whether its dates are dates, and this moment lies between them.
+    func isCurrent(at seconds: Int) -> Bool {
+        guard let from = summary.notBefore, let until = summary.notAfter else { return false }
+        return from <= seconds && seconds <= until
+    }
+}

@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(
             name: "SNIProbeTests",
             dependencies: [
-                "SNIProbe", "sni-probe", "DirectTLS", "DirectJSON", "TLSFixtures", "DirectTestCommands",
+                "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
             ],
             swiftSettings: manners
         ),

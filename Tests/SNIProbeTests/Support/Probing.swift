@@ -1,4 +1,5 @@
 import Foundation
+import DirectHTTP
 import TLSFixtures
 
 @testable import SNIProbe
@@ -22,7 +23,8 @@ func probe(_ arguments: [String], trusting roots: String? = nil) async throws ->
 }
 
 /// The same for one server: `host` at the server's address and port.
-func probe(_ host: String, at server: FixtureServer, _ options: String..., trusting roots: String) async throws
+func probe(_ host: String, at server: FixtureServer, _ options: String..., trusting roots: String)
+    async throws
     -> Outcome
 {
     try await probe(["\(host)@\(server.authority)"] + options, trusting: roots)

@@ -35,7 +35,8 @@ import Testing
         let common = root.certificate(for: "a.test")
         let other = try root.issue(CertificateProfile(for: "a.test"))
         let servers = try zip(["127.0.0.2", "127.0.0.3", "127.0.0.4"], [common, other, common]).map {
-            address, certificate in
+            address,
+            certificate in
             try FixtureServer.start(.tls(certificate), on: address, port: port.number) { _ in .text("") }
         }
         defer { for server in servers { server.stop() } }
@@ -53,7 +54,9 @@ import Testing
         let dead = try FixtureServer.refusing()
         let mixed = ["b.test@\(server.authority)", "a.test@\(dead.authority)"]
         #expect(try await probe(mixed, trusting: root.rootPEM).code == 1)
-        let alike = ["b.test@\(server.authority)", "a.test@\(server.authority)", "c.test@\(server.authority)"]
+        let alike = [
+            "b.test@\(server.authority)", "a.test@\(server.authority)", "c.test@\(server.authority)",
+        ]
         #expect(try await probe(alike, trusting: root.rootPEM).code == 60)
     }
 }

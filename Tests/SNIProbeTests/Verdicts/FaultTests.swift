@@ -114,7 +114,9 @@ import Testing
     @Test func aNameThatIsRefusedIsToldFromAHandshakeThatIs() async throws {
         let known = try issuer.issue(.publicLeaf("shop.example.com"))
         for alert: UInt8 in [112, 40, 80] {
-            let strict = try FixtureServer.start(.tls(known) { $0.unknownName = .alert(alert) }) { _ in .text("") }
+            let strict = try FixtureServer.start(.tls(known) { $0.unknownName = .alert(alert) }) { _ in
+                .text("")
+            }
             let outcome = try await probe(strict)
             #expect(outcome.code == 35)
             #expect(outcome.faults == ["sni_refused"], "alert \(alert)")
@@ -122,7 +124,9 @@ import Testing
             #expect(outcome.record?.sni.verdict == .refused)
         }
         for alert: UInt8 in [40, 80] {
-            let broken = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(alert), .awaitClose]))
+            let broken = try FixtureServer.start(
+                behaviour: .bytes([.awaitArrival, .alert(alert), .awaitClose])
+            )
             let outcome = try await probe(broken)
             #expect(outcome.code == 35)
             #expect(outcome.faults == ["handshake_refused"], "alert \(alert)")
@@ -144,9 +148,14 @@ import Testing
     }
 
     @Test func whatSpeaksNoTLSIsNamed() async throws {
-        let answers = ["HTTP/1.1 400 Bad Request\r\n\r\n": "plain HTTP", "SSH-2.0-OpenSSH_9.2\r\n": "SSH", "220 mx\r\n": "SMTP"]
+        let answers = [
+            "HTTP/1.1 400 Bad Request\r\n\r\n": "plain HTTP", "SSH-2.0-OpenSSH_9.2\r\n": "SSH",
+            "220 mx\r\n": "SMTP",
+        ]
         for (answer, name) in answers {
-            let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .send(answer), .awaitClose]))
+            let server = try FixtureServer.start(
+                behaviour: .bytes([.awaitArrival, .send(answer), .awaitClose])
+            )
             let outcome = try await probe(server)
             #expect(outcome.code == 35)
             #expect(outcome.faults == ["not_tls"])

@@ -1,3 +1,4 @@
+import DirectHTTP
 import TLSFixtures
 import Testing
 
@@ -10,7 +11,9 @@ import Testing
         try FixtureServer.start(.tls(root.certificate(for: "a.test")), handler)
     }
 
-    private func probe(_ server: FixtureServer, _ options: String..., host: String = "a.test") async throws -> Outcome {
+    private func probe(_ server: FixtureServer, _ options: String..., host: String = "a.test") async throws
+        -> Outcome
+    {
         try await SNIProbeTests.probe(
             ["https://\(host):\(server.port)/x?y@\(server.address)"] + options,
             trusting: root.rootPEM
@@ -18,7 +21,9 @@ import Testing
     }
 
     @Test func aURLSendsARequestOverTheConnectionThatWasJudged() async throws {
-        let server = try server { _ in .bytes(Array("abc".utf8), ["Strict-Transport-Security": "max-age=31536000"]) }
+        let server = try server { _ in
+            .bytes(Array("abc".utf8), ["Strict-Transport-Security": "max-age=31536000"])
+        }
         let outcome = try await probe(server, "-H", "X-Test: 1")
         #expect(outcome.code == 0)
         let exchange = outcome.record?.observation.exchange

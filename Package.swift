@@ -106,6 +106,7 @@ let package = Package(
             dependencies: [
                 "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
             ],
+            exclude: ["Golden"],
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),

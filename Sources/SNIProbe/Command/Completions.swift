@@ -64,7 +64,8 @@ enum Completions {
     }
 
     static var fish: String {
-        var text = "# fish completion for sni-probe; made by `sni-probe --generate fish`\ncomplete -c sni-probe -f\n"
+        var text =
+            "# fish completion for sni-probe; made by `sni-probe --generate fish`\ncomplete -c sni-probe -f\n"
         for option in options {
             text += "complete -c sni-probe"
             if let short = option.short { text += " -s \(short)" }

@@ -9,7 +9,9 @@ enum ManualPage {
         for group in CommandOption.Group.allCases {
             text += ".SS \(group.rawValue.prefix(1).uppercased() + group.rawValue.dropFirst())\n"
             for option in CommandOption.all where option.group == group {
-                let names = (option.short.map { "\\fB\\-\($0)\\fR, " } ?? "") + "\\fB\\-\\-\(escaped(option.long))\\fR"
+                let names =
+                    (option.short.map { "\\fB\\-\($0)\\fR, " } ?? "")
+                    + "\\fB\\-\\-\(escaped(option.long))\\fR"
                 let value = option.value.map { " \\fI\(escaped($0))\\fR" } ?? ""
                 text += ".TP\n\(names)\(value)\n\(escaped(option.manual))\n"
             }

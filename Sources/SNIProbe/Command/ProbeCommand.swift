@@ -12,6 +12,7 @@ internal import Glibc
 package enum ProbeCommand {
     /// Does what the arguments (without the program's name) say, and ends the process.
     package static func main(_ arguments: [String]) -> Never {
+        shareOneHeap()
         exit(run(arguments))
     }
 
@@ -38,14 +39,17 @@ package enum ProbeCommand {
     static func probe(_ options: Options) throws(UsageError) -> Int32 {
         let feed = try ProbeFeed(options)
         let console = Console.detect(options.color)
-        if case .only = options.settings.roots,
-            case .failure(let error) = ContextSource.make(options.settings)
-        {
-            throw UsageError("--ca: \(error)", code: ExitCode.noInput)
+        var context: Result<SurveyContext, TLSError>?
+        if case .only = options.settings.roots {
+            // Files that the user named: what is wrong with them is said before anything is probed.
+            context = ContextSource.make(options.settings)
+            if case .failure(let error)? = context {
+                throw UsageError("--ca: \(error)", code: ExitCode.noInput)
+            }
         }
         let alarm = Alarm()
         Interrupts.watch(alarm)
-        return Run(options, feed, output(for: options, console), alarm, console).run()
+        return Run(options, feed, output(for: options, console), alarm, console, context: context).run()
     }
 
     static func output(for options: Options, _ console: Console) -> any RecordOutput {

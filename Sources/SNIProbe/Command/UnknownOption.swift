@@ -30,7 +30,7 @@ struct UnknownOption {
         let typed = Array(name.drop { $0 == "-" }.lowercased().utf8)
         guard typed.count > 2, typed.count < 40 else { return nil }
         let ranked = CommandOption.all.map { ($0.long, Self.distance(typed, Array($0.long.utf8))) }
-        guard let best = ranked.min(by: { $0.1 < $1.1 }), best.1 <= max(1, typed.count / 3) else {
+        guard let best = ranked.min(by: { $0.1 < $1.1 }), best.1 <= (typed.count < 5 ? 1 : 2) else {
             return nil
         }
         return "did you mean --\(best.0)?"

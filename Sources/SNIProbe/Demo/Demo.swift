@@ -14,7 +14,9 @@ enum Demo {
         let alarm = Alarm()
         Interrupts.watch(alarm)
         for (index, stop) in stops(servers).enumerated() {
-            guard show(stop, options, servers, alarm, isFirst: index == 0) else { return ExitCode.interrupted }
+            guard show(stop, options, servers, alarm, isFirst: index == 0) else {
+                return ExitCode.interrupted
+            }
         }
         return ExitCode.passed
     }
@@ -36,7 +38,10 @@ enum Demo {
             ),
             Stop(title: "A server that does not know the host:", arguments: servers.words([.stranger])),
             Stop(title: "One whose certificate nobody has renewed:", arguments: servers.words([.expired])),
-            Stop(title: "One that sends its certificate without the issuer's:", arguments: servers.words([.missing])),
+            Stop(
+                title: "One that sends its certificate without the issuer's:",
+                arguments: servers.words([.missing])
+            ),
             Stop(
                 title: "All of a pool at once:",
                 arguments: servers.words([.good, .renewed, .soon, .stranger, .missing, .refusing])
@@ -54,7 +59,9 @@ enum Demo {
         let console = Console.detect(given.color)
         let style = Style(usesColor: console.usesColor, unicode: console.unicode, width: console.width)
         let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style)]
-        guard Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1) else {
+        guard
+            Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)
+        else {
             return false
         }
         do throws(UsageError) {

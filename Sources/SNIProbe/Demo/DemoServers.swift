@@ -40,7 +40,9 @@ struct DemoServers {
     /// What to type to probe these; with a path it is a URL.
     func words(_ kinds: [Kind], path: String? = nil) -> [String] {
         let place = Self.host + (port.map { ":\($0)" } ?? "")
-        let addresses = kinds.compactMap { byKind[$0] }.map { port == nil ? "@\($0.authority)" : "@\($0.address)" }
+        let addresses = kinds.compactMap { byKind[$0] }.map {
+            port == nil ? "@\($0.authority)" : "@\($0.address)"
+        }
         return [path.map { "https://\(place)\($0)" } ?? place] + addresses
     }
 
@@ -62,7 +64,10 @@ private struct DemoCertificates {
         let now = UnixTime.now.seconds
         func issue(_ names: [String], from: Int64, until: Int64) throws -> FixtureCertificate {
             var profile = CertificateProfile(names.map { .dns($0) }, commonName: names.first)
-            profile.validity = .init(notBefore: now + from * 86_400, notAfter: now + until * 86_400 + (until > 0 ? 3600 : -60))
+            profile.validity = .init(
+                notBefore: now + from * 86_400,
+                notAfter: now + until * 86_400 + (until > 0 ? 3600 : -60)
+            )
             profile.issuerURL = "http://ca.example/e1.crt"
             return try issuer.issue(profile)
         }

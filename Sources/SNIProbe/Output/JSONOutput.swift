@@ -144,7 +144,7 @@ struct JSONRecord {
             }
             text.field("count", chain.count)
             text.field("in_order", chain.isInOrder)
-            text.field("anchor", chain.judgement.isTrusted ? chain.judgement.anchor?.full : nil)
+            text.field("anchor", chain.judgement.anchor?.full)
         }
     }
 

@@ -11,7 +11,8 @@ struct Summary {
         guard tally.count > 0 || interrupted else { return "" }
         var text = ""
         if tally.count > 1 || interrupted {
-            text += "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
+            text +=
+                "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
         }
         guard hints else { return text }
         for hint in tally.hints.prefix(8) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }

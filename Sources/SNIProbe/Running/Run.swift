@@ -11,6 +11,8 @@ final class Run {
     private let tools: ProbeTools
     private let mailbox: Mailbox<Letter>
     private let starts: StartQueue
+    /// Made here unless it was needed before.
+    private var context: Result<SurveyContext, TLSError>?
     private var progress: Progress
     private var pool = PoolWatch()
     private var tally = Tally()
@@ -22,6 +24,7 @@ final class Run {
     private var feedState = FeedState.open
     private var waitEnd = Instant.never
     private var usageCode: Int32?
+    private var hasProvided = false
 
     private enum FeedState: Equatable {
         case open
@@ -39,8 +42,10 @@ final class Run {
         _ feed: ProbeFeed,
         _ output: any RecordOutput,
         _ alarm: Alarm,
-        _ console: Console
+        _ console: Console,
+        context: Result<SurveyContext, TLSError>? = nil
     ) {
+        self.context = context
         self.options = options
         self.feed = feed
         self.output = output
@@ -57,6 +62,7 @@ final class Run {
             takeLetters()
             refill()
             startWaiting()
+            provideContext()
             guard printFinished() else { return Self.brokenPipe }
             if feedState == .ended, slots.isEmpty { break }
             sleep()
@@ -70,6 +76,13 @@ final class Run {
 
     /// What a shell shows for a program that SIGPIPE ended.
     private static let brokenPipe: Int32 = 141
+
+    /// Once, with the first probes already on their way: reading the roots takes as long as connecting.
+    private func provideContext() {
+        guard !hasProvided else { return }
+        hasProvided = true
+        tools.context.provide(context ?? ContextSource.make(options.settings))
+    }
 
     private func sleep() {
         var limit = starts.timeUntilNext

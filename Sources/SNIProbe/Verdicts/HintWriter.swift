@@ -77,7 +77,8 @@ struct HintWriter {
             return "certificates are for names as a rule: give the name, sni-probe NAME @\(address)"
         }
         if let sent = record.sni.sent, sent != record.target.host.name?.text {
-            return "the name sent was \(sent), the certificate is checked against \(host): leave out --sni to ask "
+            return
+                "the name sent was \(sent), the certificate is checked against \(host): leave out --sni to ask "
                 + "for the host itself"
         }
         switch record.sni.verdict {

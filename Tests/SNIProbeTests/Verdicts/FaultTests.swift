@@ -104,8 +104,8 @@ import Testing
     }
 
     @Test func aRootThatIsSentButNotTrustedIsAnUnknownIssuer() async throws {
-        let private_ = TestAuthority("Corp Private Root")
-        let leaf = try private_.issue(CertificateProfile(for: host)).sent(with: [private_.certificate])
+        let corporate = TestAuthority("Corp Private Root")
+        let leaf = try corporate.issue(CertificateProfile(for: host)).sent(with: [corporate.certificate])
         let outcome = try await probe(try server(leaf))
         #expect(outcome.faults == ["unknown_issuer"])
         #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Private Root")

@@ -229,7 +229,7 @@ extension CommandOption {
             value: "N",
             group: .running,
             help: ["probes at once, default 64"],
-            manual: "Make N probes at once, 64 if not given, and never more than 8 at once to one IP."
+            manual: "Make N probes at once, 64 if not given, and hardly more than 8 at once to one server."
         ),
         CommandOption(
             key: .rate,

@@ -7,6 +7,9 @@ enum ExitCode {
     static let bug: Int32 = 70
     static let interrupted: Int32 = 130
 
+    /// As a shell has it.
+    static func interrupted(by signal: Int32) -> Int32 { 128 + signal }
+
     /// For the manual.
     static let meanings: [(code: Int32, meaning: String)] = [
         (passed, "Every probe passed."),

@@ -70,7 +70,7 @@ final class Run {
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Self.brokenPipe }
-        if Interrupts.hasCome { return ExitCode.interrupted }
+        if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
 
@@ -254,6 +254,8 @@ final class Slot: @unchecked Sendable {
     var record: ProbeRecord?
     /// Attempts so far, over all rounds of `--wait`.
     var rounds = 0
+    /// Whether it is one of those that its server is asked at once.
+    var countsAtServer = false
     /// Nanoseconds until the next round.
     var pause: UInt64 = 500_000_000
 

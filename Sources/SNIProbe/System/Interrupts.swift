@@ -16,16 +16,22 @@ enum Interrupts {
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM] {
-            signal(number, noteInterrupt)
+            systemSignal(number, noteInterrupt)
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
     }
 
-    static var hasCome: Bool { interrupted.load(ordering: .relaxed) }
+    static var hasCome: Bool { signal != nil }
+
+    /// The one that came.
+    static var signal: Int32? {
+        let number = noted.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
 }
 
-private let interrupted = Atomic<Bool>(false)
+private let noted = Atomic<Int32>(0)
 
 /// Written before the handlers are installed, read by them only.
 nonisolated(unsafe) private var alarmDescriptor: Int32 = -1
@@ -33,9 +39,14 @@ nonisolated(unsafe) private var alarmDescriptor: Int32 = -1
 /// Async-signal-safe: a store and one write, and `errno` as it was.
 nonisolated private func noteInterrupt(_ number: Int32) {
     let before = errno
-    interrupted.store(true, ordering: .relaxed)
-    signal(number, SIG_DFL)
+    noted.store(number, ordering: .relaxed)
+    systemSignal(number, SIG_DFL)
     var byte: UInt8 = 0
     _ = write(alarmDescriptor, &byte, 1)
     errno = before
+}
+
+/// The C function under a name that `Interrupts.signal` does not hide.
+nonisolated private func systemSignal(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)?) {
+    signal(number, handler)
 }

@@ -112,23 +112,14 @@ import Testing
 
     @Test func aReaderThatLeavesEndsTheProgramQuietly() async throws {
         let dead = try FixtureServer.refusing()
-        let result = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Program.Result, any Error>) in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        let program = try RunningProgram(["a.test:\(dead.port)", "-f", "-", "--skip-default"])
-                        try program.output.close()
-                        try? program.input.write(contentsOf: Data("127.0.0.1\n".utf8))
-                        try program.input.close()
-                        return program.finish()
-                    }
-                )
-            }
-        }
-        // SIGPIPE, or what a shell shows for it where that signal is ignored.
-        #expect([-13, 141].contains(result.code))
-        #expect(result.errors.isEmpty)
+        // A shell's pipe: nobody else holds its ends, as tests that run beside this one might.
+        let script = #"{ seq 5000 | sed 's/.*/127.0.0.1/' | "$0" "$@"; echo $? >&2; } | head -n 1"#
+        let result = try await Program.run(
+            ["a.test:\(dead.port)", "-f", "-", "--skip-default"],
+            wrapper: ["/bin/sh", "-c", script]
+        )
+        #expect(result.output.hasPrefix("FAIL\ta.test"))
+        #expect(result.errors == "141\n")
     }
 
     @Test func colourFollowsTheUsualVariables() async throws {

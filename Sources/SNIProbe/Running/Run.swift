@@ -23,6 +23,8 @@ final class Run {
     private var slotCount = 0
     private var feedState = FeedState.open
     private var waitEnd = Instant.never
+    private var ended = 0
+    private var failed = 0
     private var usageCode: Int32?
     private var hasProvided = false
 
@@ -62,7 +64,7 @@ final class Run {
             takeLetters()
             refill()
             startWaiting()
-            provideContext()
+            guard provideContext() else { return ExitCode.noInput }
             guard printFinished() else { return Self.brokenPipe }
             if feedState == .ended, slots.isEmpty { break }
             sleep()
@@ -77,15 +79,20 @@ final class Run {
     /// What a shell shows for a program that SIGPIPE ended.
     private static let brokenPipe: Int32 = 141
 
-    /// Once, with the first probes already on their way: reading the roots takes as long as connecting.
-    private func provideContext() {
-        guard !hasProvided else { return }
+    /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says false
+    /// where there are none.
+    private func provideContext() -> Bool {
+        guard !hasProvided else { return true }
         hasProvided = true
-        tools.context.provide(context ?? ContextSource.make(options.settings))
+        let context = context ?? ContextSource.make(options.settings)
+        tools.context.provide(context)
+        guard case .failure(let error) = context else { return true }
+        Console.complain(UsageError("\(error)").text)
+        return false
     }
 
     private func sleep() {
-        var limit = starts.timeUntilNext
+        var limit = starts.timeUntilNext()
         if let tick = progress.timeUntilNext { limit = min(limit ?? tick, tick) }
         var descriptor: Int32?
         if case .needsInput(let number) = feedState, hasRoom { descriptor = number }
@@ -93,7 +100,8 @@ final class Run {
             feed.readMore()
             feedState = .open
         }
-        progress.show(done: tally.count, of: feedState == .ended ? slotCount : nil, failed: tally.failed)
+        // Those that have ended, also while their turn to be printed has not come.
+        progress.show(done: ended, of: feedState == .ended ? slotCount : nil, failed: failed)
     }
 
     private var hasRoom: Bool { slots.count - printed < Self.window }
@@ -182,6 +190,8 @@ final class Run {
             if moment < waitEnd { return starts.add(slot, notBefore: moment) }
         }
         slot.record = record
+        ended += 1
+        if !record.passed { failed += 1 }
     }
 
     private func finish(_ slot: Slot, _ answer: Result<[IPAddress], LookupError>?, _ time: Duration) {

@@ -37,8 +37,7 @@ final class StartQueue {
     }
 
     /// The next that may start now; it counts as running from here on.
-    func next() -> Slot? {
-        let now = Instant.now
+    func next(at now: Instant = .now) -> Slot? {
         wakeDelayed(now)
         forgetOverdue(now)
         while runningCount < jobs, first < waiting.count, nextStart <= now {
@@ -58,7 +57,7 @@ final class StartQueue {
     }
 
     /// How long until something may start that cannot yet; nothing where only an end can bring that about.
-    var timeUntilNext: Duration? {
+    func timeUntilNext(at now: Instant = .now) -> Duration? {
         guard runningCount < jobs else { return nil }
         var moment = Instant.never
         if interval > 0, first < waiting.count { moment = nextStart }
@@ -67,7 +66,7 @@ final class StartQueue {
         }
         for (_, due) in delayed { moment = min(moment, due) }
         guard moment < .never else { return nil }
-        return moment.since(Instant.now)
+        return moment.since(now)
     }
 
     private func takeFirst() -> Slot {

@@ -1,3 +1,4 @@
+import DirectHTTP
 import TLSFixtures
 import Testing
 
@@ -178,5 +179,36 @@ import Testing
         let outcome = try await probe(server)
         #expect(outcome.faults == ["sni_refused"])
         #expect(outcome.record?.hint?.text.contains("without the name the same IP answers") == true)
+    }
+
+    @Test func version6OfTheProtocolIsNoDifference() async throws {
+        let server = try FixtureServer.start(
+            .tls(certificates: [try issuer.issue(.publicLeaf(host))], default: standard),
+            on: "::1"
+        ) { _ in .text("") }
+        let outcome = try await probe(server)
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.observation.probe.address.description == "::1")
+        let url = try await SNIProbeTests.probe(
+            ["https://\(host):\(server.port)/@[::1]"],
+            trusting: root.rootPEM
+        )
+        #expect(url.code == 0)
+    }
+
+    @Test func thereAreTwoHundredProbesAndTenThatHang() async throws {
+        let server = try server(try issuer.issue(.publicLeaf(host)))
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let words = (0..<200).map { index in
+            "\(host)@\(index % 20 == 3 ? silent.authority : server.authority)"
+        }
+        let start = Instant.now
+        let outcome = try await SNIProbeTests.probe(words + ["-t", "3s", "--skip-default"], trusting: root.rootPEM)
+        #expect(Instant.now.since(start) < .seconds(3 + 2))
+        #expect(outcome.records.count == 200)
+        #expect(outcome.code == 28)
+        #expect(outcome.faults == Array(repeating: "timeout_tls", count: 10))
+        // In the order of the input, whoever was first.
+        #expect(outcome.records.enumerated().allSatisfy { $0.element.passed == ($0.offset % 20 != 3) })
     }
 }

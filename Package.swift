@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
+        .executable(name: "sni-probe", targets: ["sni-probe"]),
     ],
     traits: [
         .trait(name: "Brotli", description: "Decodes the content coding br; needs libbrotli."),
@@ -69,6 +70,12 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures"],
             swiftSettings: manners
         ),
+        .target(
+            name: "SNIProbe",
+            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON", "TLSFixtures"],
+            swiftSettings: manners
+        ),
+        .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: manners),
 
         .testTarget(name: "DirectIOTests", dependencies: ["DirectIO"], swiftSettings: manners),
         .testTarget(
@@ -96,6 +103,14 @@ let package = Package(
         .testTarget(
             name: "TLSFixturesTests",
             dependencies: ["TLSFixtures", "DirectTestCommands"],
+            swiftSettings: manners
+        ),
+        .testTarget(
+            name: "SNIProbeTests",
+            dependencies: [
+                "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
+            ],
+            exclude: ["Golden"],
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),

@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
+        .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
     ],
@@ -63,6 +64,11 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectIO", "DirectTLS", "DirectJSON"],
             swiftSettings: memorySafe
         ),
+        .target(
+            name: "DirectHTTPFoundation",
+            dependencies: ["DirectHTTP", "DirectIO"],
+            swiftSettings: manners
+        ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .executableTarget(
             name: "tls-fixtures",
@@ -87,6 +93,11 @@ let package = Package(
         .testTarget(
             name: "DirectResolversTests",
             dependencies: ["DirectResolvers", "DirectHTTP", "TLSFixtures"],
+            swiftSettings: manners
+        ),
+        .testTarget(
+            name: "DirectHTTPFoundationTests",
+            dependencies: ["DirectHTTPFoundation", "DirectHTTP", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(

@@ -62,7 +62,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// Every address that was tried in vain before, and what came of it.
     public let attempts: [Attempt]
 
-    init(
+    package init(
         _ phase: Phase,
         _ reason: Reason,
         name: String? = nil,

@@ -45,7 +45,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// Hands out the pieces.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var content: Content?
 
         fileprivate init(_ content: Content) {

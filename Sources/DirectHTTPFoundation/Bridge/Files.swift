@@ -28,7 +28,7 @@ final class FreshFile: @unchecked Sendable {
     private let handle: FileHandle
     private var isKept = false
 
-    init(in folder: URL = FileManager.default.temporaryDirectory) throws {
+    init(in folder: URL) throws {
         url = folder.appendingPathComponent("direct-http-\(UUID().uuidString).download")
         let owner: [FileAttributeKey: Any] = [.posixPermissions: NSNumber(value: 0o600)]
         guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: owner) else {

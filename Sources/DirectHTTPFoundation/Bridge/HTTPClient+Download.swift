@@ -8,11 +8,12 @@ public import FoundationNetworking
 extension HTTPClient {
     /// Sends a request and writes its answer to a file, as `URLSession.download(for:)` does.
     ///
-    /// The file is a temporary one that only its owner can read; moving or removing it is up to the caller. If
-    /// anything fails, nothing is left behind.
+    /// The file is a new one that only its owner can read, in the system's folder for temporary files unless another
+    /// is named; moving or removing it is up to the caller. If anything fails, nothing is left behind.
     @concurrent
     public func download(
         for request: URLRequest,
+        in folder: URL = FileManager.default.temporaryDirectory,
         progress: Progress? = nil
     ) async throws -> (URL, HTTPURLResponse) {
         let request = BridgedRequest(request, settings)
@@ -20,7 +21,7 @@ extension HTTPClient {
             let response = try await send(request.request)
             let head = try request.head(response)
             progress?.expect(head)
-            let file = try await offLoop { try FreshFile() }
+            let file = try await offLoop { try FreshFile(in: folder) }
             for try await piece in response.body.gathered(upTo: pieceSize) {
                 try await offLoop { try file.append(piece) }
                 progress?.completedUnitCount += Int64(piece.count)
@@ -32,8 +33,12 @@ extension HTTPClient {
 
     /// Downloads what is at the URL to a file, as `URLSession.download(from:)` does.
     @concurrent
-    public func download(from url: URL, progress: Progress? = nil) async throws -> (URL, HTTPURLResponse) {
-        try await download(for: URLRequest(url: url), progress: progress)
+    public func download(
+        from url: URL,
+        in folder: URL = FileManager.default.temporaryDirectory,
+        progress: Progress? = nil
+    ) async throws -> (URL, HTTPURLResponse) {
+        try await download(for: URLRequest(url: url), in: folder, progress: progress)
     }
 }
 

@@ -20,4 +20,11 @@ enum Route: Sendable {
             endpoints.contains { $0.address == endpoint.address && ($0.port ?? port) == endpoint.port }
         }
     }
+
+    /// The same way without that endpoint, as long as another one is left.
+    func avoiding(_ endpoint: Endpoint) -> Route {
+        guard case .chosen(let endpoints, let port, let source) = self else { return self }
+        let others = endpoints.filter { $0.address != endpoint.address || ($0.port ?? port) != endpoint.port }
+        return others.isEmpty ? self : .chosen(others, port: port, source)
+    }
 }

@@ -14,6 +14,20 @@ extension HTTPClient {
         public var timeouts = Timeouts()
         /// Sent with every request that has no such field of its own.
         public var headers: Headers = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
+        /// What becomes of responses that point elsewhere, unless a request says otherwise.
+        public var redirects = RedirectPolicy()
+        /// Which answers and failures are worth another try, unless a request says otherwise; none.
+        public var retries: RetryPolicy?
+        /// Who says who we are, for which origins; a request's own comes before it.
+        public var authenticators: [Origin: any Authenticator] = [:]
+        /// Stand in the way of every call, the first one outermost: they see what the caller asks for and gets.
+        public var interceptors: [Interceptor] = []
+        /// Stand in the way of every request that goes to the network, one that follows a redirect or repeats
+        /// another included: they see the final fields.
+        public var networkInterceptors: [Interceptor] = []
+        /// Answers instead of the network; for tests of programs that use a client. Everything else about a
+        /// call (redirects, cookies, cache, retries) stays as it is.
+        public var transport: Forward?
         /// How many connections to one origin may be open at a time; further requests wait their turn.
         public var maximumConnectionsPerOrigin: Int?
         /// How many connections may be kept open without work, over all origins.

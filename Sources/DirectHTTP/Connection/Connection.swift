@@ -40,6 +40,8 @@ final class Connection: @unchecked Sendable {
     /// value, but the thread sanitizer misreads a lock of `Void`.
     private var duplex: Locked<Bool>?
     private var isClosed = false
+    /// Whether it must not serve again, although nothing is wrong with its bytes.
+    private(set) var isRetired = false
 
     init(socket: Socket, tls: TLSConnection?, facts: ConnectionFacts, reader: consuming ResponseReader) {
         self.socket = socket
@@ -54,6 +56,11 @@ final class Connection: @unchecked Sendable {
     }
 
     var loop: EventLoop { socket.loop }
+
+    /// This exchange is its last one.
+    func retire() {
+        isRetired = true
+    }
 
     /// From here on one task may read and another one write.
     func beginDuplex() {

@@ -25,6 +25,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case response
         /// Reading the body of the response.
         case body
+        /// Going where the response points.
+        case redirect
     }
 
     /// What went wrong.
@@ -43,6 +45,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case timedOut(after: Duration)
         /// The peer ended the connection before the response was whole.
         case connectionClosed
+        /// The response points where we do not go.
+        case redirect(RedirectFault)
         /// The body is larger than the caller was ready to hold.
         case bodyTooLarge(limit: Int)
         /// The body that was to be sent gave more or fewer bytes than announced.
@@ -61,6 +65,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let endpoint: Endpoint?
     /// Every address that was tried in vain before, and what came of it.
     public let attempts: [Attempt]
+    /// The responses that had come before, and led to the request that failed.
+    public internal(set) var history: [Hop] = []
 
     package init(
         _ phase: Phase,
@@ -98,6 +104,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .http(let error): "\(error)"
         case .timedOut(let limit): "timed out after \(limit)"
         case .connectionClosed: "the peer closed the connection before the response was complete"
+        case .redirect(let fault): "\(fault)"
         case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
         case .bodyLength(let announced, let given):
             "the body was announced with \(announced) bytes and has \(given) or more"

@@ -13,6 +13,14 @@ public struct Request: Sendable {
     public var addresses: [Endpoint]?
     /// Instead of the client's.
     public var timeouts: Timeouts?
+    /// Instead of the client's.
+    public var redirects: RedirectPolicy?
+    /// Instead of the client's.
+    public var retries: RetryPolicy?
+    /// Answers when the server asks who we are; for this URL's origin only, wherever redirects lead.
+    public var authenticator: (any Authenticator)?
+    /// A redirect has led it to another origin at some time: no secret of the client's goes along any more.
+    var isAwayFromHome = false
     var target: Result<HTTPURL, URLFault>
 
     /// A request whose URL is already parsed.

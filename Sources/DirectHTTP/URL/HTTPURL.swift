@@ -147,6 +147,12 @@ extension HTTPURL {
         return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
     }
 
+    /// The same URL without its fragment.
+    package var withoutFragment: HTTPURL {
+        guard fragment != nil else { return self }
+        return HTTPURL(Storage(authority: storage.authority, target: storage.target, fragment: nil))
+    }
+
     /// The same URL with the other one's fragment, unless it has one (RFC 9110, section 10.2.2).
     package func inheritingFragment(from other: HTTPURL) -> HTTPURL {
         guard fragment == nil, let inherited = other.fragment else { return self }

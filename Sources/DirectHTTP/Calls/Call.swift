@@ -1,0 +1,24 @@
+internal import DirectIO
+
+/// What all requests of one call share, be they sent for redirects, for credentials or once more.
+struct Call: Sendable {
+    let timeouts: Timeouts.Nanoseconds
+    /// When the whole call has to be over.
+    let end: Instant
+
+    init(_ request: Request, _ settings: HTTPClient.Settings, at start: Instant) {
+        timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
+        end = start.advanced(byNanoseconds: timeouts.total)
+    }
+}
+
+/// One request on its way over the network.
+struct Leg: Sendable {
+    let url: HTTPURL
+    let route: Route
+    let start: Instant
+    let call: Call
+
+    var timeouts: Timeouts.Nanoseconds { call.timeouts }
+    var end: Instant { call.end }
+}

@@ -12,10 +12,15 @@ struct BridgedRequest: Sendable {
     /// The caller wants an answer from a cache or none at all.
     private let isForCacheOnly: Bool
 
-    init(_ original: URLRequest, _ settings: HTTPClient.Settings, body: RequestBody? = nil) {
+    init(
+        _ original: URLRequest,
+        _ settings: HTTPClient.Settings,
+        body: RequestBody? = nil,
+        _ session: URLSessionConfiguration? = nil
+    ) {
         var request = Request(original)
         if let body { request.body = body }
-        request.timeouts = settings.timeouts.limited(by: original.timeoutInterval)
+        request.timeouts = settings.timeouts.limited(by: original.timeoutInterval, session)
         self.request = request
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
@@ -46,17 +51,44 @@ struct BridgedRequest: Sendable {
         (error as? URLError) ?? URLError(error, for: url)
     }
 
-    func head(_ response: Response) throws -> HTTPURLResponse {
-        try head(url.flatMap { HTTPURLResponse(response, url: $0) }, isLocal: response.transaction == nil)
+    func head(_ response: Response, headers: Headers? = nil) throws -> HTTPURLResponse {
+        let url = try responseURL(response.url, response.history)
+        let head = HTTPURLResponse(
+            status: response.status,
+            version: response.version,
+            headers: headers ?? response.headers,
+            url: url
+        )
+        return try checked(head, isLocal: response.transaction == nil)
     }
 
     func head(_ response: FullResponse) throws -> HTTPURLResponse {
-        try head(url.flatMap { HTTPURLResponse(response, url: $0) }, isLocal: response.transaction == nil)
+        let url = try responseURL(response.url, response.history)
+        let head = HTTPURLResponse(
+            status: response.status,
+            version: response.version,
+            headers: response.headers,
+            url: url
+        )
+        return try checked(head, isLocal: response.transaction == nil)
     }
 
-    private func head(_ head: HTTPURLResponse?, isLocal: Bool) throws -> HTTPURLResponse {
+    /// The caller's own URL, to the letter, unless a redirect has led elsewhere.
+    private func responseURL(_ url: HTTPURL, _ history: [Hop]) throws -> URL {
+        let hasMoved = history.contains { $0.reason == .redirect }
+        guard let found = hasMoved ? URL(url) : self.url else {
+            throw URLError(
+                .cannotParseResponse,
+                "Foundation cannot read the URL of the response",
+                for: self.url
+            )
+        }
+        return found
+    }
+
+    private func checked(_ head: HTTPURLResponse?, isLocal: Bool) throws -> HTTPURLResponse {
         guard let head else {
-            throw URLError(.cannotParseResponse, "the head cannot be said in Foundation's words", for: url)
+            throw URLError(.cannotParseResponse, "Foundation cannot hold the head of the response", for: url)
         }
         // A cache that has nothing says so with 504 (RFC 9111, section 5.2.1.7).
         guard !isForCacheOnly || isLocal && head.statusCode != 504 else {
@@ -67,21 +99,37 @@ struct BridgedRequest: Sendable {
 }
 
 extension Timeouts {
-    /// What `URLRequest.timeoutInterval` asks for: that is how long nothing may happen.
+    /// What `timeoutInterval` of a request asks for, else the session's: that is how long nothing may happen. The
+    /// session may also bound the whole.
     ///
-    /// A request that nobody has set it for says 60 seconds; then the client's own limits hold.
-    func limited(by interval: TimeInterval) -> Timeouts? {
-        guard interval != URLRequest.defaultTimeout, interval > 0, interval < 1e9 else { return nil }
-        let limit = Duration.seconds(interval)
+    /// Where nobody has set anything it says 60 seconds, and a week for the whole: then the client's limits hold.
+    func limited(by interval: TimeInterval, _ session: URLSessionConfiguration?) -> Timeouts? {
+        let intervals = [interval, session?.timeoutIntervalForRequest ?? URLRequest.defaultTimeout]
+        let limit = intervals.first { $0 != URLRequest.defaultTimeout }.flatMap(Duration.init(sane:))
+        let whole = session.map(\.timeoutIntervalForResource).flatMap(Duration.init(sane:))
+        guard limit != nil || whole != nil else { return nil }
         var timeouts = self
-        timeouts.queue = limit
-        timeouts.resolve = min(resolve ?? limit, limit)
-        timeouts.connect = min(connect ?? limit, limit)
-        timeouts.tls = min(tls ?? limit, limit)
-        timeouts.write = limit
-        timeouts.response = limit
-        timeouts.read = limit
+        if let limit { timeouts.limitPhases(limit) }
+        if let whole { timeouts.total = min(total ?? whole, whole) }
         return timeouts
+    }
+
+    private mutating func limitPhases(_ limit: Duration) {
+        queue = limit
+        resolve = min(resolve ?? limit, limit)
+        connect = min(connect ?? limit, limit)
+        tls = min(tls ?? limit, limit)
+        write = limit
+        response = limit
+        read = limit
+    }
+}
+
+extension Duration {
+    /// Nothing for what means no limit at all, as a week does to URLSession.
+    fileprivate init?(sane interval: TimeInterval) {
+        guard interval > 0, interval < 604_800 else { return nil }
+        self = .seconds(interval)
     }
 }
 

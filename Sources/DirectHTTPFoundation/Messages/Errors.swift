@@ -54,6 +54,7 @@ extension URLError.Code {
         case .http(let error): self = Self(error, in: phase)
         case .timedOut: self = .timedOut
         case .connectionClosed: self = .networkConnectionLost
+        case .redirect(let fault): self = Self(fault)
         case .bodyTooLarge: self = .dataLengthExceedsMaximum
         case .bodyLength, .bodySource: self = .requestBodyStreamExhausted
         default: self = .unknown
@@ -64,6 +65,16 @@ extension URLError.Code {
         switch fault {
         case .notHTTP, .unsupportedScheme: self = .unsupportedURL
         default: self = .badURL
+        }
+    }
+
+    private init(_ fault: RedirectFault) {
+        switch fault {
+        case .tooMany: self = .httpTooManyRedirects
+        case .location, .severalLocations: self = .redirectToNonExistentLocation
+        case .downgrade: self = .appTransportSecurityRequiresSecureConnection
+        case .bodyNotReplayable: self = .requestBodyStreamExhausted
+        default: self = .badServerResponse
         }
     }
 

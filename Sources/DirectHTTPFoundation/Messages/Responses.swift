@@ -1,8 +1,10 @@
 public import DirectHTTP
-public import Foundation
 
 #if canImport(FoundationNetworking)
+internal import Foundation
 public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 extension HTTPURLResponse {
@@ -11,12 +13,16 @@ extension HTTPURLResponse {
     /// Foundation keeps one value for a name: several fields of one name are joined with commas in their order
     /// (RFC 9110, section 5.3). `Set-Cookie` suffers from that; `HTTPCookie.cookies(in:from:)` reads the cookies
     /// of a `Response` one by one.
-    public convenience init?(_ response: Response, url: URL) {
+    ///
+    /// Its URL is that of the response, after redirects; nothing if Foundation cannot read that.
+    public convenience init?(_ response: Response) {
+        guard let url = URL(response.url) else { return nil }
         self.init(status: response.status, version: response.version, headers: response.headers, url: url)
     }
 
     /// The head of a response with all of its body, as Foundation's users know it.
-    public convenience init?(_ response: FullResponse, url: URL) {
+    public convenience init?(_ response: FullResponse) {
+        guard let url = URL(response.url) else { return nil }
         self.init(status: response.status, version: response.version, headers: response.headers, url: url)
     }
 

@@ -62,3 +62,62 @@ final class ScriptedStream: InputStream {
 }
 
 struct Breakdown: Error {}
+
+/// What a session's delegate is told, in the order it is told.
+final class RecordingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    enum Event: Equatable {
+        case response(Int)
+        case data(Data)
+        case redirect(to: String)
+        case end(URLError.Code?)
+    }
+
+    let events: AsyncStream<Event>
+    private let record: AsyncStream<Event>.Continuation
+    private let followsRedirects: Bool
+    private let body: @Sendable () -> InputStream?
+
+    init(followsRedirects: Bool = true, body: @escaping @Sendable () -> InputStream? = { nil }) {
+        (events, record) = AsyncStream.makeStream()
+        self.followsRedirects = followsRedirects
+        self.body = body
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        record.yield(.response((response as? HTTPURLResponse)?.statusCode ?? 0))
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        record.yield(.data(data))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        record.yield(.end(error.map { ($0 as? URLError)?.code ?? .unknown }))
+        record.finish()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        record.yield(.redirect(to: request.url?.path ?? ""))
+        completionHandler(followsRedirects ? request : nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(body())
+    }
+}

@@ -11,6 +11,9 @@ struct ProtocolOrder: @unchecked Sendable {
     private let inside: SessionInside?
     private let bridged: BridgedRequest
     private let body: Result<BodySource, URLError>
+    private let delegate: SessionDelegate?
+    private let redirects: RedirectPolicy
+    private let authenticator: CredentialAuthenticator?
 
     private enum BodySource {
         case ofRequest
@@ -18,7 +21,7 @@ struct ProtocolOrder: @unchecked Sendable {
         case file(URL)
         case stream(InputStream)
         /// Asks the session's delegate for it.
-        case delegate(URLSession, any URLSessionTaskDelegate, URLSessionTask)
+        case delegate
     }
 
     /// To be made on the task's queue.
@@ -33,6 +36,9 @@ struct ProtocolOrder: @unchecked Sendable {
         let configuration = inside?.session?.configuration
         bridged = BridgedRequest(request, settings, configuration)
         body = Self.body(of: task, inside, request.url)
+        delegate = inside.flatMap(SessionDelegate.init)
+        redirects = settings.redirects.asking(delegate)
+        authenticator = configuration?.urlCredentialStorage.flatMap(CredentialAuthenticator.init(ifFilled:))
     }
 
     func request() async throws -> Request {
@@ -42,10 +48,11 @@ struct ProtocolOrder: @unchecked Sendable {
         case .data(let data): request.body = .data(data)
         case .file(let file): request.body = try await .file(at: file)
         case .stream(let stream): request.body = .stream(stream)
-        case .delegate(let session, let delegate, let task):
-            guard let stream = await delegate.bodyStream(session, task) else { break }
-            request.body = .stream(stream)
+        case .delegate:
+            if let stream = await delegate?.bodyStream() { request.body = .stream(stream) }
         }
+        request.redirects = redirects
+        request.authenticator = authenticator
         return request
     }
 
@@ -85,18 +92,33 @@ struct ProtocolOrder: @unchecked Sendable {
         case .data(let data): return .success(.data(data))
         case .file(let file): return .success(.file(file))
         case .stream(let stream): return .success(.stream(stream))
-        case .elsewhere:
-            guard let session = inside?.session,
-                let delegate = session.delegate as? any URLSessionTaskDelegate,
-                let task
-            else { break }
-            return .success(.delegate(session, delegate, task))
+        case .elsewhere: return .success(.delegate)
         case nil: break
         }
         let words =
             "the body of the upload cannot be reached in this version of FoundationNetworking: "
             + "put it into httpBody of a data task, or use HTTPClient.upload(for:from:)"
         return .failure(URLError(.requestBodyStreamExhausted, words, for: url))
+    }
+}
+
+extension RedirectPolicy {
+    /// The client's policy. Where that asks nobody else, the delegate decides.
+    fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
+        guard let delegate else { return self }
+        var policy = self
+        policy.decide = { [decide] redirect in
+            guard let decide else { return await delegate.decide(redirect) }
+            return try await decide(redirect)
+        }
+        return policy
+    }
+}
+
+extension CredentialAuthenticator {
+    fileprivate convenience init?(ifFilled storage: URLCredentialStorage) {
+        guard !storage.allCredentials.isEmpty else { return nil }
+        self.init(storage)
     }
 }
 
@@ -109,19 +131,6 @@ extension Headers {
         for challenge in values(for: "WWW-Authenticate") { headers.add("X-WWW-Authenticate", challenge) }
         headers.remove("WWW-Authenticate")
         return headers
-    }
-}
-
-extension URLSessionTaskDelegate {
-    fileprivate func bodyStream(_ session: URLSession, _ task: URLSessionTask) async -> InputStream? {
-        await withCheckedContinuation { continuation in
-            session.delegateQueue.addOperation {
-                self.urlSession(session, task: task) { stream in
-                    nonisolated(unsafe) let stream = stream
-                    continuation.resume(returning: stream)
-                }
-            }
-        }
     }
 }
 #endif

@@ -13,7 +13,9 @@ struct SessionInside {
     /// Where the registry of the session's tasks may be touched, which every call to the client does.
     let queue: DispatchQueue?
     let session: URLSession?
-    private let task: URLSessionTask
+    /// Who is asked and told, unless there is a completion handler.
+    let delegate: (any URLSessionTaskDelegate)?
+    let task: URLSessionTask
     private let mirror: Mirror?
 
     init(_ task: URLSessionTask) {
@@ -21,6 +23,8 @@ struct SessionInside {
         mirror = Mirror(reflecting: task).level(of: URLSessionTask.self)
         queue = mirror?.child("workQueue") as? DispatchQueue
         session = mirror?.child("session").flatMap(unwrapped) as? URLSession
+        let own = mirror?.child("_taskDelegate").flatMap(unwrapped) as? any URLSessionTaskDelegate
+        delegate = own ?? session?.delegate as? any URLSessionTaskDelegate
     }
 
     enum Body {
@@ -49,7 +53,7 @@ struct SessionInside {
 
     /// Whether the bytes of the response go to a delegate one by one: a completion handler would get the last only.
     var isStreaming: Bool {
-        guard let session, session.delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
+        guard let session, delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
             let registry = Mirror(reflecting: session).child("taskRegistry"),
             let behaviours = Mirror(reflecting: registry).child("behaviours") as? [Int: Any],
             let behaviour = behaviours[task.taskIdentifier]

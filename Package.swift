@@ -72,7 +72,7 @@ let package = Package(
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .executableTarget(
             name: "tls-fixtures",
-            dependencies: ["DirectHTTP", "DirectHTTP1", "DirectJSON", "TLSFixtures"],
+            dependencies: ["DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures"],
             swiftSettings: manners
         ),
 
@@ -83,11 +83,15 @@ let package = Package(
             swiftSettings: manners
         ),
         .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),
-        .testTarget(name: "DirectCodingTests", dependencies: ["DirectCoding"], swiftSettings: manners),
+        .testTarget(
+            name: "DirectCodingTests",
+            dependencies: ["DirectCoding", "CDirectZlib"],
+            swiftSettings: manners
+        ),
         .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: manners),
         .testTarget(
             name: "DirectHTTPTests",
-            dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands"],
+            dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands", "CDirectZlib"],
             swiftSettings: manners
         ),
         .testTarget(

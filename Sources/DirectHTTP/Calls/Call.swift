@@ -3,11 +3,13 @@ internal import DirectIO
 /// What all requests of one call share, be they sent for redirects, for credentials or once more.
 struct Call: Sendable {
     let timeouts: Timeouts.Nanoseconds
+    let start: Instant
     /// When the whole call has to be over.
     let end: Instant
 
     init(_ request: Request, _ settings: HTTPClient.Settings, at start: Instant) {
         timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
+        self.start = start
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 }

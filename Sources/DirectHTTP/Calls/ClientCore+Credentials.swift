@@ -11,10 +11,10 @@ extension ClientCore {
         guard let authenticator = request.authenticator ?? settings.authenticators[url.origin],
             !request.headers.contains("Authorization")
         else { return try await rememberingSend(request, url, call) }
-        return try await send(request, url, call, as: authenticator)
+        return try await vouchedSend(request, url, call, as: authenticator)
     }
 
-    private func send(
+    private func vouchedSend(
         _ original: Request,
         _ url: HTTPURL,
         _ call: Call,

@@ -1,24 +1,9 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The way of a call: from the request that the caller wants to be sent to the response that he gets.
-///
-/// From the outside in: interceptors of calls, redirects, upgrades and credentials, cookies and cache, retries,
-/// interceptors of the network, one exchange. What nobody asked for costs a comparison.
 extension ClientCore {
-    func send(_ request: Request) async throws -> Response {
-        guard !settings.interceptors.isEmpty else { return try await call(request) }
-        return try await intercept(request, settings.interceptors[...]) { request in
-            try await self.call(request)
-        }
-    }
-
-    private func call(_ request: Request) async throws -> Response {
-        // Looked at here, as a request that never has to wait would not notice.
-        if Task.isCancelled { throw CancellationError() }
-        let call = Call(request, settings, at: .now)
-        let request = request.introducingURLUser()
-        let response = try await identifiedSend(request, call)
+    /// Goes where the response points, if it does, and on from there.
+    func follow(_ response: Response, to request: Request, _ call: Call) async throws -> Response {
         guard response.status.isRedirection else { return response }
         let policy = request.redirects ?? settings.redirects
         return policy.isFollowing ? try await follow(response, request, call, policy) : response
@@ -108,19 +93,6 @@ private struct RequestPin {
         if other.port == url.port { return addresses }
         let areDefaults = url.port == url.scheme.defaultPort && other.port == other.scheme.defaultPort
         return areDefaults && addresses.allSatisfy { $0.port == nil } ? addresses : nil
-    }
-}
-
-extension Request {
-    /// User and password of the URL are for its origin, and no part of the URL from here on.
-    fileprivate func introducingURLUser() -> Request {
-        guard case .success(let url) = target, let (user, password) = url.credentialBytes else { return self }
-        var request = self
-        request.target = .success(url.withoutCredentials)
-        if request.authenticator == nil, !(user.isEmpty && password.isEmpty) {
-            request.authenticator = BasicAuthenticator(user: user, password: password)
-        }
-        return request
     }
 }
 

@@ -47,10 +47,13 @@ extension ClientCore {
         }
     }
 
-    /// Sends a request, and once more, elsewhere if there is an elsewhere, to a server that says it is the
-    /// wrong one (RFC 9110, section 15.5.20); that is no repetition of what had been done.
     private func directedSend(_ request: Request, _ call: Call) async throws -> Response {
-        let response = try await networkSend(request, call)
+        try await sentElsewhere(networkSend(request, call), request, call)
+    }
+
+    /// Asks once more, elsewhere if there is an elsewhere, when a server says that it is the wrong one (RFC
+    /// 9110, section 15.5.20). That is no repetition: nothing had been done.
+    func sentElsewhere(_ response: Response, _ request: Request, _ call: Call) async throws -> Response {
         guard response.status == .misdirectedRequest, request.body.isReplayable else { return response }
         await response.body.drain()
         do {
@@ -69,13 +72,13 @@ extension ClientCore {
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await transact(request, call, avoiding: endpoint)
+            return try await transact(request, call, from: .now, avoiding: endpoint)
         }
         var request = request
         request.headers = headers(of: request)
         return try await intercept(request, settings.networkInterceptors[...]) { request in
             guard let transport = self.settings.transport else {
-                return try await self.transact(request, call, avoiding: endpoint)
+                return try await self.transact(request, call, from: .now, avoiding: endpoint)
             }
             return try await transport(request)
         }

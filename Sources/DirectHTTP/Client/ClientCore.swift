@@ -5,15 +5,20 @@ internal import DirectTLS
 /// What all copies of a client share, and the walk of a request through it.
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
+    let hasPlainWay: Bool
+    let decoding: ContentDecoding
     private let pool: ConnectionPool
     private let dialler: Dialler
-    private let harmlessDefaults: Headers
+    private let harmlessFields: ContentDecoding
+    private let addresses: AddressBook
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
+        hasPlainWay = settings.havePlainWay
         var harmless = settings.headers
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
-        harmlessDefaults = harmless
+        harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
+        decoding = ContentDecoding(settings.decoding, besides: settings.headers)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
@@ -23,6 +28,7 @@ final class ClientCore: Sendable {
             loop: settings.loop
         )
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        addresses = AddressBook(settings)
     }
 
     /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
@@ -32,19 +38,14 @@ final class ClientCore: Sendable {
     func transact(
         _ request: Request,
         _ call: Call,
+        from start: Instant,
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
-        let start = Instant.now
         let url = try request.checkedURL()
-        var route: Route
-        do throws(HTTPError.Reason) {
-            route = try self.route(of: request, url)
-        } catch {
-            throw HTTPError(.request, error, name: url.host.description)
-        }
-        if let endpoint { route = route.avoiding(endpoint) }
-        let leg = Leg(url: url, route: route, start: start, call: call)
         do throws(DialFailure) {
+            var route = try await route(of: request, to: url, call.timeouts, end: call.end)
+            if let endpoint { route = route.avoiding(endpoint) }
+            let leg = Leg(url: url, route: route, start: start, call: call)
             if endpoint == nil, let (connection, lease) = pool.takeIdle(PoolKey(origin: url.origin), route) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
@@ -63,7 +64,7 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the request's origin's business.
     func defaults(for request: Request) -> Headers {
-        request.isAwayFromHome ? harmlessDefaults : settings.headers
+        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(for: request)
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.
@@ -109,21 +110,19 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    /// Where the request wants to go. The precedence: itself, the map, a literal in its URL,
-    /// the system.
-    private func route(of request: Request, _ url: HTTPURL) throws(HTTPError.Reason) -> Route {
-        if let addresses = request.addresses {
-            guard !addresses.isEmpty else { throw .noAddresses }
-            for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
-            return .chosen(addresses, port: url.port, .request)
+    private func route(
+        of request: Request,
+        to url: HTTPURL,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
+    ) async throws(DialFailure) -> Route {
+        do throws(CallFailure) {
+            if let known = try addresses.knownRoute(for: request, to: url) { return known }
+            let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
+            return try await addresses.askedRoute(to: url, patience)
+        } catch {
+            throw DialFailure(cause: error)
         }
-        if !settings.addresses.isEmpty,
-            let mapped = settings.addresses.endpoints(for: url.host, port: url.port)
-        {
-            return .chosen(mapped, port: url.port, .staticMap)
-        }
-        if case .address(let address) = url.host { return .literal(address, port: url.port) }
-        return .system
     }
 
     private func connection(

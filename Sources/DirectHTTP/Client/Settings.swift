@@ -8,6 +8,13 @@ extension HTTPClient {
         /// Where to connect for which hosts, instead of asking the system's resolver. A request's own
         /// addresses come before it.
         public var addresses = StaticMap()
+        /// Whom to ask where the names are that neither a request nor the map says it of; nothing means the
+        /// system's resolver, which is asked in no other case unless this one does so.
+        public var resolver: (any Resolver)?
+        /// What no request may connect to, whoever names the address; nothing is forbidden.
+        public var vetting: AddressVetting?
+        /// How addresses are tried where there are several for one name.
+        public var dialling = DiallingSettings()
         /// Whom to trust, who we are, and which versions of TLS to speak.
         public var tls = TLSSettings()
         /// How long each phase may take, unless a request says otherwise.
@@ -36,6 +43,8 @@ extension HTTPClient {
         public var idleTimeout: Duration = .seconds(60)
         /// The largest body that `fetch` and its relatives hold in memory.
         public var maximumBufferedBody = 16 * 1024 * 1024
+        /// Whether and how the content of responses is decoded.
+        public var decoding = DecodingSettings()
         /// How much of a response's framing is read before it counts as an attack.
         public var limits = HTTP1Limits()
         /// Which faults of old servers are overlooked; none.

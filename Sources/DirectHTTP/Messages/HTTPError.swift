@@ -1,3 +1,4 @@
+public import DirectCoding
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
@@ -37,7 +38,13 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The request names no address to go to, and an empty list never means "ask the system".
         case noAddresses
         case lookup(LookupError)
+        /// The client's resolver has no address for the name.
+        indirect case resolver(ResolverError)
+        /// The client's vetting refused the address.
+        case refused(AddressRefusal)
         case system(SystemError)
+        /// The attempt was stopped, because another address decided the matter first.
+        case overtaken
         case tls(TLSError)
         /// The peer, or the request, broke the grammar of HTTP/1.1.
         case http(HTTP1Error)
@@ -55,6 +62,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// The body could not be decoded.
+        case coding(CodingError)
     }
 
     public let phase: Phase
@@ -99,7 +108,10 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .address(let fault): "\(fault)"
         case .noAddresses: "an empty list of addresses"
         case .lookup(let error): "\(error)"
+        case .resolver(let error): "\(error)"
+        case .refused(let refusal): "\(refusal)"
         case .system(let error): "\(error)"
+        case .overtaken: "overtaken by another address"
         case .tls(let error): "\(error)"
         case .http(let error): "\(error)"
         case .timedOut(let limit): "timed out after \(limit)"
@@ -110,6 +122,7 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .coding(let error): "\(error)"
         }
     }
 }
@@ -117,11 +130,15 @@ extension HTTPError.Reason: CustomStringConvertible {
 /// One address that was tried, and why it did not do.
 public struct Attempt: Sendable, CustomStringConvertible {
     public let endpoint: Endpoint
+    /// Who named the address.
+    public let source: AddressSource
+    /// How far it came.
     public let phase: HTTPError.Phase
     public let reason: HTTPError.Reason
+    /// From the first step towards it to the failure.
     public let elapsed: Duration
 
     public var description: String {
-        "\(endpoint): \(phase.rawValue): \(reason) (\(elapsed))"
+        "\(endpoint) (\(source)): \(phase.rawValue): \(reason) (\(elapsed))"
     }
 }

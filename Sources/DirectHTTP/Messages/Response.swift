@@ -4,7 +4,7 @@ public import DirectHTTP1
 public struct Response: Sendable {
     let head: ResponseHead
     /// The body, as it arrives.
-    public let body: ResponseBody
+    public internal(set) var body: ResponseBody
     /// Whose response it is, after redirects; without user and password.
     public let url: HTTPURL
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
@@ -41,6 +41,8 @@ public struct FullResponse: Sendable {
     let head: ResponseHead
     /// The body.
     public let body: [UInt8]
+    /// Whether the body was decoded, and how many bytes that took.
+    public let decoding: BodyDecoding
     /// The fields that came behind a body sent in chunks.
     public let trailers: Headers
     /// Whose response it is, after redirects; without user and password.
@@ -53,6 +55,7 @@ public struct FullResponse: Sendable {
     init(_ response: Response, _ body: [UInt8]) {
         head = response.head
         self.body = body
+        decoding = response.body.decoding
         trailers = response.body.trailers
         url = response.url
         history = response.history

@@ -14,6 +14,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     let content: Content
+    var coding = Coding.none
 
     public func makeAsyncIterator() -> Iterator {
         Iterator(content)

@@ -44,18 +44,6 @@ public struct Transaction: Sendable, CustomStringConvertible {
     }
 }
 
-/// Who named an address.
-public enum AddressSource: String, Hashable, Sendable {
-    /// The request itself.
-    case request
-    /// The client's static map.
-    case staticMap
-    /// The URL, whose host is an address.
-    case url
-    /// The system's resolver.
-    case system
-}
-
 /// What stays the same for all requests on one connection.
 final class ConnectionFacts: Sendable {
     let name: String

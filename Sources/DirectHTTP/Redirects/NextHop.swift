@@ -92,7 +92,7 @@ extension Request {
     fileprivate mutating func leaveHome(surviving: [String]) {
         headers.keepHarmless(hasBody: !body.isNone, surviving: surviving)
         authenticator = nil
-        isAwayFromHome = true
+        options.isAwayFromHome = true
     }
 }
 

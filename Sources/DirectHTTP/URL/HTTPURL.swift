@@ -140,6 +140,9 @@ extension HTTPURL {
         return (unescaped(userinfo[..<colon]), unescaped(userinfo[colon...].dropFirst()))
     }
 
+    /// Whether it carries a user name or a password.
+    package var hasCredentials: Bool { storage.authority.userinfo != nil }
+
     /// The same URL without user name and password.
     package var withoutCredentials: HTTPURL {
         guard storage.authority.userinfo != nil else { return self }

@@ -4,6 +4,8 @@ enum Topic: String, CaseIterable, Sendable {
     case response
     /// A request, and its bytes.
     case request
+    /// Coded content, and what it is decoded.
+    case decoding
     /// Who is asked for, a certificate, and whether that is good enough.
     case names
     /// How a server speaks TLS, how a client does, and what becomes of it.
@@ -14,7 +16,7 @@ enum Topic: String, CaseIterable, Sendable {
     /// Whether a whole client is needed, and servers for it.
     var needsServers: Bool {
         switch self {
-        case .response, .request: false
+        case .response, .request, .decoding: false
         case .names, .handshake, .routes: true
         }
     }

@@ -36,6 +36,7 @@ struct VectorHead: Equatable, Sendable {
 enum Vector: Sendable {
     case response(ResponseVector)
     case request(RequestVector)
+    case decoding(DecodingVector)
     case names(NameVector)
     case handshake(HandshakeVector)
     case routes(RouteVector)
@@ -46,6 +47,7 @@ enum Vector: Sendable {
         switch topic {
         case .response: self = .response(try ResponseVector(head, &fields))
         case .request: self = .request(try RequestVector(head, &fields))
+        case .decoding: self = .decoding(try DecodingVector(head, &fields))
         case .names: self = .names(try NameVector(head, &fields))
         case .handshake: self = .handshake(try HandshakeVector(head, &fields))
         case .routes: self = .routes(try RouteVector(head, &fields))
@@ -57,6 +59,7 @@ enum Vector: Sendable {
         switch self {
         case .response(let vector): vector.head
         case .request(let vector): vector.head
+        case .decoding(let vector): vector.head
         case .names(let vector): vector.head
         case .handshake(let vector): vector.head
         case .routes(let vector): vector.head
@@ -66,7 +69,7 @@ enum Vector: Sendable {
     /// The certificates and servers it speaks of, which have to be there.
     var mentions: Mentions {
         switch self {
-        case .response, .request: Mentions()
+        case .response, .request, .decoding: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

@@ -153,7 +153,9 @@ struct RedirectTests {
         let seen = script.requests.map(\.headers)
         #expect(seen[1].filter { $0.value == "secret" }.count == 6 && seen[1].contains("host"))
         for headers in seen[2...] {
-            #expect(Set(headers.map(\.name)) == ["Accept-Language", "X-Trace", "User-Agent"])
+            #expect(
+                Set(headers.map(\.name)) == ["Accept-Encoding", "Accept-Language", "X-Trace", "User-Agent"]
+            )
         }
     }
 

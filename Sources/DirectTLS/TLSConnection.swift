@@ -49,6 +49,9 @@ package final class TLSConnection: @unchecked Sendable {
     private var failure: TLSError?
     /// What the certificate check found, for the error the handshake then fails with.
     var rejection: Rejection?
+    /// The keys of the chain that was verified, by this handshake or the one that is resumed. Empty where no pins
+    /// ask for them.
+    var chainKeys: [KeyPin] = []
     /// A session that came before the server's identity was settled. Owned.
     var earlySession: OpaquePointer?
 

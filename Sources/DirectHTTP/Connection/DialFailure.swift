@@ -44,7 +44,7 @@ extension TLSError {
     /// Whether the server was reached and is the wrong one, or whether we are at fault ourselves.
     var consequence: AttemptFailure.Consequence {
         switch self {
-        case .certificateRejected, .nameMismatch, .noPeerCertificate: .wrongServer
+        case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate: .wrongServer
         case .badIdentity, .badSettings: .stop
         default: .tryNext
         }

@@ -129,6 +129,9 @@ extension HTTPURL {
     /// Path and query as the request line says them; only visible ASCII, beginning with a slash.
     package var targetBytes: [UInt8] { storage.target.bytes }
 
+    /// How many of the target's bytes are the path.
+    package var pathLength: Int { storage.target.pathLength }
+
     /// What `Host` says: the default port is left out, IPv6 stands in brackets without its zone, and a
     /// name goes without its trailing dot (a server that routes by name would not know it with the dot).
     package var authorityBytes: [UInt8] { storage.authority.bytes }

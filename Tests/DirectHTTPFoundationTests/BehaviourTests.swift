@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A rule that every way of sending has to keep, and what plain URLSession is known to do instead.
+/// A rule that every way of sending has to keep, and what URLSession is known to do instead.
 struct Behaviour: Sendable, CustomTestStringConvertible {
     enum Fault: Sendable {
         case none
@@ -19,22 +19,23 @@ struct Behaviour: Sendable, CustomTestStringConvertible {
     }
 
     let rule: String
-    let faultOfPlain: Fault
+    let faults: [Way: Fault]
     let check: @Sendable (Sender) async throws -> Void
 
     init(
         _ rule: String,
-        plain fault: Fault = .none,
+        plain: Fault = .none,
+        urlProtocol: Fault = .none,
         _ check: @escaping @Sendable (Sender) async throws -> Void
     ) {
         self.rule = rule
-        faultOfPlain = fault
+        faults = [.plainURLSession: plain, .urlProtocol: urlProtocol]
         self.check = check
     }
 
     var testDescription: String { rule }
 
-    static let all = exchanges + redirects + refusals + loads
+    static let all = exchanges + redirects + cookies + refusals + loads
 }
 
 @Suite("Behaviours")
@@ -42,11 +43,11 @@ struct BehaviourTests {
     @Test(arguments: Way.allCases, Behaviour.all)
     func everyWayKeepsTheRules(_ way: Way, _ behaviour: Behaviour) async throws {
         let sender = Sender(way)
-        switch (way, behaviour.faultOfPlain) {
-        case (.plainURLSession, .isNotTried): break
-        case (.plainURLSession, .breaks):
+        switch behaviour.faults[way] ?? .none {
+        case .isNotTried: break
+        case .breaks:
             await withKnownIssue(isIntermittent: true) { try await behaviour.check(sender) }
-        default: try await behaviour.check(sender)
+        case .none: try await behaviour.check(sender)
         }
     }
 }
@@ -83,6 +84,10 @@ extension Behaviour {
             let server = try FixtureServer.start { try .echo($0) }
             let (data, _) = try await sender.upload(for: server.request("POST"), from: Data("uploaded".utf8))
             #expect(data == Data("uploaded".utf8))
+        },
+        Behaviour("the session's additional fields arrive") { sender in
+            let server = try FixtureServer.start { .text($0.headers["x-session"] ?? "none") }
+            #expect(try await sender.text(server.request("GET")) == "additional")
         },
         Behaviour("204 and 304 have no body") { sender in
             for status in [204, 304] {
@@ -165,6 +170,68 @@ extension Behaviour {
             let server = try FixtureServer.start { _ in .redirect(to: "/again") }
             let error = await urlError { _ = try await sender.data(for: server.request("GET")) }
             #expect(error?.code == .httpTooManyRedirects)
+        },
+    ]
+
+    private static let cookies = [
+        Behaviour("a cookie comes back to its host, and is in the storage under its name") { sender in
+            let server = try FixtureServer.start { request in
+                .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "a=1; Path=/"])
+            }
+            #expect(try await sender.text(server.request("GET")) == "none")
+            #expect(try await sender.text(server.request("GET")) == "a=1")
+            #expect(sender.cookies.cookies?.map(\.domain) == ["127.0.0.1"])
+        },
+        Behaviour(
+            "a cookie with a date in it is one cookie, and one with attributes gone by none",
+            plain: .breaks
+        ) { sender in
+            let server = try FixtureServer.start { request in
+                let count = request.headers["cookie"] == nil ? "" : "; Max-Age=0"
+                return .text(
+                    request.headers["cookie"] ?? "none",
+                    ["Set-Cookie": "a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT\(count)"]
+                )
+            }
+            #expect(try await sender.text(server.request("GET")) == "none")
+            #expect(try await sender.text(server.request("GET")) == "a=1")
+            #expect(try await sender.text(server.request("GET")) == "none")
+        },
+        Behaviour("a cookie does not go beyond its path", plain: .breaks) { sender in
+            let server = try FixtureServer.start { request in
+                .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "a=1; Path=/in"])
+            }
+            _ = try await sender.text(server.request("GET", "/in"))
+            #expect(try await sender.text(server.request("GET", "/in/side")) == "a=1")
+            #expect(try await sender.text(server.request("GET", "/inside")) == "none")
+        },
+        Behaviour("nobody sets cookies for a part of an address or a public suffix", plain: .breaks) {
+            sender in
+            let server = try FixtureServer.start { _ in .text("x", ["Set-Cookie": "a=1; Domain=0.0.1"]) }
+            _ = try await sender.text(server.request("GET"))
+            #expect(sender.cookies.cookies?.isEmpty == true)
+        },
+        Behaviour("a cookie set by a redirect goes along on the next hop") { sender in
+            let server = try FixtureServer.start { request in
+                request.path == "/"
+                    ? .redirect(to: "/next").adding("Set-Cookie", "a=1; Path=/")
+                    : .text(request.headers["cookie"] ?? "none")
+            }
+            #expect(try await sender.text(server.request("GET")) == "a=1")
+        },
+        // The session has thrown the caller's own away before a URLProtocol sees the request.
+        Behaviour(
+            "a cookie of the caller's own goes along with those of the storage",
+            plain: .breaks,
+            urlProtocol: .breaks
+        ) { sender in
+            let server = try FixtureServer.start { request in
+                .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "a=1; Path=/"])
+            }
+            var request = try server.request("GET")
+            request.setValue("own=2", forHTTPHeaderField: "Cookie")
+            _ = try await sender.text(request)
+            #expect(try await sender.text(request) == "own=2; a=1")
         },
     ]
 

@@ -29,9 +29,12 @@ struct Sender: Sendable {
     init(_ way: Way) {
         self.way = way
         let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Session": "additional"]
         let cookies = configuration.httpCookieStorage ?? .shared
         let client = HTTPClient {
+            if way == .bridge { $0.headers["X-Session"] = "additional" }
             $0.maximumBufferedBody = 64 * 1024 * 1024
+            if way == .bridge { $0.useCookies(of: cookies) }
         }
         if way == .urlProtocol { configuration.protocolClasses = [client.urlProtocolClass()] }
         self.cookies = cookies

@@ -6,7 +6,7 @@ extension CookieJar {
     ///
     /// The rule: the caller's cookies come first and as they are written, and the jar adds none of a name that they
     /// have. There is one field in the end (RFC 6265bis, section 5.8.1). Nothing of the caller's gets into the jar.
-    func addField(to headers: inout Headers, for url: HTTPURL, at now: UnixTime) {
+    package func addField(to headers: inout Headers, for url: HTTPURL, at now: UnixTime) {
         guard let first = headers.index(of: "cookie") else {
             if let field = fieldBytes(for: url, at: now) { headers.add("Cookie", bytes: field) }
             return

@@ -96,7 +96,7 @@ extension CookieJar {
     }
 
     /// Takes what the response to a request for this URL sets.
-    func take(_ headers: Headers, from url: HTTPURL, at now: UnixTime) {
+    package func take(_ headers: Headers, from url: HTTPURL, at now: UnixTime) {
         guard var index = headers.index(of: "set-cookie") else { return }
         var found: [(cookie: Cookie, site: Host)] = []
         for _ in 0..<limits.perResponse {

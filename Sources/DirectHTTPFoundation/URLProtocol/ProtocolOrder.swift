@@ -12,6 +12,9 @@ struct ProtocolOrder: @unchecked Sendable {
     private let bridged: BridgedRequest
     private let body: Result<BodySource, URLError>
     private let delegate: SessionDelegate?
+    /// The session leaves it to its own classes to add them.
+    private let additionalFields: [(name: String, value: String)]
+    private let cookies: SessionCookies?
     private let redirects: RedirectPolicy
     private let authenticator: CredentialAuthenticator?
 
@@ -37,7 +40,11 @@ struct ProtocolOrder: @unchecked Sendable {
         bridged = BridgedRequest(request, settings, configuration)
         body = Self.body(of: task, inside, request.url)
         delegate = inside.flatMap(SessionDelegate.init)
-        redirects = settings.redirects.asking(delegate)
+        additionalFields = (configuration?.httpAdditionalHeaders ?? [:]).compactMap { name, value in
+            (name.base as? String).map { ($0, "\(value)") }
+        }
+        cookies = configuration.flatMap { SessionCookies($0, request) }
+        redirects = settings.redirects.with(cookies, delegate)
         authenticator = configuration?.urlCredentialStorage.flatMap(CredentialAuthenticator.init(ifFilled:))
     }
 
@@ -51,13 +58,18 @@ struct ProtocolOrder: @unchecked Sendable {
         case .delegate:
             if let stream = await delegate?.bodyStream() { request.body = .stream(stream) }
         }
+        for (name, value) in additionalFields where !request.headers.contains(name) {
+            request.headers.add(name, value)
+        }
+        if let url = try? request.url { cookies?.replaceField(of: &request.headers, for: url) }
         request.redirects = redirects
         request.authenticator = authenticator
         return request
     }
 
     func head(_ response: Response) throws -> HTTPURLResponse {
-        try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))
+        cookies?.shelf.keep(response.headers, from: response.url)
+        return try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))
     }
 
     func isStreaming() async -> Bool {
@@ -103,13 +115,21 @@ struct ProtocolOrder: @unchecked Sendable {
 }
 
 extension RedirectPolicy {
-    /// The client's policy. Where that asks nobody else, the delegate decides.
-    fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
-        guard let delegate else { return self }
+    /// The client's policy, with the session's cookies on each hop. Where it asks nobody else, the delegate decides.
+    fileprivate func with(_ cookies: SessionCookies?, _ delegate: SessionDelegate?) -> RedirectPolicy {
+        guard cookies != nil || delegate != nil else { return self }
         var policy = self
         policy.decide = { [decide] redirect in
-            guard let decide else { return await delegate.decide(redirect) }
-            return try await decide(redirect)
+            let decision: RedirectDecision
+            if let decide {
+                decision = try await decide(redirect)
+            } else {
+                decision = await delegate?.decide(redirect) ?? .follow(redirect.next)
+            }
+            guard let cookies, case .follow(var next) = decision else { return decision }
+            cookies.shelf.keep(redirect.headers, from: try redirect.request.url)
+            cookies.replaceField(of: &next.headers, for: try next.url)
+            return .follow(next)
         }
         return policy
     }

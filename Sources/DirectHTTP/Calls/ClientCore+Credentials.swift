@@ -4,13 +4,14 @@ internal import DirectIO
 extension ClientCore {
     /// Sends a request as whoever we are to its origin; over TLS where the host has asked for that.
     func identifiedSend(_ request: Request, _ call: Call) async throws -> Response {
-        guard request.authenticator != nil || !settings.authenticators.isEmpty || hasMemory else {
-            return try await persistentSend(request, call)
+        let request = memory?.upgraded(request) ?? request
+        guard request.authenticator != nil || !settings.authenticators.isEmpty else {
+            return try await rememberingSend(request, call)
         }
         let url = try request.checkedURL()
         guard let authenticator = request.authenticator ?? settings.authenticators[url.origin],
             !request.headers.contains("Authorization")
-        else { return try await rememberingSend(request, url, call) }
+        else { return try await rememberingSend(request, call) }
         return try await vouchedSend(request, url, call, as: authenticator)
     }
 
@@ -28,7 +29,7 @@ extension ClientCore {
         var request = original
         var said = try await authenticator.authorization(for: question)
         request.headers["Authorization"] = said
-        var response = try await rememberingSend(request, url, call)
+        var response = try await rememberingSend(request, call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             guard response.status == .unauthorized, original.body.isReplayable else { break }
@@ -43,7 +44,7 @@ extension ClientCore {
             await response.body.drain()
             said = answer
             request.headers["Authorization"] = answer
-            response = try await rememberingSend(request, url, call)
+            response = try await rememberingSend(request, call)
             history += response.history
         }
         response.history = history
@@ -51,11 +52,9 @@ extension ClientCore {
     }
 
     /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
-    private func rememberingSend(_ request: Request, _ url: HTTPURL, _ call: Call) async throws -> Response {
-        try await persistentSend(request, call)
+    private func rememberingSend(_ request: Request, _ call: Call) async throws -> Response {
+        try await persistentSend(memory?.prepared(request) ?? request, call)
     }
-
-    private var hasMemory: Bool { false }
 
     /// A wrong password stays wrong; a nonce may have grown old meanwhile.
     private static let credentialLimit = 2

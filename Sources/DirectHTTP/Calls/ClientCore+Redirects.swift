@@ -104,14 +104,3 @@ extension HTTPError {
         return error
     }
 }
-
-extension ResponseBody {
-    /// Reads what little is left, so that the connection can serve again; a long rest is given up with it.
-    func drain() async {
-        guard case .arriving(let pieces) = content else { return }
-        var left = Self.worthDraining
-        while left > 0, let piece = try? await pieces.next() { left -= piece.count }
-    }
-
-    private static let worthDraining = 64 * 1024
-}

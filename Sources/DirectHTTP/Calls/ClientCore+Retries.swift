@@ -71,6 +71,16 @@ extension ClientCore {
         _ call: Call,
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
+        let response = try await transportSend(request, call, avoiding: endpoint)
+        memory?.learn(from: response)
+        return response
+    }
+
+    private func transportSend(
+        _ request: Request,
+        _ call: Call,
+        avoiding endpoint: Endpoint?
+    ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
             return try await transact(request, call, from: .now, avoiding: endpoint)
         }

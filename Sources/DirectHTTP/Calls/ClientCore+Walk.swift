@@ -12,9 +12,11 @@ extension ClientCore {
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
         let call = Call(request, settings, at: .now)
-        let response = try await transact(request, call, from: call.start)
+        let sent = memory?.prepared(request) ?? request
+        let response = try await transact(sent, call, from: call.start)
+        memory?.learn(from: response)
         guard response.status.mayNotBeTheLast else { return try decoding.decode(response, to: request) }
-        let last = try await follow(sentElsewhere(response, request, call), to: request, call)
+        let last = try await follow(sentElsewhere(response, sent, call), to: request, call)
         return try decoding.decode(last, to: request)
     }
 

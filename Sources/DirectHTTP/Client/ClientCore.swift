@@ -6,6 +6,7 @@ internal import DirectTLS
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
     let hasPlainWay: Bool
+    let memory: Memory?
     let decoding: ContentDecoding
     private let pool: ConnectionPool
     private let dialler: Dialler
@@ -15,6 +16,7 @@ final class ClientCore: Sendable {
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
+        memory = Memory(settings)
         var harmless = settings.headers
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
         harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
@@ -164,29 +166,53 @@ final class ClientCore: Sendable {
         isReused: Bool
     ) async throws(CallFailure) -> Response {
         let exchange = Exchange(connection: connection, timeouts: leg.timeouts, end: leg.end)
+        let asked = request.asked
         var upload: Upload?
         do throws(CallFailure) {
-            let (count, rest) = try exchange.compose(request, leg.url, defaults(for: request))
-            try await exchange.send(count)
-            if let rest {
-                let patience = exchange.patience(.write, stall: leg.timeouts.write)
-                upload = Upload.start(rest, on: connection, patience)
+            var streamed = BodyFraming.none
+            if case .stream(let body) = request.body.content {
+                streamed = try await exchange.framing(of: body)
             }
+            let fields = defaults(for: request)
+            let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
+            try await exchange.send(count)
+            var refusal: ResponseHead?
+            if let rest {
+                if let asked, asked.options.expectsContinue, rest.hasContent {
+                    refusal = try await exchange.awaitLeave(asked.options)
+                }
+                if refusal == nil { upload = Upload.start(rest, exchange, asked?.options.onUpload) }
+            }
+            if let asked, rest == nil { asked.options.reportUpload(of: request.body) }
             let sent = Instant.now
-            let head = try await exchange.receiveHead(from: sent, upload)
+            let head: ResponseHead
+            if let refusal {
+                // Whether it takes the next bytes for the body or for a request, nobody knows.
+                connection.retire()
+                head = refusal
+            } else {
+                head = try await exchange.receiveHead(from: sent, upload, asked)
+            }
             // It will not know the name any better next time.
             if head.status == .misdirectedRequest { connection.retire() }
             let times = Transaction.Times(start: leg.start, sent: sent, response: .now)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
             var reading = BodyReading(exchange, upload)
-            let first = try reading.takeBuffered()
+            if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
-            if reading.isAtEnd {
-                body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
-                conclude(reading, lease, at: times.response)
+            if case .tunnel = connection.framing {
+                body = try await tunnel(reading, lease)
             } else {
-                body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                let first = try reading.takeBuffered()
+                if asked != nil { reading.report(first.count) }
+                if reading.isAtEnd {
+                    if let upload { await upload.settle() }
+                    conclude(reading, lease, at: times.response)
+                    body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
+                } else {
+                    body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                }
             }
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             return Response(head: head, body: body, url: leg.url, transaction: transaction)
@@ -200,6 +226,21 @@ final class ClientCore: Sendable {
             }
             throw error
         }
+    }
+
+    /// Hands the connection over to who goes on without HTTP.
+    private func tunnel(
+        _ reading: BodyReading,
+        _ lease: ConnectionPool.Lease
+    ) async throws(CallFailure) -> ResponseBody {
+        if let upload = reading.upload {
+            await upload.settle()
+            guard upload.isFinished else { throw .failed(.response, .connectionClosed) }
+        }
+        guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
+        pool.release(lease)
+        let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
+        return ResponseBody(content: .arriving(PendingStream(stream)))
     }
 }
 

@@ -36,7 +36,9 @@ public struct HTTPClient: Sendable {
     /// Sends a request; returns when the head of the response is there. Its body is read as it is used.
     @concurrent
     public func send(_ request: Request) async throws -> Response {
-        try await core.send(request)
+        var response = try await core.send(request)
+        response.body = response.body.readableOnce
+        return response
     }
 
     /// Sends a request and collects the whole response, up to `maximumBufferedBody`.

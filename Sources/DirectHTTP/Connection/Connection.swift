@@ -109,7 +109,11 @@ final class Connection: @unchecked Sendable {
     var hasUnparsedBytes: Bool { !unparsed.isEmpty }
 
     /// Whether a read may well find something.
-    var mayHaveInput: Bool { socket.hasNews || tls?.hasPending ?? false }
+    var mayHaveInput: Bool {
+        if socket.hasNews { return true }
+        guard let tls else { return false }
+        return exclusively { tls.hasPending }
+    }
 
     /// Makes room for at least `count` bytes in `buffer`, without moving what is unparsed.
     func reserve(_ count: Int) {
@@ -123,11 +127,14 @@ final class Connection: @unchecked Sendable {
         unsafe buffer = larger
     }
 
-    /// Begins an exchange: the next head answers this method.
-    func beginExchange(_ method: Method) {
+    /// Begins an exchange: the next head answers this method; `upgrade` allows it to switch protocols.
+    func beginExchange(_ method: Method, upgrade: Bool = false) {
         uses += 1
-        unsafe reader.begin(method)
+        unsafe reader.begin(method, upgrade: upgrade)
     }
+
+    /// How the content of the current response ends; known once its head is there.
+    var framing: ResponseFraming { unsafe reader.framing }
 
     /// Whether any byte of the response has come.
     var hasResponseBegun: Bool { unsafe reader.hasStarted }
@@ -180,6 +187,12 @@ final class Connection: @unchecked Sendable {
         unparsed = 0..<bytes.count
     }
 
+    /// The bytes behind those that were parsed, for who goes on without the parser.
+    func takeUnparsed() -> [UInt8] {
+        defer { unparsed = 0..<0 }
+        return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[unparsed]))
+    }
+
     /// Receives, and decrypts, what is there.
     func read(into target: UnsafeMutableRawBufferPointer) -> Step {
         exclusively {
@@ -202,6 +215,23 @@ final class Connection: @unchecked Sendable {
             guard !isClosed else { return .ended(clean: false) }
             guard let tls else { return unsafe socket.step(writing: source) }
             return switch unsafe tls.write(source) {
+            case .bytes(let count): .moved(count)
+            case .wantsRead: .wantsInput
+            case .wantsWrite: .wantsRoom
+            case .failed(let error): .failed(.tls(error))
+            }
+        }
+    }
+
+    /// Tells the peer that nothing more will be sent; it may still be heard.
+    func finishSending() -> Step {
+        exclusively {
+            guard !isClosed else { return .ended(clean: false) }
+            guard let tls else {
+                socket.finishSending()
+                return .moved(0)
+            }
+            return switch tls.finishSending() {
             case .bytes(let count): .moved(count)
             case .wantsRead: .wantsInput
             case .wantsWrite: .wantsRoom

@@ -64,6 +64,12 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodyAlreadyRead
         /// The body could not be decoded.
         case coding(CodingError)
+        /// The body that was to be sent cannot be made.
+        case requestBody(RequestBodyFault)
+        /// Fewer bytes came, or were taken, than the least that the timeouts ask for.
+        case tooSlow(Timeouts.Speed)
+        /// There is no stream to take: the protocol was not switched, or somebody has taken it.
+        case noStream
     }
 
     public let phase: Phase
@@ -123,6 +129,9 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
         case .coding(let error): "\(error)"
+        case .requestBody(let fault): "\(fault)"
+        case .tooSlow(let speed): "slower than \(speed)"
+        case .noStream: "there is no stream to take"
         }
     }
 }

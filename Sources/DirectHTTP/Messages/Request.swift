@@ -41,6 +41,8 @@ public struct Request: Sendable {
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
         var authenticator: (any Authenticator)?
+        /// Expectations, upgrades and callbacks, if there are any.
+        var exchange: ExchangeOptions.Box?
         /// A redirect has led it to another origin at some time: no secret of the client's goes along any more.
         var isAwayFromHome = false
     }

@@ -187,7 +187,7 @@ struct RaceTests {
         let dead = try (2...3).map { try FixtureServer.unresponsive(on: "127.0.0.\($0)") }
         var request = Request(.get, "https://a.test/")
         request.addresses = dead.map(\.endpoint)
-        let client = HTTPClient.trusting { $0.timeouts.total = .milliseconds(500) }
+        let client = HTTPClient.trusting { $0.timeouts.total = .seconds(2) }
         let error = try await httpError { try await client.fetch(request) }
         #expect(error.isTimeout)
         #expect(error.attempts.map(\.endpoint) == dead.map(\.endpoint))

@@ -48,7 +48,7 @@ struct KeyPinningTests {
     @Test("a chain without a pinned key is not hidden by the next address")
     func nextAddress() async throws {
         let wrong = try FixtureServer.secure("a.test", on: "127.0.0.2")
-        let client = client(try KeyPins(["a.test": [strange]]))
+        let client = client(try KeyPins(["a.test": [strange]])) { $0.dialling.keepsOrder = true }
         var request = wrong.request(wrong.https("a.test"))
         request.addresses = [wrong.endpoint, wrong.endpoint]
         let error = try await httpError { try await client.fetch(request) }

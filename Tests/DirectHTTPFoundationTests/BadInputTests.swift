@@ -99,6 +99,14 @@ struct BadInputTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test func aFolderThatIsNotThereFailsTheDownload() async throws {
+        let server = try FixtureServer.start { _ in .text("x") }
+        let error = await urlError {
+            _ = try await HTTPClient().download(from: server.url(), in: URL(fileURLWithPath: "/nowhere"))
+        }
+        #expect(error?.code == .cannotCreateFile)
+    }
+
     @Test func aRefusedConnectionNamesEveryAttempt() async throws {
         let refusing = try FixtureServer.refusing()
         let url = try #require(URL(string: "http://\(refusing.authority)/"))

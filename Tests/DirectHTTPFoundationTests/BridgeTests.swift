@@ -103,6 +103,27 @@ struct BridgeTests {
         #expect(lines == ["a", "b", "", "c"])
     }
 
+    @Test func progressCountsBothDirections() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let progress = Progress(totalUnitCount: -1)
+        let body = Data(repeating: 5, count: 400_000)
+        _ = try await HTTPClient().upload(for: server.request("POST"), from: body, progress: progress)
+        #expect(progress.completedUnitCount == 800_000 && progress.totalUnitCount == 800_000)
+    }
+
+    @Test func aFileIsSentAgainWhereARedirectAsksForIt() async throws {
+        let server = try FixtureServer.start { request in
+            let count = try request.discardBody()
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data(repeating: 7, count: 100_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (answer, head) = try await HTTPClient().upload(for: server.request("POST"), fromFile: file)
+        #expect(String(decoding: answer, as: UTF8.self) == "100000")
+        #expect(try head.url == server.url("/next"))
+    }
+
     @Test func jsonGoesOutAndComesIn() async throws {
         struct Point: Codable, Equatable { var x, y: Int }
         let server = try FixtureServer.start { try .echo($0) }

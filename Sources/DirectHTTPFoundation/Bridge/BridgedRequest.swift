@@ -26,22 +26,27 @@ struct BridgedRequest: Sendable {
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
     }
 
-    /// Runs the call; its errors become Foundation's, and cancelling the progress cancels it.
+    /// Runs the call; its errors become Foundation's. The progress is told how far it is, and may cancel it.
     func perform<Value: Sendable>(
         _ progress: Progress?,
-        _ call: @Sendable @escaping () async throws -> Value
+        _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            guard let progress else { return try await call() }
-            let work = Task { try await call() }
+            guard let progress else { return try await call(self, request) }
+            let sum = TransferSum(progress)
+            var request = request
+            sum.watch(&request)
+            let work = Task { [request] in try await call(self, request) }
             progress.cancellationHandler = { work.cancel() }
             defer { progress.cancellationHandler = nil }
             if progress.isCancelled { work.cancel() }
-            return try await withTaskCancellationHandler {
+            let value = try await withTaskCancellationHandler {
                 try await work.value
             } onCancel: {
                 work.cancel()
             }
+            sum.complete()
+            return value
         } catch {
             throw asURLError(error)
         }
@@ -135,16 +140,4 @@ extension Duration {
 
 extension URLRequest {
     fileprivate static let defaultTimeout: TimeInterval = 60
-}
-
-extension Progress {
-    func expect(_ head: HTTPURLResponse) {
-        totalUnitCount = head.expectedContentLength
-        kind = .file
-    }
-
-    /// Also where nobody knew before how much it would be.
-    func complete() {
-        if totalUnitCount != completedUnitCount { totalUnitCount = completedUnitCount }
-    }
 }

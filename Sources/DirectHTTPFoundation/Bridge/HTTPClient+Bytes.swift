@@ -12,8 +12,8 @@ extension HTTPClient {
     @concurrent
     public func bytes(for request: URLRequest) async throws -> (AsyncBytes, HTTPURLResponse) {
         let request = BridgedRequest(request, settings)
-        return try await request.perform(nil) {
-            let response = try await send(request.request)
+        return try await request.perform(nil) { request, sent in
+            let response = try await send(sent)
             return (AsyncBytes(body: response.body, request: request), try request.head(response))
         }
     }

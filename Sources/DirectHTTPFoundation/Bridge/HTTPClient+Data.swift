@@ -36,50 +36,23 @@ extension HTTPClient {
 
     /// Sends a request with the content of a file as its body, as `URLSession.upload(for:fromFile:)` does.
     ///
-    /// The file is read while it is sent.
+    /// The file is read while it is sent, and again if the request has to be sent again.
     @concurrent
     public func upload(
         for request: URLRequest,
         fromFile file: URL,
         progress: Progress? = nil
     ) async throws -> (Data, HTTPURLResponse) {
-        let body = try await RequestBody.file(at: file)
-        return try await data(for: BridgedRequest(request, settings, body: body), progress)
+        try await data(for: BridgedRequest(request, settings, body: try .file(at: file)), progress)
     }
 
     private func data(
         for request: BridgedRequest,
         _ progress: Progress?
     ) async throws -> (Data, HTTPURLResponse) {
-        try await request.perform(progress) {
-            guard let progress else {
-                let response = try await fetch(request.request)
-                return (Data(response.body), try request.head(response))
-            }
-            let response = try await send(request.request)
-            let head = try request.head(response)
-            let body = try await response.body.collect(upTo: settings.maximumBufferedBody, head, progress)
-            return (body, head)
+        try await request.perform(progress) { request, sent in
+            let response = try await fetch(sent)
+            return (Data(response.body), try request.head(response))
         }
-    }
-}
-
-extension ResponseBody {
-    fileprivate func collect(
-        upTo limit: Int,
-        _ head: HTTPURLResponse,
-        _ progress: Progress
-    ) async throws -> Data {
-        progress.expect(head)
-        var all = Data()
-        for try await piece in self {
-            guard all.count + piece.count <= limit else {
-                throw HTTPError(.body, .bodyTooLarge(limit: limit), name: head.url?.host)
-            }
-            all.append(contentsOf: piece)
-            progress.completedUnitCount += Int64(piece.count)
-        }
-        progress.complete()
-        return all
     }
 }

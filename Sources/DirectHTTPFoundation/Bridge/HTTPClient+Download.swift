@@ -17,17 +17,12 @@ extension HTTPClient {
         progress: Progress? = nil
     ) async throws -> (URL, HTTPURLResponse) {
         let request = BridgedRequest(request, settings)
-        return try await request.perform(progress) {
-            let response = try await send(request.request)
+        let file = folder.appendingPathComponent("direct-http-\(UUID().uuidString).download")
+        return try await request.perform(progress) { request, sent in
+            let response = try await send(sent)
             let head = try request.head(response)
-            progress?.expect(head)
-            let file = try await offLoop { try FreshFile(in: folder) }
-            for try await piece in response.body.gathered(upTo: pieceSize) {
-                try await offLoop { try file.append(piece) }
-                progress?.completedUnitCount += Int64(piece.count)
-            }
-            progress?.complete()
-            return (try await offLoop { try file.keep() }, head)
+            try await response.body.write(to: file.path, mode: 0o600)
+            return (file, head)
         }
     }
 
@@ -41,6 +36,3 @@ extension HTTPClient {
         try await download(for: URLRequest(url: url), in: folder, progress: progress)
     }
 }
-
-/// So much is written at a time: it costs a change of threads.
-private let pieceSize = 512 * 1024

@@ -39,6 +39,7 @@ extension URLError.Code {
         case is CancellationError: self = .cancelled
         case let error as HTTPError: self = Self(error.reason, in: error.phase)
         case let fault as URLFault: self = Self(fault)
+        case is AuthenticationFault: self = .userAuthenticationRequired
         case let error as URLError: self = error.code
         default: self = .unknown
         }
@@ -47,16 +48,17 @@ extension URLError.Code {
     private init(_ reason: HTTPError.Reason, in phase: HTTPError.Phase) {
         switch reason {
         case .url(let fault): self = Self(fault)
-        case .lookup: self = .cannotFindHost
-        case .address, .noAddresses: self = .cannotConnectToHost
-        case .system: self = phase == .connect ? .cannotConnectToHost : .networkConnectionLost
+        case .lookup, .resolver: self = .cannotFindHost
+        case .address, .noAddresses, .refused: self = .cannotConnectToHost
+        case .system(let error): self = Self(error, in: phase)
         case .tls(let error): self = Self(error)
         case .http(let error): self = Self(error, in: phase)
-        case .timedOut: self = .timedOut
+        case .timedOut, .tooSlow: self = .timedOut
         case .connectionClosed: self = .networkConnectionLost
         case .redirect(let fault): self = Self(fault)
         case .bodyTooLarge: self = .dataLengthExceedsMaximum
         case .bodyLength, .bodySource: self = .requestBodyStreamExhausted
+        case .coding: self = .cannotDecodeContentData
         default: self = .unknown
         }
     }
@@ -67,6 +69,21 @@ extension URLError.Code {
         default: self = .badURL
         }
     }
+
+    /// What failed was the network, a file for the request's body, or one for the response's.
+    private init(_ error: SystemError, in phase: HTTPError.Phase) {
+        switch (error.call, phase) {
+        case (_, .connect): self = .cannotConnectToHost
+        case ("open", .body): self = .cannotCreateFile
+        case ("write", _), ("fsync", _), ("rename", _): self = .cannotWriteToFile
+        case ("open", _): self = error.code == Self.noEntry ? .fileDoesNotExist : .cannotOpenFile
+        case ("fstat", _), ("read", _): self = .cannotOpenFile
+        default: self = .networkConnectionLost
+        }
+    }
+
+    /// `ENOENT`, the same number everywhere.
+    private static let noEntry: Int32 = 2
 
     private init(_ fault: RedirectFault) {
         switch fault {

@@ -2,11 +2,11 @@ public import DirectHTTP
 public import Foundation
 
 extension RequestBody {
-    /// The value as JSON.
+    /// The value as JSON, and said to be that.
     public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws
         -> RequestBody
     {
-        .data(try encoder.encode(value))
+        .data(try encoder.encode(value), contentType: "application/json")
     }
 }
 

@@ -32,6 +32,9 @@ extension URLRequest {
         self.init(url: url)
         httpMethod = request.method.description
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        if let type = request.body.contentType, !request.headers.contains("Content-Type") {
+            setValue(type, forHTTPHeaderField: "Content-Type")
+        }
         guard let body = request.body.bytesInMemory else { return nil }
         if !body.isEmpty { httpBody = Data(body) }
     }
@@ -39,8 +42,16 @@ extension URLRequest {
 
 extension RequestBody {
     /// These bytes.
-    public static func data(_ data: Data) -> RequestBody {
-        .bytes(Array(data))
+    public static func data(_ data: Data, contentType: String? = nil) -> RequestBody {
+        .bytes(Array(data), contentType: contentType)
+    }
+
+    /// The content of a file, which is read while it is sent.
+    static func file(at url: URL) throws -> RequestBody {
+        guard url.isFileURL else {
+            throw URLError(.unsupportedURL, "the body's URL is not that of a file", for: url)
+        }
+        return .file(url.path)
     }
 
     /// A stream of Foundation's, read on a thread of its own and no faster than the peer takes it.

@@ -53,7 +53,7 @@ struct ProtocolOrder: @unchecked Sendable {
         switch try body.get() {
         case .ofRequest: break
         case .data(let data): request.body = .data(data)
-        case .file(let file): request.body = try await .file(at: file)
+        case .file(let file): request.body = try .file(at: file)
         case .stream(let stream): request.body = .stream(stream)
         case .delegate:
             if let stream = await delegate?.bodyStream() { request.body = .stream(stream) }

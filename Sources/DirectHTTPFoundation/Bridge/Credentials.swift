@@ -70,11 +70,7 @@ extension HTTPClient.Settings {
 extension URLCredentialStorage {
     /// Whom it has something for.
     var origins: [Origin] {
-        allCredentials.keys.compactMap { space in
-            guard let scheme = space.protocol, !space.isProxy() else { return nil }
-            let host = space.host.contains(":") ? "[\(space.host)]" : space.host
-            return try? HTTPURL("\(scheme)://\(host):\(space.port)/").origin
-        }
+        allCredentials.keys.compactMap(\.origin)
     }
 }
 
@@ -102,23 +98,29 @@ private struct SharedStorage: @unchecked Sendable {
         self.storage = storage
     }
 
+    /// The spaces are compared here, as on Linux none is equal to another (Swift 6.3.1).
     func credential(for challenge: Challenge, _ url: HTTPURL) -> URLCredential? {
-        let methods = [
-            challenge.scheme == "digest"
-                ? NSURLAuthenticationMethodHTTPDigest : NSURLAuthenticationMethodHTTPBasic,
-            NSURLAuthenticationMethodDefault,
-        ]
-        for method in methods {
-            let space = URLProtectionSpace(
-                host: url.host.description,
-                port: Int(url.port),
-                protocol: url.scheme.rawValue,
-                realm: challenge.realm,
-                authenticationMethod: method
-            )
-            let found = storage.defaultCredential(for: space) ?? storage.credentials(for: space)?.first?.value
-            if let found { return found }
+        for (space, credentials) in storage.allCredentials where space.covers(challenge, url) {
+            if let found = storage.defaultCredential(for: space) ?? credentials.first?.value { return found }
         }
         return nil
+    }
+}
+
+extension URLProtectionSpace {
+    /// Scheme, name and port.
+    fileprivate var origin: Origin? {
+        guard let scheme = self.protocol, !isProxy() else { return nil }
+        let host = host.contains(":") ? "[\(host)]" : host
+        return try? HTTPURL("\(scheme)://\(host):\(port)/").origin
+    }
+
+    fileprivate func covers(_ challenge: Challenge, _ url: HTTPURL) -> Bool {
+        guard origin == url.origin, realm == challenge.realm else { return false }
+        switch authenticationMethod {
+        case NSURLAuthenticationMethodHTTPDigest: return challenge.scheme == "digest"
+        case NSURLAuthenticationMethodHTTPBasic: return challenge.scheme == "basic"
+        default: return true
+        }
     }
 }

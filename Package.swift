@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
+        .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
         .executable(name: "sni-probe", targets: ["sni-probe"]),
@@ -64,6 +65,11 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectIO", "DirectTLS", "DirectJSON"],
             swiftSettings: memorySafe
         ),
+        .target(
+            name: "DirectHTTPFoundation",
+            dependencies: ["DirectHTTP", "DirectIO"],
+            swiftSettings: manners
+        ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .executableTarget(
             name: "tls-fixtures",
@@ -98,6 +104,11 @@ let package = Package(
         .testTarget(
             name: "DirectResolversTests",
             dependencies: ["DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures"],
+            swiftSettings: manners
+        ),
+        .testTarget(
+            name: "DirectHTTPFoundationTests",
+            dependencies: ["DirectHTTPFoundation", "DirectHTTP", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(

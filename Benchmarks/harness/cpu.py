@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import children
 from .children import BenchError, note
+from .programs import FOUNDATION
 from .servers import ADDRESS, HOST
 
 
@@ -67,13 +68,16 @@ def parse(output):
 
 def check_witness(work, peer, accepted, requests):
     """Nginx counted too: as many requests as asked for, on as many connections as the work means."""
-    if work.server != "nginx":
+    if not work.server.startswith("nginx"):
         return
     expected = 2 if work.kind in ("down", "gzip") else work.count + work.warm_up
     expected += work.in_flight if work.opening(peer) else 0
     if requests != expected:
         raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")
-    if work.kind == "fresh":
+    if peer in FOUNDATION:
+        # URLSession opens one for every few requests, whatever it is told.
+        fits = peer == "urlsession" or accepted <= work.in_flight + 1
+    elif work.kind == "fresh":
         fits = accepted == expected
     else:
         fits = accepted == work.in_flight

@@ -36,6 +36,7 @@ http {{
     scgi_temp_path {folder}/temporary;
     server {{
         listen {address}:{port} ssl backlog=4096;
+        listen {address}:{plain_port} backlog=4096;
         ssl_certificate {folder}/leaf.pem;
         ssl_certificate_key {folder}/leaf.key;
         ssl_protocols TLSv1.2 TLSv1.3;
@@ -99,6 +100,7 @@ class Servers:
         for name in coded:
             (folder / "gzip" / name).write_bytes(content.bomb() if name == "bomb" else content.json(int(name)))
         self.ports = {"nginx": self.start_nginx(), "sink": self.start_sink(sink_program)}
+        self.ports["nginx-plain"] = self.plain_port
         self.status = HTTPConnection(ADDRESS, self.status_port, timeout=30)
 
     @property
@@ -114,7 +116,7 @@ class Servers:
 
     def start_nginx(self):
         for _ in range(5):
-            port, self.status_port = free_port(), free_port()
+            port, self.plain_port, self.status_port = free_port(), free_port(), free_port()
             configuration = self.folder / "nginx.conf"
             configuration.write_text(
                 NGINX.format(
@@ -123,6 +125,7 @@ class Servers:
                     user="user root;" if os.geteuid() == 0 else "",
                     address=ADDRESS,
                     port=port,
+                    plain_port=self.plain_port,
                     status_port=self.status_port,
                 )
             )

@@ -45,6 +45,19 @@ def small(in_flight):
     )
 
 
+def foundation(in_flight):
+    """The same small requests for programs that speak URLSession's language."""
+    return replace(
+        small(in_flight),
+        name=f"foundation-small-{in_flight}",
+        peers=("bridge", "urlprotocol", "urlsession"),
+        server="nginx-plain",
+        count=5_000,
+        counted=(),
+        in_default_run=False,
+    )
+
+
 def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
     return Work(
         name,
@@ -91,6 +104,10 @@ def every_work():
         Work("start", "start", unit="process", count=20, counted=(1,)),
         Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
         Work("head-parse", "head-parse", unit="head", peers=("ours",), count=2_000_000, counted=(10_000, 30_000)),
+    ]
+    alone += [foundation(1), foundation(10)] + [
+        replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "libcurl"), in_default_run=False)
+        for kind, path, server in (("down", "/down/", "nginx"), ("up", "/up", "sink"))
     ]
     works = {}
     for work in with_task:

@@ -64,13 +64,3 @@ extension ClientCore {
     /// A wrong password stays wrong; a nonce may have grown old meanwhile.
     private static let credentialLimit = 2
 }
-
-extension RequestBody {
-    fileprivate var bytesInMemory: [UInt8]? {
-        switch content {
-        case .none: []
-        case .bytes(let bytes): bytes
-        case .stream: nil
-        }
-    }
-}

@@ -30,7 +30,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// The whole body, if it came together with the head.
-    func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
+    package func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
             throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts?.name, endpoint: facts?.endpoint)
@@ -61,7 +61,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// Hands out the pieces.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var content: Content?
 
         fileprivate init(_ content: Content) {

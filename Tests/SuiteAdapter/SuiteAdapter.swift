@@ -5,6 +5,7 @@
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
 ///     suite-adapter cache [--folder FOLDER] < LINES
+///     suite-adapter fill FOLDER
 ///
 /// Adapters for cookie dates and DNS messages come with the code that they are to judge.
 @main
@@ -33,6 +34,11 @@ enum SuiteAdapter {
                 let folder = arguments.take("--folder")
                 try arguments.finish()
                 try await cache(in: folder)
+            case "fill":
+                let arguments = try Arguments(rest)
+                guard let folder = arguments.words.first else { throw UsageError("fill needs a folder") }
+                try arguments.finish()
+                try await fill(folder)
             default:
                 throw UsageError("usage: suite-adapter get|transfer|verify|url|cache")
             }

@@ -33,7 +33,7 @@ extension HTTPClient.Settings {
     /// Whether requests that do not ask for more need nothing but an exchange.
     var havePlainWay: Bool {
         interceptors.isEmpty && networkInterceptors.isEmpty && transport == nil && retries == nil
-            && authenticators.isEmpty
+            && authenticators.isEmpty && cache == nil
     }
 }
 

@@ -8,12 +8,13 @@ extension SuiteAdapter {
     /// `https://a.test/N` has as content bytes that count up from N modulo 251, sometimes many, sometimes few.
     static func fill(_ folder: String) async throws {
         let cache = try ResponseCache.directory(folder, .init(bytes: 8 << 20, objectBytes: 2 << 20))
+        let bytes = (0..<500_000).map { UInt8($0 % 251) }
         let client = HTTPClient {
             $0.cache = cache
             $0.transport = { request in
                 let number = Int(try request.url.path.dropFirst()) ?? 0
                 let count = [0, 100, 70_000, 400_000][Int.random(in: 0..<4)]
-                let body = (0..<count).map { UInt8((number + $0) % 251) }
+                let body = Array(bytes[number..<number + count])
                 return try Response(to: request, .ok, headers: headers(number), body: body)
             }
         }

@@ -206,7 +206,7 @@ struct CacheFolderTests {
         try #require(FileManager.default.isExecutableFile(atPath: program))
         let path = folder.path
         // More of them by hand: DIRECT_HTTP_KILLS=500 swift test --filter CacheFolderTests
-        let rounds = ProcessInfo.processInfo.environment["DIRECT_HTTP_KILLS"].flatMap { Int($0) } ?? 6
+        let rounds = ProcessInfo.processInfo.environment["DIRECT_HTTP_KILLS"].flatMap { Int($0) } ?? 3
         for round in 0..<rounds {
             let writers = try (0..<2).map { _ in
                 let ready = Pipe()

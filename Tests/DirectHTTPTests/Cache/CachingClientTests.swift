@@ -201,6 +201,53 @@ struct CachingClientTests {
         #expect(cache.statistics.hits == 1)
     }
 
+    @Test(
+        "uses what is stale where the origin cannot be reached and it may, but never hides who answered instead"
+    )
+    func unreachable() async throws {
+        let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+        let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]
+        let good = testAuthority.certificate(for: "a.test")
+        let origin = try FixtureServer.start(.tls(good), on: "127.0.0.2", port: port.number) { _ in
+            .text("kept", fields)
+        }
+        let dead = try FixtureServer.refusing(on: "127.0.0.3", port: port.number)
+        let other = testAuthority.certificate(for: "b.test")
+        let impostor = try FixtureServer.start(.tls(other), on: "127.0.0.4", port: port.number) { _ in
+            .text("evil")
+        }
+        let cache = ResponseCache.memory()
+        _ = try await client(cache).fetch(origin.request(origin.https("a.test")))
+        // Each a client of its own: connections that are there would be used again.
+        let consoled = try await client(cache).fetch(dead.request(origin.https("a.test")))
+        #expect(consoled.cacheUse == .stale && consoled.text == "kept")
+        let error = try await httpError {
+            try await client(cache).fetch(impostor.request(origin.https("a.test")))
+        }
+        #expect(error.phase == .tls)
+    }
+
+    @Test("decodes what it has kept coded, each time anew")
+    func coded() async throws {
+        let coded = Data(base64Encoded: "H4sIAAAAAAACA0vOzytJzSsBALpINLUHAAAA") ?? Data()
+        let server = try FixtureServer.secure("a.test") { request in
+            .bytes(
+                [UInt8](coded),
+                ["Content-Encoding": "gzip", "Cache-Control": "max-age=60", "Vary": "Accept-Encoding"]
+            )
+        }
+        let client = client(.memory())
+        let request = server.request(server.https("a.test"))
+        for use in [CacheUse.miss, .hit, .hit] {
+            let response = try await client.fetch(request)
+            #expect(response.cacheUse == use && response.text == "content")
+        }
+        // Who wants it as it is asks for something else, as far as the server can tell.
+        var raw = request
+        raw.headers["Accept-Encoding"] = "identity"
+        #expect(try await client.fetch(raw).cacheUse == .miss)
+    }
+
     @Test("without a cache says nothing of one")
     func none() async throws {
         let server = try server(["Cache-Control": "max-age=60"])

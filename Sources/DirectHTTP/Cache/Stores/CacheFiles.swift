@@ -29,7 +29,7 @@ final class CacheFiles: Sendable {
     init(folder: StateFolder, limits: ResponseCache.Limits) {
         self.folder = folder
         self.limits = limits
-        objectLimit = min(limits.objectBytes, limits.bytes)
+        objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
     func find(_ key: CacheKey, _ fields: SelectingFields) -> DirectoryEntry? {

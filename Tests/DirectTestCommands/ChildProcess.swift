@@ -66,7 +66,20 @@ package struct ChildProcess: Sendable {
 
     /// Asks the program to end.
     package func terminate() {
-        kill(process, SIGTERM)
+        #if canImport(Darwin)
+        Darwin.kill(process, SIGTERM)
+        #else
+        Glibc.kill(process, SIGTERM)
+        #endif
+    }
+
+    /// Ends the program wherever it is.
+    package func kill() {
+        #if canImport(Darwin)
+        Darwin.kill(process, SIGKILL)
+        #else
+        Glibc.kill(process, SIGKILL)
+        #endif
     }
 
     /// What a terminal sends for Ctrl-C.

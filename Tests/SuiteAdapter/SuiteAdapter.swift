@@ -9,6 +9,7 @@
 ///     suite-adapter dns-fuzz COUNT [SEED]
 ///     suite-adapter measure messages|map|cache COUNT
 ///     suite-adapter cache [--folder FOLDER] < LINES
+///     suite-adapter fill FOLDER
 @main
 enum SuiteAdapter {
     static func main() async {
@@ -52,6 +53,11 @@ enum SuiteAdapter {
                 let folder = arguments.take("--folder")
                 try arguments.finish()
                 try await cache(in: folder)
+            case "fill":
+                let arguments = try Arguments(rest)
+                guard let folder = arguments.words.first else { throw UsageError("fill needs a folder") }
+                try arguments.finish()
+                try await fill(folder)
             default:
                 throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure|cache")
             }

@@ -291,9 +291,12 @@ extension Status {
 }
 
 extension Error {
-    /// Whether there was no answer, rather than nothing to ask.
+    /// Whether nobody answered. Somebody who cannot prove who he is has: that must be seen.
     fileprivate var isFailureToReach: Bool {
         guard let error = self as? HTTPError else { return false }
-        return error.phase != .request
+        return switch error.phase {
+        case .resolve, .connect, .write, .response: true
+        default: false
+        }
     }
 }

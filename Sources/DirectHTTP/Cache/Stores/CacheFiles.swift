@@ -12,12 +12,14 @@ final class CacheFiles: Sendable {
     let faults = Locked<[CacheFault]>([])
     private let limits: ResponseCache.Limits
     private let usage = Locked(Usage())
+    private let sweeping = Locked(())
 
     /// What is known of the folder; other processes write to it, too.
     private struct Usage {
         var bytes = 0
         var objects = 0
         var isKnown = false
+        /// Somebody is about to count.
         var isBeingCounted = false
         /// How much was added since it was counted.
         var bytesAdded = 0
@@ -27,7 +29,7 @@ final class CacheFiles: Sendable {
     init(folder: StateFolder, limits: ResponseCache.Limits) {
         self.folder = folder
         self.limits = limits
-        objectLimit = min(limits.objectBytes, limits.bytes)
+        objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
     func find(_ key: CacheKey, _ fields: SelectingFields) -> DirectoryEntry? {
@@ -179,12 +181,10 @@ final class CacheFiles: Sendable {
 extension CacheFiles {
     /// Counts what there is, and removes what has been used least until it is well within the limits.
     func sweep() {
-        guard
-            usage.withLock({ usage in
-                defer { usage.isBeingCounted = true }
-                return !usage.isBeingCounted
-            })
-        else { return }
+        sweeping.withLock { _ in sweepAlone() }
+    }
+
+    private func sweepAlone() {
         var kept: [StateFolder.Facts] = []
         let isDone = attempt { () throws(SystemError) in kept = try tidiedContents() }
         var bytes = kept.reduce(0) { $0 + $1.size }
@@ -198,9 +198,7 @@ extension CacheFiles {
                 objects -= 1
             }
         }
-        usage.withLock { usage in
-            usage = Usage(bytes: bytes, objects: objects, isKnown: isDone)
-        }
+        usage.withLock { $0 = Usage(bytes: bytes, objects: objects, isKnown: isDone) }
     }
 
     /// What counts; what a writer has left behind is removed.
@@ -223,20 +221,19 @@ extension CacheFiles {
 
     /// Something was added; others may have added, too, which shows when all is counted again.
     private func count(_ size: Int) {
-        let (isKnown, isTooMuch) = usage.withLock { usage in
+        let (isTimely, isTooMuch) = usage.withLock { usage in
             usage.bytes += size
             usage.objects += 1
             usage.bytesAdded += size
             usage.objectsAdded += 1
             let isOver = usage.bytes > limits.bytes || usage.objects > limits.objects
             let isLongAgo = usage.bytesAdded > limits.bytes / 16 || usage.objectsAdded > limits.objects / 16
-            return (usage.isKnown, isOver || isLongAgo)
+            let isTimely = (!usage.isKnown || isOver || isLongAgo) && !usage.isBeingCounted
+            if isTimely { usage.isBeingCounted = true }
+            return (isTimely, isOver || isLongAgo)
         }
-        if isTooMuch {
-            sweep()
-        } else if !isKnown {
-            BlockingWork.shared.submit { self.sweep() }
-        }
+        guard isTimely else { return }
+        if isTooMuch { sweep() } else { BlockingWork.shared.submit { self.sweep() } }
     }
 }
 

@@ -8,7 +8,7 @@ final class MemoryStore: CacheStore {
 
     init(limits: ResponseCache.Limits) {
         shelf = Locked(Shelf(byteLimit: limits.bytes, countLimit: limits.objects))
-        objectLimit = min(limits.objectBytes, limits.bytes)
+        objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
     func find(_ key: CacheKey, _ fields: SelectingFields) async -> (any CacheEntry)? {

@@ -1,0 +1,263 @@
+import DirectTestCommands
+import Foundation
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A cache in a folder", .timeLimit(.minutes(20)))
+struct CacheFolderTests {
+    private let folder = TemporaryFolder()
+
+    private func cache(_ limits: ResponseCache.Limits? = nil) throws -> ResponseCache {
+        try .directory(folder.path, limits ?? .init(bytes: 32 << 20, objectBytes: 8 << 20))
+    }
+
+    /// The content that the cache has for that path; nothing if it asks the origin.
+    private func kept(_ cache: ResponseCache, _ path: String) async throws -> [UInt8]? {
+        let url = try HTTPURL("https://a.test/\(path)")
+        let request = Request(.get, url, headers: ["Cache-Control": "only-if-cached"])
+        let response = try await cache.send(request, url: url) { _ in throw Unreachable() }
+        return response.cacheUse == .hit ? try await response.body.collect(upTo: 64 << 20) : nil
+    }
+
+    private func keep(_ cache: ResponseCache, _ path: String, _ body: [UInt8], headers: Headers = [:])
+        async throws
+    {
+        let url = try HTTPURL("https://a.test/\(path)")
+        let response = try await cache.send(Request(.get, url), url: url) { request in
+            var headers = headers
+            headers["Cache-Control"] = "max-age=1000"
+            return try Response(to: request, .ok, headers: headers, body: body)
+        }
+        _ = try await response.body.collect(upTo: 64 << 20)
+    }
+
+    private struct Unreachable: Error {}
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: folder.path).appending(path: name)))
+    }
+
+    private func write(_ bytes: [UInt8], _ name: String) throws {
+        try Data(bytes).write(to: URL(filePath: folder.path).appending(path: name))
+    }
+
+    @Test("is there again for the next process, and for one beside it")
+    func shared() async throws {
+        let (first, beside) = (try cache(), try cache())
+        for size in [0, 1, 65_535, 65_536, 65_537, 300_000] {
+            try await keep(first, "\(size)", pattern(at: 0, count: size), headers: ["X-A": "\(size)"])
+            #expect(
+                try await kept(beside, "\(size)").map { isPattern($0, at: 0) && $0.count == size } == true
+            )
+            #expect(try await kept(cache(), "\(size)")?.count == size)
+        }
+        #expect(beside.faults == [] && first.faults == [])
+    }
+
+    @Test("is nobody else's to read, and says nothing of URLs in its files")
+    func secrecy() async throws {
+        let cache = try cache()
+        try await keep(cache, "path?token=secret", [1])
+        let manager = FileManager.default
+        #expect(try manager.attributesOfItem(atPath: folder.path)[.posixPermissions] as? Int == 0o700)
+        for name in folder.names {
+            let path = folder.path + "/" + name
+            #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+            #expect(try !String(decoding: bytes(name), as: UTF8.self).contains("secret"))
+        }
+    }
+
+    @Test("that others may write to is refused")
+    func unsafeFolder() throws {
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        #expect(throws: CacheFault.self) { _ = try cache() }
+        #expect(throws: CacheFault.self) { _ = try ResponseCache.directory(folder.path + "/no/parent") }
+    }
+
+    @Test("never gives out a file that was changed in any of its bytes, or cut anywhere")
+    func damage() async throws {
+        try await keep(cache(), "a", Array("content".utf8), headers: ["X-A": "1"])
+        let name = try #require(folder.names.first)
+        let whole = try bytes(name)
+        for position in whole.indices {
+            var changed = whole
+            changed[position] ^= 0x20
+            try write(changed, name)
+            let cache = try cache()
+            #expect(try await kept(cache, "a") == nil, "changed at \(position)")
+            #expect(cache.faults == [.damaged(file: name)])
+            #expect(folder.names == [])
+            try write(Array(whole[..<position]), name)
+            #expect(try await kept(self.cache(), "a") == nil, "cut at \(position)")
+        }
+        try write(whole + [0], name)
+        #expect(try await kept(cache(), "a") == nil)
+        try write(whole, name)
+        #expect(try await kept(cache(), "a") == Array("content".utf8))
+    }
+
+    @Test("finds damage in the middle of a large content when it comes to it")
+    func lateDamage() async throws {
+        try await keep(cache(), "a", pattern(at: 0, count: 300_000))
+        let name = try #require(folder.names.first)
+        var changed = try bytes(name)
+        changed[250_000] ^= 1
+        try write(changed, name)
+        let cache = try cache()
+        await #expect(throws: HTTPError.self) { _ = try await kept(cache, "a") }
+        #expect(cache.faults == [.damaged(file: name)])
+        #expect(try await kept(cache, "a") == nil)
+    }
+
+    @Test("does not take a file for another's, and follows no links")
+    func foreignNames() async throws {
+        try await keep(cache(), "a", [1])
+        let name = try #require(folder.names.first)
+        try await keep(cache(), "b", [2])
+        let other = try #require(folder.names.first { $0 != name })
+        try write(bytes(name), other)
+        #expect(try await kept(cache(), "b") == nil)
+        let target = folder.path + "/elsewhere"
+        try FileManager.default.moveItem(atPath: folder.path + "/" + name, toPath: target)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/" + name,
+            withDestinationPath: target
+        )
+        let cache = try cache()
+        #expect(try await kept(cache, "a") == nil)
+        try await keep(cache, "a", [3])
+        #expect(try await kept(cache, "a") == [3])
+        #expect(FileManager.default.fileExists(atPath: target))
+    }
+
+    @Test("leaves alone what is not its own, and removes what writers left behind long ago")
+    func sweeping() async throws {
+        let cache = try cache()
+        try await keep(cache, "a", [1])
+        let (left, young) = ("0123456789abcdef.tmp", "fedcba9876543210.tmp")
+        for name in ["notes.txt", left, young] { try write([1, 2, 3], name) }
+        let past = Date(timeIntervalSinceNow: -7200)
+        try FileManager.default.setAttributes(
+            [.modificationDate: past],
+            ofItemAtPath: folder.path + "/" + left
+        )
+        await (cache.store as? DirectoryStore)?.sweep()
+        #expect(folder.names.count == 3 && folder.names.contains("notes.txt") && folder.names.contains(young))
+        #expect(cache.faults == [.foreign(file: "notes.txt")])
+        await cache.removeAll()
+        #expect(folder.names == ["notes.txt"])
+    }
+
+    @Test("stays within its limits, and loses first what was not used longest")
+    func limits() async throws {
+        let cache = try cache(.init(bytes: 200_000, objects: 1000, objectBytes: 50_000))
+        for number in 0..<15 {
+            try await keep(cache, "\(number)", pattern(at: 0, count: 10_000))
+            let past = Date(timeIntervalSinceNow: Double(number * 10 - 10_000))
+            for name in folder.names {
+                let path = folder.path + "/" + name
+                let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+                guard let date, date.timeIntervalSinceNow > -100 else { continue }
+                try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
+            }
+        }
+        // Looking at it makes it one that was used.
+        #expect(try await kept(cache, "0") != nil)
+        for number in 15..<25 { try await keep(cache, "\(number)", pattern(at: 0, count: 10_000)) }
+        var total = 0
+        for name in folder.names { total += try bytes(name).count }
+        #expect(total <= 200_000)
+        #expect(try await kept(cache, "0") != nil)
+        #expect(try await kept(cache, "1") == nil)
+        try await keep(cache, "large", pattern(at: 0, count: 50_001))
+        #expect(try await kept(cache, "large") == nil)
+        await (cache.store as? DirectoryStore)?.sweep()
+        #expect(!folder.names.contains { $0.hasSuffix(".tmp") })
+    }
+
+    @Test("bears that its folder goes away")
+    func goneFolder() async throws {
+        let cache = try cache()
+        try await keep(cache, "a", [1])
+        try FileManager.default.removeItem(atPath: folder.path)
+        #expect(try await kept(cache, "a") == nil)
+        try await keep(cache, "b", [1])
+        #expect(try await kept(cache, "b") == nil)
+        #expect(!cache.faults.isEmpty)
+    }
+
+    @Test("reads any bytes without trouble")
+    func fuzz() {
+        var generator = SystemRandomNumberGenerator()
+        for count in 0..<400 {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            #expect(EntryFile.front(bytes, fileSize: count) == nil)
+            #expect(EntryFile.frontSize(bytes) == nil)
+            #expect(VariantIndex(bytes, CacheKey(digest: Digest128(high: 1, low: 2))) == nil)
+        }
+    }
+
+    @Test("holds only whole responses after writers were killed at any point, and several write at once")
+    func killed() async throws {
+        let program = URL(filePath: try #require(Files.program)).deletingLastPathComponent()
+            .appending(path: "suite-adapter").path(percentEncoded: false)
+        try #require(FileManager.default.isExecutableFile(atPath: program))
+        let path = folder.path
+        // More of them by hand: DIRECT_HTTP_KILLS=500 swift test --filter CacheFolderTests
+        let rounds = ProcessInfo.processInfo.environment["DIRECT_HTTP_KILLS"].flatMap { Int($0) } ?? 3
+        for round in 0..<rounds {
+            let writers = try (0..<2).map { _ in
+                let ready = Pipe()
+                let writer = try ChildProcess(
+                    program,
+                    ["fill", path],
+                    environment: ProcessInfo.processInfo.environment,
+                    output: ready.fileHandleForWriting.fileDescriptor
+                )
+                try ready.fileHandleForWriting.close()
+                return (writer, ready)
+            }
+            for (writer, ready) in writers {
+                // So many lines of it: it is in the middle of its work, wherever that may be.
+                await onThread {
+                    var lines = 0
+                    while lines < 20 * (round % 8 + 1) {
+                        let data = ready.fileHandleForReading.availableData
+                        guard !data.isEmpty else { break }
+                        lines += data.count { $0 == 0x0a }
+                    }
+                }
+                writer.kill()
+                await onThread { _ = writer.waitForEnd() }
+            }
+            let cache = try cache()
+            var found = 0
+            for number in 0..<40 {
+                guard let content = try await kept(cache, "\(number)") else { continue }
+                found += 1
+                #expect(isPattern(content, at: number))
+            }
+            #expect(found > 0)
+            #expect(cache.faults == [])
+            await (cache.store as? DirectoryStore)?.sweep()
+        }
+    }
+}
+
+private func onThread(_ work: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            work()
+            continuation.resume()
+        }
+    }
+}
+
+private enum Files {
+    /// The program that runs, beside which SwiftPM builds the others.
+    static var program: String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    }
+}

@@ -1,0 +1,343 @@
+import DirectHTTP
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("A client with a cache", .timeLimit(.minutes(1)))
+struct CachingClientTests {
+    /// A server whose answers carry these fields, and their number as content.
+    private func server(_ fields: FixtureHeaders, on address: String = "127.0.0.1") throws -> FixtureServer {
+        let count = SerialNumbers()
+        return try FixtureServer.secure("a.test", "b.test", on: address) { request in
+            if request.headers["If-None-Match"] != nil { return .status(304) }
+            return .text("\(count.next()) for \(request.host ?? "")", fields)
+        }
+    }
+
+    private func client(_ cache: ResponseCache) -> HTTPClient { .trusting { $0.cache = cache } }
+
+    @Test("answers again without the network, in memory and from a folder", arguments: Place.allCases)
+    func hit(place: Place) async throws {
+        let server = try server(["Cache-Control": "max-age=60", "ETag": "\"a\""])
+        let folder = TemporaryFolder()
+        let cache = try place.cache(folder)
+        let client = client(cache)
+        let request = server.request(server.https("a.test"))
+        let first = try await client.fetch(request)
+        #expect(first.cacheUse == .miss && first.transaction != nil)
+        let second = try await client.fetch(request)
+        #expect(second.cacheUse == .hit && second.transaction == nil)
+        #expect(second.body == first.body && second.headers["Age"] == "0")
+        #expect(server.requests.count == 1)
+        #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
+        #expect(cache.faults == [])
+    }
+
+    @Test("goes by the name: an address has no part in what is found")
+    func nameNotAddress() async throws {
+        let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
+        let certificates = ["a.test", "b.test"].map { testAuthority.certificate(for: $0) }
+        let servers = try ["127.0.0.2", "127.0.0.3"].map { address in
+            try FixtureServer.start(.tls(certificates: certificates), on: address, port: port.number) {
+                request in
+                .text("\(request.host ?? "") at \(request.serverAddress)", ["Cache-Control": "max-age=60"])
+            }
+        }
+        let client = client(.memory())
+        let first = try await client.fetch(servers[0].request(servers[0].https("a.test")))
+        // The same name elsewhere is the same resource; another name there is another one.
+        let elsewhere = try await client.fetch(servers[1].request(servers[1].https("a.test")))
+        #expect(elsewhere.cacheUse == .hit && elsewhere.text == first.text)
+        let other = try await client.fetch(servers[0].request(servers[0].https("b.test")))
+        #expect(other.cacheUse == .miss && other.text == "b.test:\(port.number) at 127.0.0.2")
+    }
+
+    @Test("asks whether an old response still holds, and gives it as 200", arguments: Place.allCases)
+    func revalidation(place: Place) async throws {
+        let server = try server(["Cache-Control": "no-cache", "ETag": "\"a\""])
+        let folder = TemporaryFolder()
+        let client = client(try place.cache(folder))
+        let request = server.request(server.https("a.test"))
+        let first = try await client.fetch(request)
+        let second = try await client.fetch(request)
+        #expect(second.status == .ok && second.cacheUse == .revalidated && second.body == first.body)
+        #expect(second.transaction?.isReused == true)
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
+    }
+
+    @Test("keeps what is large piece by piece, and gives it so", arguments: Place.allCases)
+    func large(place: Place) async throws {
+        let size = 3 << 20
+        let server = try FixtureServer.secure("a.test") { request in
+            request.path == "/length"
+                ? FixtureReply.pattern(count: size).adding("Cache-Control", "max-age=60")
+                : FixtureReply.pattern(count: size, framing: .chunked).adding("Cache-Control", "max-age=60")
+        }
+        let folder = TemporaryFolder()
+        let client = client(try place.cache(folder))
+        for path in ["/length", "/chunked"] {
+            for use in [CacheUse.miss, .hit] {
+                let response = try await client.send(server.request(server.https("a.test", path)))
+                #expect(response.cacheUse == use)
+                var count = 0
+                for try await piece in response.body {
+                    #expect(isPattern(piece, at: count))
+                    count += piece.count
+                }
+                #expect(count == size)
+            }
+            var part = server.request(server.https("a.test", path))
+            part.headers["Range"] = "bytes=65530-131079"
+            let response = try await client.fetch(part)
+            #expect(response.status == .partialContent && response.cacheUse == .hit)
+            #expect(response.body.count == 65_550 && isPattern(response.body, at: 65_530))
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("keeps nothing that did not come whole, or was not read", arguments: Place.allCases)
+    func incomplete(place: Place) async throws {
+        let fields: FixtureHeaders = ["Cache-Control": "max-age=60", "Content-Length": "200000"]
+        let server = try FixtureServer.start { request in
+            let reply = FixtureReply.bytes(pattern(at: 0, count: 200_000), ["Cache-Control": "max-age=60"])
+            if request.path == "/cut" { return .bytes(pattern(at: 0, count: 100_000), fields).then(.cut) }
+            if request.path == "/close" {
+                return .bytes([1, 2, 3], ["Cache-Control": "max-age=60"], framing: .untilClose)
+            }
+            return reply
+        }
+        let folder = TemporaryFolder()
+        let client = client(try place.cache(folder))
+        for _ in 0..<2 {
+            await #expect(throws: HTTPError.self) { _ = try await client.get(server.http("/cut")) }
+            let left = try await client.send(Request(.get, server.http("/left")))
+            var pieces = left.body.makeAsyncIterator()
+            _ = try await pieces.next()
+            // Its end is no different from a break.
+            #expect(try await client.get(server.http("/close")).body == [1, 2, 3])
+        }
+        let paths = server.requests.map(\.target)
+        #expect(paths.count { $0 == "/cut" } == 2 && paths.count { $0 == "/close" } == 2)
+        #expect(paths.count { $0 == "/left" } == 2)
+    }
+
+    @Test("does not keep what was asked for before a request that changed it")
+    func overtaken() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            guard request.method == "GET" else { return .status(204) }
+            return .written { writer in
+                try writer.write("old")
+                try writer.wait(for: mayAnswer)
+                try writer.write(" content")
+            }.adding("Cache-Control", "max-age=60")
+        }
+        let client = client(.memory())
+        let slow = try await client.send(Request(.get, server.http()))
+        #expect(try await client.fetch(Request(.delete, server.http())).cacheUse == .bypassed)
+        mayAnswer.open()
+        #expect(try await slow.body.collect(upTo: 100).count == 11)
+        #expect(try await client.get(server.http()).cacheUse == .miss)
+    }
+
+    @Test("follows a redirect that it has kept, and sends its own conditions to nobody else")
+    func redirects() async throws {
+        let server = try FixtureServer.secure("a.test", "b.test") { request in
+            switch (request.host?.hasPrefix("a."), request.path) {
+            case (true, "/kept"):
+                .redirect(to: "https://b.test:\(request.serverPort)/", status: 301).adding(
+                    "Cache-Control",
+                    "max-age=60"
+                )
+            case (true, "/moves") where request.headers["If-None-Match"] == nil:
+                .text("here", ["ETag": "\"a\"", "Cache-Control": "no-cache"])
+            case (true, "/moves"): .redirect(to: "https://b.test:\(request.serverPort)/", status: 302)
+            default: .text("there")
+            }
+        }
+        var map = StaticMap()
+        for name in ["a.test", "b.test"] { try map.set([server.endpoint], for: .host(try Host(name))) }
+        let client = HTTPClient.trusting { [map] in
+            $0.cache = .memory()
+            $0.addresses = map
+        }
+        for _ in 0..<2 { #expect(try await client.get(server.https("a.test", "/kept")).text == "there") }
+        #expect(server.requests.count { $0.target == "/kept" } == 1)
+        #expect(try await client.get(server.https("a.test", "/moves")).text == "here")
+        #expect(try await client.get(server.https("a.test", "/moves")).text == "there")
+        let conditions = server.requests.filter { $0.headers["If-None-Match"] != nil }
+        #expect(conditions.map(\.target) == ["/moves"])
+    }
+
+    @Test("gives nobody what was for somebody else")
+    func authorization() async throws {
+        let server = try FixtureServer.secure("a.test") { request in
+            .text("for \(request.headers["Authorization"] ?? "all")", ["Cache-Control": "max-age=60"])
+        }
+        let client = client(.memory())
+        for _ in 0..<2 {
+            for who in ["Bearer one", "Bearer two", nil] {
+                var request = server.request(server.https("a.test"))
+                request.headers["Authorization"] = who
+                #expect(try await client.fetch(request).text == "for \(who ?? "all")")
+            }
+        }
+        #expect(server.requests.count == 3)
+    }
+
+    @Test("keeps apart what the client's own fields select")
+    func defaultFields() async throws {
+        let server = try FixtureServer.secure("a.test") { request in
+            .text(request.headers["User-Agent"] ?? "", ["Cache-Control": "max-age=60", "Vary": "User-Agent"])
+        }
+        let cache = ResponseCache.memory()
+        for agent in ["one", "two", "one"] {
+            let client = HTTPClient.trusting {
+                $0.cache = cache
+                $0.headers["User-Agent"] = agent
+            }
+            #expect(try await client.fetch(server.request(server.https("a.test"))).text == agent)
+        }
+        #expect(cache.statistics.hits == 1)
+    }
+
+    @Test(
+        "uses what is stale where the origin cannot be reached and it may, but never hides who answered instead"
+    )
+    func unreachable() async throws {
+        let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+        let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]
+        let good = testAuthority.certificate(for: "a.test")
+        let origin = try FixtureServer.start(.tls(good), on: "127.0.0.2", port: port.number) { _ in
+            .text("kept", fields)
+        }
+        let dead = try FixtureServer.refusing(on: "127.0.0.3", port: port.number)
+        let other = testAuthority.certificate(for: "b.test")
+        let impostor = try FixtureServer.start(.tls(other), on: "127.0.0.4", port: port.number) { _ in
+            .text("evil")
+        }
+        let cache = ResponseCache.memory()
+        _ = try await client(cache).fetch(origin.request(origin.https("a.test")))
+        // Each a client of its own: connections that are there would be used again.
+        let consoled = try await client(cache).fetch(dead.request(origin.https("a.test")))
+        #expect(consoled.cacheUse == .stale && consoled.text == "kept")
+        let error = try await httpError {
+            try await client(cache).fetch(impostor.request(origin.https("a.test")))
+        }
+        #expect(error.phase == .tls)
+    }
+
+    @Test("decodes what it has kept coded, each time anew")
+    func coded() async throws {
+        let coded = Data(base64Encoded: "H4sIAAAAAAACA0vOzytJzSsBALpINLUHAAAA") ?? Data()
+        let server = try FixtureServer.secure("a.test") { request in
+            .bytes(
+                [UInt8](coded),
+                ["Content-Encoding": "gzip", "Cache-Control": "max-age=60", "Vary": "Accept-Encoding"]
+            )
+        }
+        let client = client(.memory())
+        let request = server.request(server.https("a.test"))
+        for use in [CacheUse.miss, .hit, .hit] {
+            let response = try await client.fetch(request)
+            #expect(response.cacheUse == use && response.text == "content")
+        }
+        // Who wants it as it is asks for something else, as far as the server can tell.
+        var raw = request
+        raw.headers["Accept-Encoding"] = "identity"
+        #expect(try await client.fetch(raw).cacheUse == .miss)
+    }
+
+    @Test("without a cache says nothing of one")
+    func none() async throws {
+        let server = try server(["Cache-Control": "max-age=60"])
+        for _ in 0..<2 {
+            #expect(
+                try await HTTPClient.trusting().fetch(server.request(server.https("a.test"))).cacheUse == nil
+            )
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("forgets what it is told to forget")
+    func removal() async throws {
+        let server = try server(["Cache-Control": "max-age=60"])
+        let cache = ResponseCache.memory()
+        let client = client(cache)
+        let request = server.request(server.https("a.test", "/#part"))
+        for forget in [{ await cache.removeAll() }, { await cache.remove(try request.url) }]
+            as [() async throws -> Void]
+        {
+            #expect(try await client.fetch(request).cacheUse == .miss)
+            #expect(try await client.fetch(request).cacheUse == .hit)
+            try await forget()
+        }
+        #expect(try await client.fetch(request).cacheUse == .miss)
+    }
+
+    @Test("asks once behind a stale response, however many ask for that")
+    func singleFlight() async throws {
+        let mayAnswer = Gate()
+        let count = SerialNumbers()
+        let server = try FixtureServer.start { request in
+            let number = count.next()
+            if number > 1 { try request.wait(for: mayAnswer) }
+            return .text(
+                "\(number)",
+                ["Cache-Control": "max-age=0, stale-while-revalidate=60", "ETag": "\"\(number)\""]
+            )
+        }
+        let cache = ResponseCache.memory()
+        let client = client(cache)
+        _ = try await client.get(server.http())
+        for _ in 0..<5 {
+            let response = try await client.get(server.http())
+            #expect(response.cacheUse == .stale && response.text == "1")
+        }
+        mayAnswer.open()
+        await cache.settle()
+        #expect(server.requests.count == 2)
+        #expect(try await client.get(server.http()).text == "2")
+        await cache.settle()
+    }
+}
+
+/// Where a cache keeps its responses.
+enum Place: CaseIterable, CustomTestStringConvertible {
+    case memory
+    case folder
+
+    var testDescription: String { self == .memory ? "in memory" : "in a folder" }
+
+    func cache(_ folder: TemporaryFolder, _ limits: ResponseCache.Limits? = nil) throws -> ResponseCache {
+        let limits = limits ?? ResponseCache.Limits(bytes: 32 << 20, objectBytes: 8 << 20)
+        return self == .memory ? .memory(limits) : try .directory(folder.path, limits)
+    }
+}
+
+/// The path of a folder, which is removed with everything in it when the value goes.
+final class TemporaryFolder: Sendable {
+    let path = NSTemporaryDirectory() + "direct-http-" + UUID().uuidString
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+}
+
+/// Counts from one.
+private final class SerialNumbers: Sendable {
+    private let count = Locked(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
+extension FixtureServer {
+    fileprivate var requests: [RequestRecord] { records.flatMap(\.requests).sorted { $0.order < $1.order } }
+}

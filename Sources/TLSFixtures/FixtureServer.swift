@@ -125,6 +125,8 @@ public indirect enum FixtureBehaviour: Sendable {
     case http(FixtureHandler)
     /// Exactly these steps.
     case bytes(ByteScript)
+    /// A proxy, over TLS if the server has a certificate.
+    case proxy(FixtureProxy)
     /// The first connection behaves as the first of these, and so on; later ones all as the last.
     case sequence([FixtureBehaviour])
 

@@ -12,6 +12,8 @@ public struct AddressSource: Hashable, Sendable {
         case system
         /// Another resolver, by its name.
         case resolver(String)
+        /// A proxy, which looks the name up and does not say what it found.
+        case proxy
     }
 
     /// How fresh an answer is.
@@ -40,6 +42,8 @@ public struct AddressSource: Hashable, Sendable {
     public static var url: AddressSource { AddressSource(.url) }
     /// The system's resolver, just asked.
     public static var system: AddressSource { AddressSource(.system) }
+    /// A proxy.
+    public static var proxy: AddressSource { AddressSource(.proxy) }
 
     /// Another resolver, just asked.
     public static func resolver(_ name: String) -> AddressSource { AddressSource(.resolver(name)) }
@@ -54,6 +58,7 @@ extension AddressSource: CustomStringConvertible {
             case .staticMap: "staticMap"
             case .url: "url"
             case .system: "system"
+            case .proxy: "proxy"
             case .resolver(let name): name
             }
         return freshness == .fresh ? author : "\(author), \(freshness.rawValue)"

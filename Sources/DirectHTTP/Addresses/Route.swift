@@ -8,6 +8,8 @@ enum Route: Sendable {
     case literal(IPAddress, port: UInt16)
     /// To one of these and to no other.
     case chosen(Choice)
+    /// To wherever a proxy finds the name.
+    case byProxy
 
     /// To these and to no other; an endpoint without a port has this one.
     static func chosen(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) -> Route {
@@ -21,8 +23,15 @@ enum Route: Sendable {
         switch self {
         case .system: source.author == .system
         case .literal: source.author == .url
+        case .byProxy: source.author == .proxy
         case .chosen(let choice): choice.contains(endpoint)
         }
+    }
+
+    /// Where a resolver's answer leads; nothing if it was not a resolver that said so.
+    var answer: [Endpoint]? {
+        guard case .chosen(let choice) = self, choice.report != nil else { return nil }
+        return choice.given
     }
 
     /// The same way without that endpoint, as long as another one is left.

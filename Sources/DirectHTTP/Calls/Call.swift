@@ -18,9 +18,11 @@ struct Call: Sendable {
 struct Leg: Sendable {
     let url: HTTPURL
     let route: Route
+    let proxy: ProxyEntry?
     let start: Instant
     let call: Call
 
+    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy) }
     var timeouts: Timeouts.Nanoseconds { call.timeouts }
     var end: Instant { call.end }
 }

@@ -12,6 +12,7 @@ final class ClientCore: Sendable {
     let dialler: Dialler
     private let harmlessFields: ContentDecoding
     private let addresses: AddressBook
+    let proxies: ProxyTable?
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
@@ -35,6 +36,7 @@ final class ClientCore: Sendable {
         )
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
         addresses = AddressBook(settings)
+        proxies = ProxyTable(settings)
     }
 
     /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
@@ -49,11 +51,11 @@ final class ClientCore: Sendable {
     ) async throws -> Response {
         let url = try request.checkedURL()
         do throws(DialFailure) {
-            var route = try await route(of: request, to: url, call.timeouts, end: call.end)
+            let proxy = proxies?.entry(for: url)
+            var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
-            let leg = Leg(url: url, route: route, start: start, call: call)
-            let key = PoolKey(origin: url.origin)
-            if endpoint == nil, let (connection, lease) = pool.takeIdle(key, route, at: start) {
+            let leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call)
+            if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, route, at: start) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {
@@ -122,9 +124,11 @@ final class ClientCore: Sendable {
     func route(
         of request: Request,
         to url: HTTPURL,
+        over proxy: ProxyEntry?,
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Route {
+        if let proxy, proxy.proxy.lookup == .byProxy { return .byProxy }
         do throws(CallFailure) {
             if let known = try addresses.knownRoute(for: request, to: url) { return known }
             let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
@@ -146,8 +150,7 @@ final class ClientCore: Sendable {
         )
         let turn: ConnectionPool.Turn
         do throws(CallFailure) {
-            let key = PoolKey(origin: leg.url.origin)
-            turn = try await pool.checkOut(key, leg.route, fresh: fresh, patience)
+            turn = try await pool.checkOut(leg.poolKey, leg.route, fresh: fresh, patience)
         } catch {
             throw DialFailure(cause: error)
         }
@@ -155,7 +158,13 @@ final class ClientCore: Sendable {
         case .reuse(let connection, let lease): return (connection, lease, true)
         case .dial(let lease):
             do throws(DialFailure) {
-                let connection = try await dialler.dial(leg.url, leg.route, leg.timeouts, end: leg.end)
+                let connection = try await dialler.dial(
+                    leg.url,
+                    leg.route,
+                    over: leg.proxy,
+                    leg.timeouts,
+                    end: leg.end
+                )
                 pool.admit(connection, lease)
                 return (connection, lease, false)
             } catch {
@@ -246,7 +255,7 @@ final class ClientCore: Sendable {
             guard upload.isFinished else { throw .failed(.response, .connectionClosed) }
         }
         guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
-        pool.release(lease)
+        pool.part(with: reading.exchange.connection, lease)
         let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
         return ResponseBody(content: .arriving(PendingStream(stream)))
     }

@@ -13,6 +13,8 @@ extension HTTPClient {
         public var resolver: (any Resolver)?
         /// What no request may connect to, whoever names the address; nothing is forbidden.
         public var vetting: AddressVetting?
+        /// Over which proxy requests go; over none.
+        public var proxy = ProxySettings()
         /// How addresses are tried where there are several for one name.
         public var dialling = DiallingSettings()
         /// Whom to trust, who we are, and which versions of TLS to speak.

@@ -29,6 +29,10 @@ final class Connection: @unchecked Sendable {
     /// Under a lock nobody can overlap.
     @exclusivity(unchecked) private var notes = PoolStay()
     private let tls: TLSConnection?
+    /// The TLS to a proxy, on which the other one sits.
+    private let outer: TLSConnection?
+    /// Set where each request is handed to a proxy whole.
+    let forwarding: Forwarding?
     // There is one owner at a time, so Swift need not look for overlapping access while it runs: that would be
     // one instruction in twenty of a small request.
     @exclusivity(unchecked) private var reader: ResponseReader
@@ -46,9 +50,16 @@ final class Connection: @unchecked Sendable {
     /// Whether it must not serve again, although nothing is wrong with its bytes.
     private(set) var isRetired = false
 
-    init(socket: Socket, tls: TLSConnection?, facts: ConnectionFacts, reader: consuming ResponseReader) {
-        self.socket = socket
-        self.tls = tls
+    init(
+        _ link: Link,
+        facts: ConnectionFacts,
+        reader: consuming ResponseReader,
+        forwarding: Forwarding? = nil
+    ) {
+        socket = link.socket
+        tls = link.tls
+        outer = link.outer
+        self.forwarding = forwarding
         self.facts = facts
         unsafe self.reader = reader
     }
@@ -63,6 +74,11 @@ final class Connection: @unchecked Sendable {
     /// This exchange is its last one.
     func retire() {
         isRetired = true
+    }
+
+    /// Gives the link to somebody else: it is no longer this connection's to close.
+    func giveAway() {
+        isClosed = true
     }
 
     /// From here on one task may read and another one write.
@@ -81,6 +97,7 @@ final class Connection: @unchecked Sendable {
             guard !isClosed else { return }
             isClosed = true
             tls?.close()
+            outer?.close()
             socket.close()
         }
     }
@@ -105,6 +122,7 @@ final class Connection: @unchecked Sendable {
         unparsed = 0..<0
         unsafe reader.releaseMemory()
         tls?.releaseBuffers()
+        outer?.releaseBuffers()
         return true
     }
 
@@ -115,7 +133,7 @@ final class Connection: @unchecked Sendable {
     var mayHaveInput: Bool {
         if socket.hasNews { return true }
         guard let tls else { return false }
-        return exclusively { tls.hasPending }
+        return exclusively { tls.hasPending || outer?.hasPending ?? false }
     }
 
     /// Makes room for at least `count` bytes in `buffer`, without moving what is unparsed.

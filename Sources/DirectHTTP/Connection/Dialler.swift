@@ -13,7 +13,7 @@ struct Dialler: Sendable {
         self.secrets = secrets
     }
 
-    private var loop: EventLoop { settings.loop }
+    var loop: EventLoop { settings.loop }
 
     /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
     /// those that the route falls back to.
@@ -24,29 +24,67 @@ struct Dialler: Sendable {
     func dial(
         _ url: HTTPURL,
         _ route: Route,
+        over proxy: ProxyEntry? = nil,
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(timeouts: timeouts, end: end)
         let destination = Destination(url)
-        var choice = try await choice(destination, route, limits)
-        var unreachable: [Endpoint]?
+        let maker = LinkMaker(destination: destination, limits: limits, secrets: secrets, loop: loop)
+        if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
+        let vetting = settings.vetting
+        let choice = try await choice(destination, route, limits)
+        let found = try await search(choice, destination, limits) { endpoint throws(AttemptFailure) in
+            // Just before it is dialled, whoever named it: nothing can come in between.
+            if let refusal = vetting?.refusal(of: endpoint, for: destination) {
+                throw .failed(.connect, .refused(refusal))
+            }
+            guard let proxy else { return try await maker.link(to: endpoint) }
+            return try await link(maker, to: endpoint, over: proxy)
+        }
+        return connection(found, destination, route, proxy)
+    }
+
+    /// What has been found: a link, and all that was tried before.
+    struct Found {
+        let link: Link
+        let trial: Trial
+        let choice: Choice
+        let attempts: [Attempt]
+        let isFallback: Bool
+    }
+
+    /// A link to one of these addresses, or of those behind them.
+    func search(
+        _ choice: Choice,
+        _ destination: Destination,
+        _ limits: DialLimits,
+        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
+    ) async throws(DialFailure) -> Found {
+        var choice = choice
         var earlier: [Attempt] = []
+        var isFallback = false
         while true {
-            let outcome = await race(destination, choice, limits).run()
+            let outcome = await race(destination, choice, limits, attempt).run()
             learn(outcome, destination, choice)
             let attempts = earlier + attempts(outcome, choice.source)
             if let index = outcome.decisive, let link = outcome.trials[index].link {
-                return connection(link, outcome.trials[index], destination, choice, attempts, unreachable)
+                return Found(
+                    link: link,
+                    trial: outcome.trials[index],
+                    choice: choice,
+                    attempts: attempts,
+                    isFallback: isFallback
+                )
             }
             if let failure = outcome.decisiveFailure { throw failure.with(attempts) }
-            unreachable = unreachable ?? choice.endpoints
             choice = try await next(after: choice, attempts, limits)
+            isFallback = true
             earlier = attempts
         }
     }
 
-    private func choice(
+    func choice(
         _ destination: Destination,
         _ route: Route,
         _ limits: DialLimits
@@ -55,7 +93,7 @@ struct Dialler: Sendable {
         case .literal(let address, let port):
             return Choice([Endpoint(address, port: port)], port: port, .url)
         case .chosen(let choice): return choice
-        case .system:
+        case .system, .byProxy:
             let start = Instant.now
             let addresses = try await askSystem(destination.host.description, limits)
             var choice = Choice(addresses.map { Endpoint($0) }, port: destination.port, .system)
@@ -80,27 +118,24 @@ struct Dialler: Sendable {
         }
     }
 
-    private func race(_ destination: Destination, _ choice: Choice, _ limits: DialLimits) -> Race {
-        let maker = LinkMaker(
-            destination: destination,
-            limits: limits,
-            secrets: secrets,
-            vetting: settings.vetting,
-            loop: loop
-        )
+    private func race(
+        _ destination: Destination,
+        _ choice: Choice,
+        _ limits: DialLimits,
+        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
+    ) -> Race {
         let isOrdered = choice.isStrictlyOrdered || settings.dialling.keepsOrder
         // A single address has no rank among others: nothing is remembered of it, nothing looked up.
         let isFree = choice.endpoints.count > 1 && !isOrdered
+        let endpoints = choice.endpoints
         return Race(
-            endpoints: isFree
-                ? memory.order(choice.endpoints, for: destination, at: .now) : choice.endpoints,
+            endpoints: isFree ? memory.order(endpoints, for: destination, at: .now) : endpoints,
             stagger: isOrdered ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
             end: limits.end,
-            loop: loop
-        ) { endpoint throws(AttemptFailure) in
-            try await maker.link(to: endpoint)
-        }
+            loop: loop,
+            attempt: attempt
+        )
     }
 
     /// Where the route leads when none of its addresses would do.
@@ -164,28 +199,38 @@ struct Dialler: Sendable {
     }
 
     private func connection(
-        _ link: Link,
-        _ trial: Trial,
+        _ found: Found,
         _ destination: Destination,
-        _ choice: Choice,
-        _ attempts: [Attempt],
-        _ unreachable: [Endpoint]?
+        _ route: Route,
+        _ proxy: ProxyEntry?
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
-            endpoint: trial.endpoint,
-            source: choice.source,
-            tls: link.tls?.facts,
-            failedAttempts: attempts,
-            resolveTime: choice.resolveTime,
-            connectTime: link.connectTime,
-            tlsTime: link.tlsTime,
-            birth: trial.end,
-            followsAnswers: choice.report != nil,
-            standsInFor: unreachable
+            endpoint: found.trial.endpoint,
+            source: found.choice.source,
+            tls: found.link.tls?.facts,
+            failedAttempts: found.attempts,
+            resolveTime: found.choice.resolveTime,
+            connectTime: found.link.connectTime,
+            tlsTime: found.link.tlsTime,
+            birth: found.trial.end,
+            followsAnswers: found.choice.report != nil,
+            standsInFor: found.isFallback ? route.answer : nil,
+            proxy: proxy.map { "\($0.proxy)" }
         )
+        return connection(found.link, facts)
+    }
+
+    func connection(_ link: Link, _ facts: ConnectionFacts, forwarding: Forwarding? = nil) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
-        return Connection(socket: link.socket, tls: link.tls, facts: facts, reader: reader)
+        return Connection(link, facts: facts, reader: reader, forwarding: forwarding)
+    }
+}
+
+extension AddressVetting {
+    /// Why not to connect there.
+    func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
+        refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
     }
 }
 

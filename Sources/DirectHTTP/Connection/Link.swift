@@ -4,6 +4,8 @@ internal import DirectTLS
 /// What bytes to a server flow over: a socket, and the TLS on it, agreed and checked.
 struct Link: Sendable {
     let socket: Socket
+    /// The TLS to a proxy, below that to the server.
+    var outer: TLSConnection?
     /// Nothing for plain HTTP.
     var tls: TLSConnection?
     var connectTime: Duration
@@ -14,6 +16,7 @@ struct Link: Sendable {
 
     func close() {
         tls?.close()
+        outer?.close()
         socket.close()
     }
 }
@@ -23,34 +26,29 @@ struct LinkMaker: Sendable {
     let destination: Destination
     let limits: DialLimits
     let secrets: TLSSecrets
-    let vetting: AddressVetting?
     let loop: EventLoop
 
     /// A link to this address, whose certificate, if there is to be one, has been accepted.
     func link(to endpoint: Endpoint) async throws(AttemptFailure) -> Link {
         let start = Instant.now
-        // Just before it is dialled, whoever named it: nothing can come in between.
-        if let vetting,
-            let refusal = vetting.refusal(
-                of: endpoint.address,
-                for: destination.host,
-                port: endpoint.port ?? destination.port
-            )
-        {
-            throw .failed(.connect, .refused(refusal))
-        }
         let socket = try await openSocket(endpoint)
         var link = Link(socket: socket, connectTime: Instant.now.since(start))
         guard destination.isSecure else { return link }
-        let connected = Instant.now
+        try await secure(&link)
+        return link
+    }
+
+    /// Puts TLS on a link, or closes it.
+    func secure(_ link: inout Link) async throws(AttemptFailure) {
+        let start = Instant.now
         do throws(AttemptFailure) {
-            link.tls = try await secure(socket)
+            let transport = link.outer?.transport ?? link.socket.transport
+            link.tls = try await secure(link.socket, transport)
         } catch {
-            socket.close()
+            link.close()
             throw error
         }
-        link.tlsTime = Instant.now.since(connected)
-        return link
+        link.tlsTime = Instant.now.since(start)
     }
 
     private func openSocket(_ endpoint: Endpoint) async throws(AttemptFailure) -> Socket {
@@ -74,7 +72,9 @@ struct LinkMaker: Sendable {
     }
 
     /// No byte of a request is written before this has returned: the certificate has been accepted by then.
-    private func secure(_ socket: Socket) async throws(AttemptFailure) -> TLSConnection {
+    private func secure(_ socket: Socket, _ transport: TLSTransport) async throws(AttemptFailure)
+        -> TLSConnection
+    {
         let context: TLSContext
         do throws(CallFailure) {
             // No part of the handshake: only the limit for everything bounds it.
@@ -87,7 +87,7 @@ struct LinkMaker: Sendable {
             tls = try TLSConnection(
                 context: context,
                 identity: try destination.serverIdentity,
-                transport: socket.transport,
+                transport: transport,
                 sessions: secrets.sessions,
                 port: destination.port
             )

@@ -22,6 +22,46 @@ extension Socket {
     }
 }
 
+extension TLSConnection {
+    /// The seam between TLS and the TLS to a proxy below it, which must outlive it.
+    var transport: TLSTransport {
+        unsafe TLSTransport(
+            context: Unmanaged.passUnretained(self).toOpaque(),
+            read: { context, target, count in
+                guard let context = unsafe context else { return TLSTransport.failure(errno: 0) }
+                return unsafe Unmanaged<TLSConnection>.fromOpaque(context)._withUnsafeGuaranteedRef { below in
+                    switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
+                    {
+                    case .bytes(let count): count
+                    case .wantsRead: TLSTransport.wouldBlock
+                    case .wantsWrite: TLSTransport.wouldBlockCrosswise
+                    case .closeNotify, .truncated: TLSTransport.endOfStream
+                    case .failed(let error): TLSTransport.failure(errno: error.errno)
+                    }
+                }
+            },
+            write: { context, source, count in
+                guard let context = unsafe context else { return TLSTransport.failure(errno: 0) }
+                return unsafe Unmanaged<TLSConnection>.fromOpaque(context)._withUnsafeGuaranteedRef { below in
+                    switch unsafe below.write(UnsafeRawBufferPointer(start: source, count: count)) {
+                    case .bytes(let count): count
+                    case .wantsWrite: TLSTransport.wouldBlock
+                    case .wantsRead: TLSTransport.wouldBlockCrosswise
+                    case .failed(let error): TLSTransport.failure(errno: error.errno)
+                    }
+                }
+            }
+        )
+    }
+}
+
+extension TLSError {
+    /// What the layer above is told of it; 0 if the fault was no system call's.
+    fileprivate var errno: Int32 {
+        if case .connectionLost(let errno) = self { errno } else { 0 }
+    }
+}
+
 private func answer(_ outcome: Socket.Outcome) -> Int {
     switch outcome {
     case .moved(let count): count

@@ -188,10 +188,13 @@ struct Exchange {
         _ framing: BodyFraming
     ) throws(CallFailure) -> Int {
         let isTunnel = request.method.isConnect
-        let target = isTunnel ? url.tunnelBytes : url.targetBytes
+        let forwarding = connection.forwarding
+        let target =
+            isTunnel ? url.tunnelBytes : forwarding == nil ? url.targetBytes : url.absoluteTargetBytes
         let authority = isTunnel ? target : url.authorityBytes
         let isComplete = asked == nil && request.body.contentType == nil
-        let headers = isComplete ? request.headers : request.completedHeaders(defaults)
+        var headers = isComplete ? request.headers : request.completedHeaders(defaults)
+        if connection.facts.proxy != nil { headers.addressProxy(forwarding) }
         let bound = RequestWriter.headSizeBound(
             method: request.method,
             target: target,
@@ -231,7 +234,19 @@ extension Request {
     }
 }
 
+extension Headers {
+    /// What is for the proxy goes to the proxy, and to nobody behind it.
+    fileprivate mutating func addressProxy(_ forwarding: Forwarding?) {
+        let name = "Proxy-Authorization"
+        if forwarding == nil || forwarding?.authorization != nil { remove(name) }
+        if let authorization = forwarding?.authorization { add(name, authorization) }
+    }
+}
+
 extension HTTPURL {
+    /// The whole URL, as a request to a proxy names it (RFC 9112, section 3.2.2).
+    fileprivate var absoluteTargetBytes: [UInt8] { Array("http://".utf8) + authorityBytes + targetBytes }
+
     /// Where a tunnel leads: host and port, also the default one (RFC 9110, section 9.3.6).
     fileprivate var tunnelBytes: [UInt8] {
         port == scheme.defaultPort ? authorityBytes + Array(":\(port)".utf8) : authorityBytes

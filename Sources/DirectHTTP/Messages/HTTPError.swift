@@ -16,6 +16,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case resolve
         /// Waiting for a connection to become free.
         case queue
+        /// Reaching a proxy, and asking it for the way to the server.
+        case proxy
         /// Connecting to an address.
         case connect
         /// The TLS handshake, which includes all checks of the certificate.
@@ -46,6 +48,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The attempt was stopped, because another address decided the matter first.
         case overtaken
         case tls(TLSError)
+        /// The proxy did not lead to the server.
+        indirect case proxy(ProxyFault)
         /// The peer, or the request, broke the grammar of HTTP/1.1.
         case http(HTTP1Error)
         /// The phase, or the request as a whole, took longer than this.
@@ -119,6 +123,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .resolver(let error): "\(error)"
         case .refused(let refusal): "\(refusal)"
         case .system(let error): "\(error)"
+        case .proxy(let fault): "\(fault)"
         case .overtaken: "overtaken by another address"
         case .tls(let error): "\(error)"
         case .http(let error): "\(error)"

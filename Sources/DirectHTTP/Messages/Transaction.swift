@@ -20,6 +20,9 @@ public struct Transaction: Sendable, CustomStringConvertible {
     public var endpoint: Endpoint { connection.endpoint }
     /// Where that address came from.
     public var source: AddressSource { connection.source }
+    /// The proxy that the bytes went over, without user and password. If it was given the name, the endpoint is
+    /// its own.
+    public var proxy: String? { connection.proxy }
     /// What was agreed in the TLS handshake; nothing for `http`.
     public var tls: TLSFacts? { connection.tls }
     /// The addresses that were tried in vain before this one.
@@ -38,6 +41,7 @@ public struct Transaction: Sendable, CustomStringConvertible {
 
     public var description: String {
         var text = "\(name) at \(endpoint) (\(source)), "
+        if let proxy { text += "over \(proxy), " }
         text += isReused ? "reused" : "new connection"
         if let tls { text += ", \(tls)" }
         return text + ", response after \(responseTime)"
@@ -60,6 +64,7 @@ final class ConnectionFacts: Sendable {
     let followsAnswers: Bool
     /// The answer none of whose addresses could be reached, so that this one had to do.
     let standsInFor: [Endpoint]?
+    let proxy: String?
 
     init(
         name: String,
@@ -72,7 +77,8 @@ final class ConnectionFacts: Sendable {
         tlsTime: Duration?,
         birth: Instant,
         followsAnswers: Bool,
-        standsInFor: [Endpoint]?
+        standsInFor: [Endpoint]?,
+        proxy: String? = nil
     ) {
         self.name = name
         self.endpoint = endpoint
@@ -85,6 +91,7 @@ final class ConnectionFacts: Sendable {
         self.birth = birth
         self.followsAnswers = followsAnswers
         self.standsInFor = standsInFor
+        self.proxy = proxy
     }
 
     /// Whether the route's own addresses could not be reached when this connection was made, and it was made

@@ -39,8 +39,9 @@ extension ClientCore {
     private func warmOne(_ request: Request, _ url: HTTPURL, _ gathering: Gathering) async -> DialFailure? {
         let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: .now)
         do throws(DialFailure) {
-            let route = try await route(of: request, to: url, call.timeouts, end: call.end)
-            let leg = Leg(url: url, route: route, start: call.start, call: call)
+            let proxy = proxies?.entry(for: url)
+            let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
+            let leg = Leg(url: url, route: route, proxy: proxy, start: call.start, call: call)
             let (connection, lease, _) = try await self.connection(for: leg, fresh: false)
             for (connection, lease) in gathering.arrive(connection, lease) {
                 pool.checkIn(connection, lease, at: .now)

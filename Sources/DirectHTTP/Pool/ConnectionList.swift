@@ -20,6 +20,8 @@ public struct ConnectionList: Sendable, CustomStringConvertible {
 public struct OriginConnections: Sendable, CustomStringConvertible {
     /// Scheme, name and port.
     public let origin: Origin
+    /// The proxy they lead over, without user and password; nothing if they lead over none.
+    public let proxy: String?
     /// Those that are there, the oldest first.
     public let connections: [ConnectionState]
     /// How many more are being made.
@@ -29,13 +31,15 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
 
     init(_ origin: ConnectionPool.Machine.Origin, at now: Instant) {
         self.origin = origin.key.origin
+        proxy = origin.key.proxy.map { "\($0.proxy)" }
         connections = origin.members.map { ConnectionState($0, at: now) }
         dialling = origin.open - origin.members.count
         waiting = origin.waiting.count
     }
 
     public var description: String {
-        var text = "\(origin): \(connections.count) open"
+        let way = proxy.map { " over \($0)" } ?? ""
+        var text = "\(origin)\(way): \(connections.count) open"
         if dialling > 0 { text += ", \(dialling) being made" }
         if waiting > 0 { text += ", \(waiting) waiting" }
         for connection in connections { text += "\n  \(connection)" }

@@ -117,6 +117,11 @@ final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, lease.origin) }
     }
 
+    /// A connection leaves for good, open as it is.
+    func part(with connection: Connection, _ lease: Lease) {
+        decide { $0.release(connection, lease.origin) }
+    }
+
     /// Gives back the leave to dial: it has come to nothing.
     func release(_ lease: Lease) {
         decide { $0.release(lease.origin) }

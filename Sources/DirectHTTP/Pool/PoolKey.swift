@@ -7,13 +7,15 @@ internal import DirectIO
 /// never change, so these need no place in here.
 struct PoolKey: Hashable {
     let origin: Origin
-}
+    /// The same proxy with other credentials is another one.
+    var proxy: ProxyEntry?
 
-extension Route {
-    /// Where a resolver's answer leads; nothing if it was not a resolver that said so.
-    var answer: [Endpoint]? {
-        guard case .chosen(let choice) = self, choice.report != nil else { return nil }
-        return choice.endpoints
+    static func == (left: PoolKey, right: PoolKey) -> Bool {
+        left.proxy === right.proxy && left.origin == right.origin
+    }
+
+    func hash(into hasher: inout Hasher) {
+        origin.hash(into: &hasher)
     }
 }
 

@@ -1,0 +1,143 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// Dialling over a proxy.
+extension Dialler {
+    /// A connection to wherever the proxy finds the URL's name.
+    func dial(_ url: HTTPURL, _ maker: LinkMaker, by entry: ProxyEntry) async throws(DialFailure)
+        -> Connection
+    {
+        if let vetting = settings.vetting {
+            // What is not seen cannot be vetted: a name that leads inside must not get there over a proxy.
+            guard let address = url.host.address else {
+                throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
+            }
+            if let refusal = vetting.refusal(of: Endpoint(address, port: url.port), for: maker.destination) {
+                throw DialFailure(cause: .failed(.proxy, .refused(refusal)))
+            }
+        }
+        let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
+        let found = try await line(to: entry, maker.limits)
+        var link = found.link
+        if forwarding == nil {
+            do throws(AttemptFailure) {
+                link = try await tunnel(maker, .host(url.host, port: url.port), found, entry)
+            } catch {
+                throw DialFailure(
+                    cause: error.cause,
+                    endpoint: found.trial.endpoint,
+                    attempts: found.attempts
+                )
+            }
+        }
+        let facts = ConnectionFacts(
+            name: url.host.description,
+            endpoint: found.trial.endpoint,
+            source: .proxy,
+            // What was agreed with the proxy says nothing about the server.
+            tls: forwarding == nil ? link.tls?.facts : nil,
+            failedAttempts: found.attempts,
+            resolveTime: found.choice.resolveTime,
+            connectTime: link.connectTime,
+            tlsTime: link.tlsTime,
+            birth: .now,
+            followsAnswers: false,
+            standsInFor: nil,
+            proxy: "\(entry.proxy)"
+        )
+        return connection(link, facts, forwarding: forwarding)
+    }
+
+    /// A link to an address that was chosen on this side.
+    func link(
+        _ maker: LinkMaker,
+        to endpoint: Endpoint,
+        over entry: ProxyEntry
+    ) async throws(AttemptFailure) -> Link {
+        let found: Found
+        do throws(DialFailure) {
+            found = try await line(to: entry, maker.limits)
+        } catch {
+            // No other address of the server's would bring us to the proxy.
+            throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
+        }
+        let port = endpoint.port ?? maker.destination.port
+        return try await tunnel(maker, .address(endpoint.address, port: port), found, entry)
+    }
+
+    /// A link to the proxy itself. Its address is the business of whoever set it, and of no vetting.
+    private func line(to entry: ProxyEntry, _ limits: DialLimits) async throws(DialFailure) -> Found {
+        let proxy = entry.proxy
+        let destination = Destination(host: proxy.host, port: proxy.port, isSecure: proxy.scheme == .https)
+        let maker = LinkMaker(destination: destination, limits: limits, secrets: entry.secrets, loop: loop)
+        do throws(DialFailure) {
+            let choice = try await choice(destination, try route(to: proxy), limits)
+            return try await search(choice, destination, limits) { endpoint throws(AttemptFailure) in
+                try await maker.link(to: endpoint)
+            }
+        } catch {
+            guard case .failed(_, let reason) = error.cause else { throw error }
+            var failure = error
+            failure.cause = .failed(.proxy, reason)
+            throw failure
+        }
+    }
+
+    private func route(to proxy: Proxy) throws(DialFailure) -> Route {
+        if let addresses = proxy.addresses {
+            guard !addresses.isEmpty else { throw DialFailure(cause: .failed(.proxy, .noAddresses)) }
+            for case let fault? in addresses.lazy.map(\.fault) {
+                throw DialFailure(cause: .failed(.proxy, .address(fault)))
+            }
+            return .chosen(addresses, port: proxy.port, .staticMap)
+        }
+        if let address = proxy.host.address { return .literal(address, port: proxy.port) }
+        return .system
+    }
+
+    /// Asks the proxy for the way to the target, and shakes hands with who answers at its end.
+    private func tunnel(
+        _ maker: LinkMaker,
+        _ target: ProxyTarget,
+        _ found: Found,
+        _ entry: ProxyEntry
+    ) async throws(AttemptFailure) -> Link {
+        let start = Instant.now
+        let limits = maker.limits
+        let line = found.link
+        let facts = ConnectionFacts(
+            name: entry.proxy.host.description,
+            endpoint: found.trial.endpoint,
+            source: .proxy,
+            tls: nil,
+            failedAttempts: [],
+            resolveTime: nil,
+            connectTime: line.connectTime,
+            tlsTime: nil,
+            birth: start,
+            followsAnswers: false,
+            standsInFor: nil
+        )
+        let conversation = ProxyConversation(
+            connection: connection(line, facts),
+            entry: entry,
+            target: target,
+            patience: limits.patience(.proxy, limits.timeouts.connect)
+        )
+        // Where this throws, the connection closes the link behind it.
+        try await conversation.open()
+        conversation.connection.giveAway()
+        let time = line.connectTime + (line.tlsTime ?? .zero) + Instant.now.since(start)
+        var link = Link(socket: line.socket, outer: line.tls, connectTime: time)
+        if maker.destination.isSecure { try await maker.secure(&link) }
+        return link
+    }
+
+    private func authorization(of entry: ProxyEntry) throws(DialFailure) -> String? {
+        do throws(ProxyFault) {
+            return try entry.authorization()
+        } catch {
+            throw DialFailure(cause: .failed(.proxy, .proxy(error)))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import DirectIO
+
+/// The bytes of SOCKS version 5 (RFC 1928), and of its user names and passwords (RFC 1929): no I/O.
+struct SOCKSDialogue {
+    let credentials: Proxy.Credentials?
+
+    /// Which ways of saying who we are the proxy may choose from.
+    func greeting() throws(ProxyFault) -> [UInt8] {
+        guard let credentials else { return [Self.version, 1, Method.none] }
+        guard (1...255).contains(credentials.user.utf8.count),
+            (1...255).contains(credentials.password.utf8.count)
+        else { throw .unfitCredentials }
+        return [Self.version, 2, Method.none, Method.password]
+    }
+
+    /// What the proxy has chosen.
+    func wantsCredentials(_ choice: [UInt8]) throws(ProxyFault) -> Bool {
+        guard choice.count == 2, choice[0] == Self.version else { throw .notAProxy }
+        switch choice[1] {
+        case Method.none: return false
+        case Method.password where credentials != nil: return true
+        default: throw .noCommonMethod
+        }
+    }
+
+    /// Who we are. The lengths have been looked at in the greeting.
+    func introduction() -> [UInt8] {
+        guard let credentials else { return [] }
+        let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
+        return [1, UInt8(truncatingIfNeeded: user.count)] + user
+            + [UInt8(truncatingIfNeeded: password.count)] + password
+    }
+
+    func checkWelcome(_ answer: [UInt8]) throws(ProxyFault) {
+        guard answer.count == 2, answer[0] == 1 else { throw .notAProxy }
+        guard answer[1] == 0 else { throw .wrongCredentials }
+    }
+
+    /// The request to connect.
+    func request(for target: ProxyTarget) throws(ProxyFault) -> [UInt8] {
+        var bytes: [UInt8] = [Self.version, Self.connect, 0]
+        if let address = target.address {
+            bytes.append(address.family == .v4 ? Kind.v4 : Kind.v6)
+            bytes += address.bytes
+        } else if case .host(.name(let name), _) = target {
+            // Here a client once wrote past its buffer (CVE-2023-38545).
+            guard let length = UInt8(exactly: name.bytes.count) else { throw .nameTooLong }
+            bytes += [Kind.name, length]
+            bytes += name.bytes
+        }
+        return bytes + [UInt8(truncatingIfNeeded: target.port >> 8), UInt8(truncatingIfNeeded: target.port)]
+    }
+
+    /// How many bytes follow the first five of a reply, if that is one of success.
+    func lengthOfRest(after head: [UInt8]) throws(ProxyFault) -> Int {
+        guard head.count == 5, head[0] == Self.version else { throw .notAProxy }
+        guard head[1] == 0 else { throw .socksReply(head[1]) }
+        // An address less the byte that is here already, or a name less its length, and a port.
+        switch head[3] {
+        case Kind.v4: return 3 + 2
+        case Kind.v6: return 15 + 2
+        case Kind.name: return Int(head[4]) + 2
+        default: throw .notAProxy
+        }
+    }
+
+    private static let version: UInt8 = 5
+    private static let connect: UInt8 = 1
+
+    private enum Method {
+        static let none: UInt8 = 0
+        static let password: UInt8 = 2
+    }
+
+    private enum Kind {
+        static let v4: UInt8 = 1
+        static let name: UInt8 = 3
+        static let v6: UInt8 = 4
+    }
+}

@@ -1,0 +1,12 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// The value of an environment variable; nothing if it is not set.
+package func environmentValue(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+}

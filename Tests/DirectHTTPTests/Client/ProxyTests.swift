@@ -1,0 +1,252 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Over a proxy", .timeLimit(.minutes(1)))
+struct ProxyTests {
+    private let origin: FixtureServer
+
+    init() throws {
+        origin = try FixtureServer.secure("a.test", on: "127.0.0.2") { request in
+            .text("\(request.serverName ?? "-") \(request.headers["host"] ?? "-")")
+        }
+    }
+
+    private func proxyServer(
+        _ security: FixtureSecurity = .plain,
+        _ routes: [String: String]? = nil,
+        credentials: String? = nil,
+        refusal: FixtureProxy.Refusal? = nil
+    ) throws -> FixtureServer {
+        let routes = routes ?? ["a.test:443": origin.authority, "127.0.0.9:443": origin.authority]
+        let proxy = FixtureProxy(routes, credentials: credentials, refusal: refusal)
+        return try FixtureServer.start(security, on: "127.0.0.3", behaviour: .proxy(proxy))
+    }
+
+    private func client(_ server: FixtureServer, _ scheme: String = "http", user: String = "") throws
+        -> HTTPClient
+    {
+        var proxy = try Proxy("\(scheme)://\(user)proxy.test:\(server.port)")
+        proxy.addresses = [server.endpoint]
+        return HTTPClient.trusting { $0.proxy = ProxySettings(proxy) }
+    }
+
+    private func secret(_ server: FixtureServer) -> String { server.records.map(\.receivedText).joined() }
+
+    @Test("https goes through CONNECT with the name, and the name goes on to decide everything else")
+    func connect() async throws {
+        let server = try proxyServer()
+        let client = try client(server)
+        var request = Request(
+            .get,
+            "https://a.test/",
+            headers: ["Cookie": "secret=1", "Authorization": "Bearer t"]
+        )
+        let response = try await client.fetch(request)
+        #expect(response.text == "a.test a.test")
+        #expect(response.transaction?.proxy == "http://proxy.test:\(server.port)")
+        #expect(response.transaction?.source == .proxy)
+        #expect(response.transaction?.endpoint == server.endpoint)
+        #expect(response.transaction?.tls?.version == .tls13)
+        request.headers = [:]
+        #expect(try await client.fetch(request).isReused)
+        let head = secret(server).prefix(60)
+        #expect(head.hasPrefix("CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n"), "\(head)")
+        #expect(origin.requests.first?.headers["cookie"] == "secret=1")
+        #expect(client.connections.origins.first?.proxy == "http://proxy.test:\(server.port)")
+    }
+
+    @Test("user and password go to the proxy alone, and a wrong one is an error with status and words")
+    func credentials() async throws {
+        let server = try proxyServer(credentials: "me:s:cret")
+        let response = try await client(server, user: "me:s%3Acret@").get("https://a.test/")
+        #expect(response.status == 200)
+        #expect(secret(server).contains("Proxy-Authorization: Basic bWU6czpjcmV0\r\n"))
+        #expect(origin.requests.allSatisfy { $0.headers["proxy-authorization"] == nil })
+        for user in ["", "me:wrong@"] {
+            let error = try await httpError { try await client(server, user: user).get("https://a.test/") }
+            #expect(error.phase == .proxy)
+            let refusal = try #require(error.refusal)
+            #expect(refusal.status == 407)
+            #expect(refusal.headers["proxy-authenticate"] == "Basic realm=\"fixture\"")
+            #expect(String(decoding: refusal.body, as: UTF8.self) == "who? me")
+            #expect(!error.description.contains("wrong"))
+        }
+    }
+
+    @Test("a request's own Proxy-Authorization does not reach the server behind a tunnel")
+    func ownField() async throws {
+        let server = try proxyServer()
+        let request = Request(.get, "https://a.test/", headers: ["Proxy-Authorization": "Basic eDp5"])
+        _ = try await client(server).fetch(request)
+        #expect(origin.requests.first?.headers["proxy-authorization"] == nil)
+    }
+
+    @Test("a proxy that says no is an error with its status, and no byte of the request is sent")
+    func refused() async throws {
+        let server = try proxyServer(refusal: .response("HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"))
+        let error = try await httpError { try await client(server).get("https://a.test/") }
+        #expect(error.phase == .proxy)
+        #expect(error.refusal?.status == 503)
+        #expect(error.endpoint == server.endpoint)
+        #expect(origin.records.isEmpty)
+        let silent = try proxyServer(refusal: .response("SSH-2.0-OpenSSH\r\n\r\n"))
+        #expect(try await httpError { try await client(silent).get("https://a.test/") }.phase == .proxy)
+        let early = try proxyServer(refusal: .response("HTTP/1.1 200 OK\r\n\r\nunasked"))
+        #expect(try await httpError { try await client(early).get("https://a.test/") }.phase == .proxy)
+    }
+
+    @Test("the TLS to the proxy carries the TLS to the server, each with its own name")
+    func nested() async throws {
+        let server = try proxyServer(.tls(testAuthority.certificate(for: "proxy.test")))
+        let client = try client(server, "https")
+        let body = pattern(at: 0, count: 300_000)
+        let response = try await client.fetch(Request(.post, "https://a.test/", body: .bytes(body)))
+        #expect(response.text == "a.test a.test")
+        #expect(server.records.map(\.serverName) == ["proxy.test"])
+        #expect(origin.records.map(\.serverName) == ["a.test"])
+        #expect(origin.requests.first?.bodyCount == 300_000)
+        #expect(try await client.get("https://a.test/").isReused)
+    }
+
+    @Test("a proxy whose certificate is for another name gets nothing")
+    func wrongProxy() async throws {
+        let server = try proxyServer(.tls(testAuthority.certificate(for: "a.test")))
+        let error = try await httpError { try await client(server, "https").get("https://a.test/") }
+        #expect(error.phase == .proxy)
+        #expect(error.tlsError == .nameMismatch(expected: "proxy.test", served: ["a.test"]))
+        #expect(server.records.allSatisfy { $0.receivedCount == 0 })
+    }
+
+    @Test("a wrong certificate behind the proxy is refused as it is without")
+    func wrongServer() async throws {
+        let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
+        let server = try proxyServer(.plain, ["a.test:443": wrong.authority])
+        let error = try await httpError { try await client(server).get("https://a.test/") }
+        #expect(error.phase == .tls)
+        #expect(error.tlsError == .nameMismatch(expected: "a.test", served: ["b.test"]))
+        #expect(wrong.requests.isEmpty)
+    }
+
+    @Test("http is handed to the proxy whole: the URL in the request line, Host and password")
+    func forwarding() async throws {
+        let server = try FixtureServer.start(on: "127.0.0.3") { request in
+            .text("\(request.target) \(request.headers["host"] ?? "-")")
+        }
+        let client = try client(server, user: "me:pw@")
+        #expect(
+            try await client.get("http://a.test:8080/x?y=1").text == "http://a.test:8080/x?y=1 a.test:8080"
+        )
+        #expect(server.requests.first?.headers["proxy-authorization"] == "Basic bWU6cHc=")
+        #expect(try await client.get("http://a.test:8080/").isReused)
+        #expect(try await !client.get("http://b.test/").isReused)
+    }
+
+    @Test("a pinned address goes through the proxy where that is asked for, and the name stays the name")
+    func pinned() async throws {
+        let server = try proxyServer()
+        var proxy = try Proxy("http://\(server.authority)")
+        proxy.lookup = .byClient
+        let client = HTTPClient.trusting { [proxy] in $0.proxy = ProxySettings(proxy) }
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["127.0.0.8", "127.0.0.9"]
+        let response = try await client.fetch(request)
+        #expect(response.text == "a.test a.test")
+        #expect(response.transaction?.endpoint == "127.0.0.9:443")
+        #expect(response.transaction?.failedAttempts.map(\.phase) == [.proxy])
+        #expect(secret(server).contains("CONNECT 127.0.0.9:443 HTTP/1.1"))
+        #expect(try await client.fetch(request).isReused)
+    }
+
+    @Test(
+        "SOCKS gets the address or the name, as its scheme says, and user and password",
+        arguments: ["", "me:pw@"]
+    )
+    func socks(user: String) async throws {
+        let credentials = user.isEmpty ? nil : "me:pw"
+        let server = try proxyServer(credentials: credentials)
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["127.0.0.9"]
+        let byAddress = try await client(server, "socks5", user: user).fetch(request)
+        #expect(byAddress.text == "a.test a.test")
+        #expect(byAddress.transaction?.endpoint == "127.0.0.9:443")
+        let byName = try await client(server, "socks5h", user: user).fetch(request)
+        #expect(byName.text == "a.test a.test")
+        #expect(byName.transaction?.endpoint == server.endpoint)
+        let plain = try FixtureServer.start(on: "127.0.0.2") { .text($0.target) }
+        let other = try proxyServer(.plain, ["b.test:80": plain.authority], credentials: credentials)
+        #expect(try await client(other, "socks5h", user: user).get("http://b.test/x").text == "/x")
+    }
+
+    @Test("what a SOCKS proxy refuses is an error that says why")
+    func socksRefused() async throws {
+        let closed = try proxyServer(credentials: "me:pw")
+        let error = try await httpError { try await client(closed, "socks5h").get("https://a.test/") }
+        #expect(error.phase == .proxy && error.description.contains("no way of saying who we are"))
+        let wrong = try await httpError {
+            try await client(closed, "socks5h", user: "me:no@").get("https://a.test/")
+        }
+        #expect(wrong.description.contains("does not accept user name and password"))
+        let forbidden = try proxyServer(refusal: .reply(2))
+        let reply = try await httpError { try await client(forbidden, "socks5h").get("https://a.test/") }
+        #expect(reply.description.contains("not allowed"))
+    }
+
+    @Test("a proxy that cannot be reached, or says nothing, is an error of the proxy's phase")
+    func unreachable() async throws {
+        let dead = try FixtureServer.refusing()
+        #expect(try await httpError { try await client(dead).get("https://a.test/") }.phase == .proxy)
+        let mute = try FixtureServer.start(behaviour: .bytes([.awaitClose]))
+        for scheme in ["http", "https", "socks5h"] {
+            var proxy = try Proxy("\(scheme)://\(mute.authority)")
+            proxy.addresses = [mute.endpoint]
+            let client = HTTPClient.trusting { [proxy] in
+                $0.proxy = ProxySettings(proxy)
+                $0.timeouts = Timeouts(connect: .milliseconds(50), tls: .milliseconds(50))
+            }
+            let error = try await httpError { try await client.get("https://a.test/") }
+            #expect(error.phase == .proxy)
+            #expect(error.isTimeout)
+        }
+        try await mute.waitUntil { $0.count == 3 && $0.allSatisfy { $0.end != nil } }
+    }
+
+    @Test("what a vetting cannot see it does not let pass")
+    func vetting() async throws {
+        let server = try proxyServer()
+        var proxy = try Proxy("http://\(server.authority)")
+        let allowingAll = AddressVetting { _, _, _ in nil }
+        let unseen = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            $0.vetting = allowingAll
+        }
+        #expect(try await httpError { try await unseen.get("https://a.test/") }.phase == .proxy)
+        #expect(server.records.isEmpty)
+        proxy.lookup = .byClient
+        let seen = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            $0.vetting = allowingAll
+        }
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["127.0.0.9"]
+        #expect(try await seen.fetch(request).status == 200)
+    }
+
+    @Test("exceptions are reached directly")
+    func exceptions() async throws {
+        let dead = try FixtureServer.refusing()
+        let proxy = try Proxy("http://\(dead.authority)"), exceptions = try ProxyExceptions("a.test")
+        let client = HTTPClient.trusting { $0.proxy = ProxySettings(proxy, except: exceptions) }
+        let response = try await client.fetch(origin.request("https://a.test/"))
+        #expect(response.transaction?.proxy == nil)
+        #expect(try await httpError { try await client.get("https://b.test/") }.phase == .proxy)
+    }
+}
+
+extension HTTPError {
+    fileprivate var refusal: ProxyRefusal? {
+        if case .proxy(.refused(let refusal)) = reason { refusal } else { nil }
+    }
+}

@@ -1,0 +1,117 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The settings of proxies")
+struct ProxyValueTests {
+    @Test("a proxy is read from a URL, and shown without user and password")
+    func reading() throws {
+        let proxy = try Proxy("https://me:p%40ss@Proxy.Test:8443/")
+        #expect(proxy.scheme == .https && proxy.port == 8443 && proxy.lookup == .byProxy)
+        #expect(proxy.credentials == Proxy.Credentials(user: "me", password: "p@ss"))
+        #expect("\(proxy)" == "https://proxy.test:8443")
+        var dumped = ""
+        dump(proxy, to: &dumped)
+        #expect(!dumped.contains("p@ss"))
+        #expect(try Proxy("proxy.test:3128").scheme == .http)
+        #expect(try Proxy("http://proxy.test").port == 80)
+        #expect(try Proxy("socks5://127.0.0.1").port == 1080)
+        #expect(try Proxy("socks5h://127.0.0.1:80").port == 80)
+        #expect(try Proxy("socks5://127.0.0.1").lookup == .byClient)
+        #expect(try Proxy("socks5h://me@[::1]").lookup == .byProxy)
+        #expect("\(try Proxy("SOCKS5H://[::1]"))" == "socks5h://[::1]:1080")
+    }
+
+    @Test(
+        "what is no proxy is refused",
+        arguments: [
+            "", "http://", "ftp://a.test", "http://a.test/path", "http://a.test?q", "a b",
+            "http://a.test:0x1",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: ProxyFault.self) { try Proxy(text) }
+    }
+
+    @Test("the environment is read as others read it, but for HTTP_PROXY, which comes from requests")
+    func environment() throws {
+        let variables = [
+            "HTTP_PROXY": "http://evil.test", "https_proxy": "http://low.test",
+            "HTTPS_PROXY": "http://high.test",
+            "NO_PROXY": "a.test, 10.0.0.0/8",
+        ]
+        let settings = try ProxySettings.from { variables[$0] }
+        #expect(settings.forHTTP == nil)
+        #expect(settings.forHTTPS?.host.description == "low.test")
+        #expect(settings.exceptions.contain(try Host("x.a.test"), port: 443))
+        let all = try ProxySettings.from { ["ALL_PROXY": "socks5://s.test", "http_proxy": "h.test:1"][$0] }
+        #expect(all.forHTTP?.port == 1 && all.forHTTPS?.scheme == .socks5)
+        #expect(throws: ProxyFault.self) { try ProxySettings.from { ["http_proxy": "ftp://x"][$0] } }
+        #expect(try ProxySettings.from { _ in nil } == ProxySettings())
+    }
+
+    @Test(
+        "exceptions are matched label by label, and addresses bit by bit",
+        arguments: [
+            ("example.com", "example.com", true), ("example.com", "www.example.com", true),
+            ("example.com", "evilexample.com", false), (".example.com", "www.example.com", true),
+            ("*.example.com", "www.example.com", true), ("example.com", "com", false),
+            ("EXAMPLE.com.", "example.com", true), ("example.com:443", "example.com", true),
+            ("example.com:80", "example.com", false), ("*", "anything.test", true), ("*", "::1", true),
+            ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "127.0.0.2", false),
+            ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false),
+            ("10.1.0.0/15", "10.0.3.4", true), ("0.0.0.0/0", "203.0.113.7", true),
+            ("0.0.0.0/0", "::1", false),
+            ("10.0.0.0/8", "::ffff:10.1.1.1", true), ("[::1]", "::1", true), ("::1", "::1", true),
+            ("2001:db8::/32", "2001:db8:ffff::1", true), ("2001:db8::/32", "2001:db9::1", false),
+            ("2001:db8::/65", "2001:db8::1", true), ("2001:db8::/65", "2001:db8:0:0:8000::1", false),
+            ("10.0.0.0/8", "10.example.com", false), ("a.test b.test", "b.test", true), ("", "a.test", false),
+            ("[::1]:443", "::1", true), ("[::1]:80", "::1", false),
+        ]
+    )
+    func exceptions(list: String, host: String, isException: Bool) throws {
+        #expect(try ProxyExceptions(list).contain(try Host(host), port: 443) == isException)
+    }
+
+    @Test(
+        "what is no exception is refused",
+        arguments: ["10.0.0.0/33", "a.test/8", "a_b^", "::1/129", "a.test:x", "/8"]
+    )
+    func notAnException(text: String) {
+        #expect(throws: ProxyFault.self) { try ProxyExceptions(text) }
+    }
+
+    @Test("a name of more than 255 bytes is never written into a SOCKS request")
+    func longName() throws {
+        let name = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 256))
+        let dialogue = SOCKSDialogue(credentials: nil)
+        #expect(throws: ProxyFault.self) { try dialogue.request(for: .host(.name(name), port: 1)) }
+        let longest = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 255))
+        let request = try dialogue.request(for: .host(.name(longest), port: 0x1234))
+        #expect(request.count == 4 + 1 + 255 + 2 && request[4] == 255 && request.suffix(2) == [0x12, 0x34])
+    }
+
+    @Test("SOCKS credentials that have no room are refused before a word is said")
+    func longCredentials() {
+        for (user, password) in [("", "x"), ("x", ""), (String(repeating: "u", count: 256), "x")] {
+            let dialogue = SOCKSDialogue(credentials: .init(user: user, password: password))
+            #expect(throws: ProxyFault.self) { try dialogue.greeting() }
+        }
+    }
+
+    @Test("answers that are not SOCKS are told from refusals")
+    func answers() throws {
+        let dialogue = SOCKSDialogue(credentials: nil)
+        #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 1, 0]) == 5)
+        #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 4, 0]) == 17)
+        #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 3, 200]) == 202)
+        for answer in [[4, 0, 0, 1, 0], [5, 0, 0, 9, 0], [5, 1, 0, 1, 0], [5]] as [[UInt8]] {
+            #expect(throws: ProxyFault.self) { try dialogue.lengthOfRest(after: answer) }
+        }
+        // Who we are is never said where nobody was promised it.
+        #expect(throws: ProxyFault.self) { try dialogue.wantsCredentials([5, 2]) }
+        #expect(throws: ProxyFault.self) { try dialogue.wantsCredentials([5, 0xFF]) }
+        #expect(try !dialogue.wantsCredentials([5, 0]))
+    }
+}

@@ -203,7 +203,10 @@ import Testing
             "\(host)@\(index % 20 == 3 ? silent.authority : server.authority)"
         }
         let start = Instant.now
-        let outcome = try await SNIProbeTests.probe(words + ["-t", "3s", "--skip-default"], trusting: root.rootPEM)
+        let outcome = try await SNIProbeTests.probe(
+            words + ["-t", "3s", "--skip-default"],
+            trusting: root.rootPEM
+        )
         #expect(Instant.now.since(start) < .seconds(3 + 2))
         #expect(outcome.records.count == 200)
         #expect(outcome.code == 28)

@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
+        .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
         .executable(name: "sni-probe", targets: ["sni-probe"]),
@@ -64,10 +65,15 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectIO", "DirectTLS", "DirectJSON"],
             swiftSettings: memorySafe
         ),
+        .target(
+            name: "DirectHTTPFoundation",
+            dependencies: ["DirectHTTP", "DirectIO"],
+            swiftSettings: manners
+        ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
         .executableTarget(
             name: "tls-fixtures",
-            dependencies: ["DirectHTTP", "DirectHTTP1", "DirectJSON", "TLSFixtures"],
+            dependencies: ["DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures"],
             swiftSettings: manners
         ),
         .target(
@@ -84,16 +90,25 @@ let package = Package(
             swiftSettings: manners
         ),
         .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),
-        .testTarget(name: "DirectCodingTests", dependencies: ["DirectCoding"], swiftSettings: manners),
+        .testTarget(
+            name: "DirectCodingTests",
+            dependencies: ["DirectCoding", "CDirectZlib"],
+            swiftSettings: manners
+        ),
         .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: manners),
         .testTarget(
             name: "DirectHTTPTests",
-            dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands"],
+            dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands", "CDirectZlib"],
             swiftSettings: manners
         ),
         .testTarget(
             name: "DirectResolversTests",
-            dependencies: ["DirectResolvers", "DirectHTTP", "TLSFixtures"],
+            dependencies: ["DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures"],
+            swiftSettings: manners
+        ),
+        .testTarget(
+            name: "DirectHTTPFoundationTests",
+            dependencies: ["DirectHTTPFoundation", "DirectHTTP", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(

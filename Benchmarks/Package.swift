@@ -7,6 +7,15 @@ let package = Package(
     dependencies: [.package(name: "direct-http", path: "..")],
     targets: [
         .executableTarget(
+            name: "foundation",
+            dependencies: [.product(name: "DirectHTTPFoundation", package: "direct-http")],
+            path: "foundation",
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+            ]
+        ),
+        .executableTarget(
             name: "ours",
             dependencies: [.product(name: "DirectHTTP", package: "direct-http")],
             path: "ours",
@@ -15,7 +24,7 @@ let package = Package(
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]
-        )
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

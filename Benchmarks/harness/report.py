@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from statistics import median
 
-PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "floor")
+PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "floor", "bridge", "urlprotocol", "urlsession")
 COUNTS = ("instructions", "syscalls", "allocations")
 
 
@@ -18,10 +18,10 @@ class Report:
         self.values[work.name, peer, metric][number] = value
 
     def with_ratios(self):
-        """The values, and for processor time the ratio to libcurl in the same round."""
+        """The values, and for processor time the ratio to libcurl, else to URLSession, in the same round."""
         values = dict(self.values)
         for (work, peer, metric), by_round in self.values.items():
-            reference = self.values.get((work, "libcurl", "cpu-us"))
+            reference = self.values.get((work, "libcurl", "cpu-us")) or self.values.get((work, "urlsession", "cpu-us"))
             if metric == "cpu-us" and peer != "libcurl" and reference:
                 values[work, peer, "cpu-ratio"] = {n: by_round[n] / reference[n] for n in by_round if n in reference}
         return {key: sorted(by_round.values()) for key, by_round in values.items() if by_round}
@@ -57,7 +57,7 @@ class Report:
             own = self.shown(values, name, "libcurl", "cpu-us")
             if own or any(cells):
                 rows.append([name, *map(spread, cells), spread(own), work.unit])
-        return table("CPU time relative to libcurl in the same round: median (min to max)", rows)
+        return table("CPU time relative to libcurl (without it, to URLSession) in the same round: median (min to max)", rows)
 
     def alone_table(self):
         values = self.with_ratios()

@@ -7,7 +7,7 @@ import time
 from http.client import HTTPConnection
 from pathlib import Path
 
-from . import children
+from . import children, content
 from .children import BenchError
 
 HOST = "bench.test"
@@ -36,6 +36,7 @@ http {{
     scgi_temp_path {folder}/temporary;
     server {{
         listen {address}:{port} ssl backlog=4096;
+        listen {address}:{plain_port} backlog=4096;
         ssl_certificate {folder}/leaf.pem;
         ssl_certificate_key {folder}/leaf.key;
         ssl_protocols TLSv1.2 TLSv1.3;
@@ -43,6 +44,7 @@ http {{
         # The body's last byte says whether the session was resumed: "r" or ".".
         location = /close {{ keepalive_timeout 0; return 200 "Hello, world$ssl_session_reused"; }}
         location /down/ {{ alias {folder}/blobs/; }}
+        location /gzip/ {{ alias {folder}/gzip/; add_header Content-Encoding gzip; }}
     }}
     server {{
         listen {address}:{status_port};
@@ -87,14 +89,18 @@ def free_port():
 class Servers:
     """Both servers, running until `stop`."""
 
-    def __init__(self, folder, sink_program, blobs):
+    def __init__(self, folder, sink_program, blobs, coded):
         self.folder = folder
         make_certificates(folder)
         (folder / "blobs").mkdir()
         for kib in blobs:
             with open(folder / "blobs" / str(kib), "wb") as blob:
                 blob.truncate(kib * 1024)
+        (folder / "gzip").mkdir()
+        for name in coded:
+            (folder / "gzip" / name).write_bytes(content.bomb() if name == "bomb" else content.json(int(name)))
         self.ports = {"nginx": self.start_nginx(), "sink": self.start_sink(sink_program)}
+        self.ports["nginx-plain"] = self.plain_port
         self.status = HTTPConnection(ADDRESS, self.status_port, timeout=30)
 
     @property
@@ -110,7 +116,7 @@ class Servers:
 
     def start_nginx(self):
         for _ in range(5):
-            port, self.status_port = free_port(), free_port()
+            port, self.plain_port, self.status_port = free_port(), free_port(), free_port()
             configuration = self.folder / "nginx.conf"
             configuration.write_text(
                 NGINX.format(
@@ -119,6 +125,7 @@ class Servers:
                     user="user root;" if os.geteuid() == 0 else "",
                     address=ADDRESS,
                     port=port,
+                    plain_port=self.plain_port,
                     status_port=self.status_port,
                 )
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True)
 class Work:
     name: str
-    kind: str  # requests, fresh, down, up, idle, start or head-parse
+    kind: str  # requests, fresh, down, up, gzip, bomb, idle, start or head-parse
     unit: str = "request"  # what one count is: the figures are per unit
     peers: tuple = ("ours", "libcurl", "floor")
     server: str = "nginx"  # or sink
@@ -42,6 +42,19 @@ def small(in_flight):
         warm_up=200 + 3 * in_flight,
         # Opening 1000 connections under valgrind takes minutes and says nothing new.
         counted=(1_000, 6_000) if in_flight <= 100 else (),
+    )
+
+
+def foundation(in_flight):
+    """The same small requests for programs that speak URLSession's language."""
+    return replace(
+        small(in_flight),
+        name=f"foundation-small-{in_flight}",
+        peers=("bridge", "urlprotocol", "urlsession"),
+        server="nginx-plain",
+        count=5_000,
+        counted=(),
+        in_default_run=False,
     )
 
 
@@ -81,13 +94,20 @@ def every_work():
         transfer("down", "down", "/down/", "nginx"),
         transfer("up", "up", "/up", "sink"),
         transfer("chunk16k", "down", "/chunk16k/", "sink", mib=512),
+        replace(transfer("gzip", "gzip", "/gzip/", "nginx", mib=256), peers=("ours", "libcurl")),
         transfer("chunk512", "down", "/chunk512/", "sink", mib=512),
     ]
     alone = [
         Work("idle", "idle", unit="connection", in_flight=1000, count=1000),
+        # Ten GiB of zeros in ten MiB: what it costs to see that nobody wants them.
+        Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
         Work("start", "start", unit="process", count=20, counted=(1,)),
         Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
         Work("head-parse", "head-parse", unit="head", peers=("ours",), count=2_000_000, counted=(10_000, 30_000)),
+    ]
+    alone += [foundation(1), foundation(10)] + [
+        replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "libcurl"), in_default_run=False)
+        for kind, path, server in (("down", "/down/", "nginx"), ("up", "/up", "sink"))
     ]
     works = {}
     for work in with_task:
@@ -102,7 +122,7 @@ def every_work():
 
 def quickened(work):
     """A smoke run of the work: the same steps, no figures worth keeping."""
-    if work.kind in ("down", "up"):
+    if work.kind in ("down", "up", "gzip"):
         return replace(work, count=16 * 1024, counted=work.counted and (1024, 4096))
     if work.kind == "idle":
         return replace(work, in_flight=50, count=50)

@@ -1,6 +1,7 @@
 /// What the command line asks for; peers/bench.h says what each setting means.
 struct Settings {
     var work = ""
+    var scheme = "https"
     var host = "bench.test"
     var address = "127.0.0.1"
     var port = ""
@@ -16,6 +17,8 @@ struct Settings {
     /// KiB of the bodies that hold connections open while all are being opened; 0 to leave it to the pool.
     var opening = 0
     var onLoop = true
+    /// How foundation sends: `bridge`, `urlprotocol` or `urlsession`.
+    var way = ""
 
     init(_ arguments: [String]) {
         guard arguments.count > 1 else { fail("usage: ours WORK key=value...") }
@@ -28,11 +31,12 @@ struct Settings {
     }
 
     func url(_ path: String) -> String {
-        "https://\(host):\(port)\(path)"
+        "\(scheme)://\(host):\(port)\(path)"
     }
 
     private mutating func set(_ key: String, to value: String) {
         switch key {
+        case "scheme": scheme = value
         case "host": host = value
         case "address": address = value
         case "port": port = value
@@ -46,6 +50,7 @@ struct Settings {
         case "resume": resumes = number(value) != 0
         case "settle": settle = number(value)
         case "opening": opening = number(value)
+        case "way": way = value
         case "executor": onLoop = value == "loop"
         default: fail("unknown setting: \(key)")
         }

@@ -64,7 +64,7 @@ public struct Method: Hashable, Sendable {
         if case .known(.head) = name { true } else { false }
     }
 
-    var isConnect: Bool {
+    package var isConnect: Bool {
         if case .known(.connect) = name { true } else { false }
     }
 }

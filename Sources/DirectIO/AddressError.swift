@@ -13,6 +13,8 @@ public enum AddressError: Error, Hashable, Sendable {
     case textAfterBracket(String)
     /// The port is not a number from 1 to 65535.
     case invalidPort(String)
+    /// The text is no range of addresses: an address and the length of a prefix, the bits behind it zero.
+    case invalidRange(String)
     /// No network interface of this machine carries the zone's name.
     case unknownZone(String)
 }
@@ -27,6 +29,7 @@ extension AddressError: CustomStringConvertible {
         case .unclosedBracket: "the address has an opening bracket and no closing one"
         case .textAfterBracket(let text): "\(quoted(text)) follows the bracketed address; only :port may"
         case .invalidPort(let text): "\(quoted(text)) is not a port from 1 to 65535"
+        case .invalidRange(let text): "\(quoted(text)) is not a range such as 10.0.0.0/8"
         case .unknownZone(let zone): "no network interface is called \(quoted(zone))"
         }
     }

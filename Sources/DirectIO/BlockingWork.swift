@@ -2,6 +2,8 @@
 /// a time, so that no event loop and no thread of Swift's ever waits for them.
 package final class BlockingWork: Sendable {
     package static let shared = BlockingWork(threadLimit: 8)
+    /// For the system's resolver alone: names that hang, each for many seconds, hold up no files.
+    package static let lookups = BlockingWork(threadLimit: 16)
 
     /// The caller no longer waits; the call itself runs to its end and its answer is dropped.
     package enum Abandoned: Error {

@@ -57,6 +57,11 @@ public struct IPAddress: Hashable, Sendable {
         return (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt128(8 * (count - 1 - $0))) }
     }
 
+    /// The address with these words, as `words` has them.
+    package init(_ family: Family, high: UInt64, low: UInt64) {
+        self.init(family: family, high: high, low: low)
+    }
+
     /// The address as two numbers, network order read as big-endian; IPv4 fills the lowest 32 bits.
     package var words: (high: UInt64, low: UInt64) { (high, low) }
 

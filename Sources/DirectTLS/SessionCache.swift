@@ -8,7 +8,7 @@ internal import Glibc
 
 /// Which connections may share a session: the same identity and port under the same context.
 ///
-/// The context stands for trust, client identity, versions and ALPN. The address is not part of it: the
+/// The context stands for trust, client identity, pins, versions and ALPN. The address is not part of it: the
 /// same name elsewhere may resume, another name never.
 struct SessionKey: Hashable {
     let identity: ServerIdentity
@@ -44,11 +44,11 @@ package final class SessionCache: @unchecked Sendable {
     /// Drops every session, for example when trust has changed.
     package func removeAll() { removeAll { _ in true } }
 
-    /// Takes over the caller's reference to the session.
-    func store(_ session: OpaquePointer, for key: SessionKey, now: Int = time(nil)) {
+    /// Takes over the caller's reference to the session, and keeps the keys of the chain it began with.
+    func store(_ session: OpaquePointer, for key: SessionKey, keys: [KeyPin] = [], now: Int = time(nil)) {
         let expiry = sessionExpiry(session)
         guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
-        let kept = KeptSession(pointer: session, expiry: expiry, isSingleUse: isTLS13(session))
+        let kept = KeptSession(pointer: session, expiry: expiry, isSingleUse: isTLS13(session), keys: keys)
         lock.withLock {
             clock += 1
             shelves[key, default: Shelf()].lastUse = clock
@@ -65,7 +65,7 @@ package final class SessionCache: @unchecked Sendable {
     ///
     /// A TLS 1.3 ticket leaves the cache, since to use it twice would let an observer link the connections
     /// (RFC 8446, appendix C.4). An older session stays.
-    func take(_ key: SessionKey, now: Int = time(nil)) -> OpaquePointer? {
+    func take(_ key: SessionKey, now: Int = time(nil)) -> (session: OpaquePointer, keys: [KeyPin])? {
         lock.withLock {
             while let last = shelves[key]?.sessions.last {
                 let isGood = last.expiry > now && SSL_SESSION_is_resumable(last.pointer) == 1
@@ -76,7 +76,7 @@ package final class SessionCache: @unchecked Sendable {
                     clock += 1
                     shelves[key]?.lastUse = clock
                 }
-                if isGood { return last.pointer }
+                if isGood { return (last.pointer, last.keys) }
             }
             return nil
         }
@@ -111,6 +111,7 @@ private struct KeptSession {
     /// Seconds since 1970.
     let expiry: Int
     let isSingleUse: Bool
+    let keys: [KeyPin]
 }
 
 private func isTLS13(_ session: OpaquePointer) -> Bool {

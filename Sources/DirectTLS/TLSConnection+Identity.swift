@@ -28,6 +28,7 @@ extension TLSConnection {
         let code = Int32(clamping: SSL_get_verify_result(ssl))
         guard code == X509_V_OK else { throw fault(code, certificate) }
         if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) }
+        try checkPins()
         // OpenSSL checks this itself since 3.0.15 only.
         if let chosen = chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
     }

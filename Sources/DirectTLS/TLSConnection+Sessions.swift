@@ -15,7 +15,8 @@ extension TLSConnection {
 
     /// Offers the newest session of the same identity, port and context.
     func offerSession() {
-        guard let session = sessions?.take(sessionKey) else { return }
+        guard let (session, keys) = sessions?.take(sessionKey) else { return }
+        chainKeys = keys
         // The `SSL` takes a reference of its own.
         _ = SSL_set_session(ssl, session)
         SSL_SESSION_free(session)
@@ -25,7 +26,7 @@ extension TLSConnection {
     func storeEarlySession() {
         guard let session = earlySession else { return }
         earlySession = nil
-        sessions?.store(session, for: sessionKey)
+        sessions?.store(session, for: sessionKey, keys: chainKeys)
     }
 
     /// Whether the reference is ours now.
@@ -33,7 +34,7 @@ extension TLSConnection {
         guard let sessions else { return false }
         switch phase {
         case .open:
-            sessions.store(session, for: sessionKey)
+            sessions.store(session, for: sessionKey, keys: chainKeys)
         case .handshaking:
             if let earlySession { SSL_SESSION_free(earlySession) }
             earlySession = session

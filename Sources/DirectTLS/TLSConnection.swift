@@ -45,10 +45,15 @@ package final class TLSConnection: @unchecked Sendable {
     let sessionKey: SessionKey
 
     private(set) var phase = Phase.handshaking
+    /// Whether our goodbye has been sent.
+    private var hasFinishedSending = false
     /// The first fatal error, repeated to whoever calls again.
     private var failure: TLSError?
     /// What the certificate check found, for the error the handshake then fails with.
     var rejection: Rejection?
+    /// The keys of the chain that was verified, by this handshake or the one that is resumed. Empty where no pins
+    /// ask for them.
+    var chainKeys: [KeyPin] = []
     /// A session that came before the server's identity was settled. Owned.
     var earlySession: OpaquePointer?
 
@@ -142,11 +147,31 @@ package final class TLSConnection: @unchecked Sendable {
         }
     }
 
+    /// Tells the server that nothing more will come; what it sends can still be read. After `.wantsWrite` call
+    /// again.
+    package func finishSending() -> WriteStep {
+        guard phase == .open, !hasFinishedSending else { return nothingWritten }
+        ErrorQueue.clear()
+        let result = SSL_shutdown(ssl)
+        guard result < 0 else {
+            // Called once more, OpenSSL would look for the server's goodbye, and stumble over what it still sends.
+            hasFinishedSending = true
+            return .bytes(0)
+        }
+        switch reasonToStop(result) {
+        case .wantsRead: return .wantsRead
+        case .wantsWrite: return .wantsWrite
+        case .closeNotify, .truncated: return .bytes(0)
+        case .failed(let error): return .failed(error)
+        }
+    }
+
     /// Tells the server that nothing more will come, if the transport takes it at once. Nothing can be read or
     /// written afterwards.
     package func close() {
         guard phase == .open else { return phase = .over }
         phase = .over
+        guard !hasFinishedSending else { return }
         ErrorQueue.clear()
         _ = SSL_shutdown(ssl)
         ErrorQueue.clear()

@@ -5,6 +5,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case certificateRejected(CertificateFault)
     /// The server's certificate is for other names than the one asked for.
     case nameMismatch(expected: String, served: [String])
+    /// The server's certificate is one to trust, and no key in its chain is pinned.
+    case keyNotPinned(KeyMismatch)
     /// The server showed no certificate.
     case noPeerCertificate
     /// The server ended the connection with this alert (RFC 8446, section 6).
@@ -49,6 +51,8 @@ extension TLSError: CustomStringConvertible {
             "certificate rejected: \(fault)"
         case .nameMismatch(let expected, let served):
             "certificate is not for \(printable(expected)) but for \(listed(served))"
+        case .keyNotPinned(let mismatch):
+            "\(mismatch)"
         case .noPeerCertificate:
             "the server showed no certificate"
         case .alertReceived(let number, let name):

@@ -15,6 +15,9 @@ public struct TLSSettings: Hashable, Sendable {
     /// Which rules a server's certificates must keep, besides those that OpenSSL always checks.
     public var certificateRules = CertificateRules.widelyKept
 
+    /// Which keys the chains of which servers must contain; none.
+    public var pins = KeyPins()
+
     /// Whether a later connection to the same name and port may skip the full handshake.
     public var resumesSessions = true
 

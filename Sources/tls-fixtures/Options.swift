@@ -52,7 +52,7 @@ enum Options: Equatable {
             stopped (SIGINT, SIGTERM) or its standard input, if that is a pipe, is closed.
 
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--json] [--fixtures FOLDER]
-            Runs the vectors (response, request, names, handshake, routes; all of them if none is named) and
+            Runs the vectors (response, request, decoding, names, handshake, routes; all of them if none is named) and
             prints what failed, a table, and `N passed, N failed`; ends with 0 if nothing failed, else with 1.
             --client  ours (the default), curl, wget, or a shell command with placeholders: {url}, {host},
                       {port}, {address} (where to connect), {addresses} (all, with commas), {ca} (the only root

@@ -177,7 +177,7 @@ import Testing
 
     private func move(from: ServerIdentity, to: ServerIdentity, _ context: TLSContext) throws {
         let key = SessionKey(identity: from, port: 443, context: context.number)
-        let session = try #require(sessions.take(key))
+        let session = try #require(sessions.take(key)?.session)
         sessions.store(session, for: SessionKey(identity: to, port: 443, context: context.number))
         sessions.removeAll { $0 == key }
     }

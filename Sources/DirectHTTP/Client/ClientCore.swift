@@ -5,62 +5,86 @@ internal import DirectTLS
 /// What all copies of a client share, and the walk of a request through it.
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
-    private let pool: ConnectionPool
-    private let dialler: Dialler
+    let hasPlainWay: Bool
+    let memory: Memory?
+    let decoding: ContentDecoding
+    let pool: ConnectionPool
+    let dialler: Dialler
+    private let harmlessFields: ContentDecoding
+    private let addresses: AddressBook
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
+        hasPlainWay = settings.havePlainWay
+        memory = Memory(settings)
+        var harmless = settings.headers
+        harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
+        harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
+        decoding = ContentDecoding(settings.decoding, besides: settings.headers)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
+                total: max(1, settings.maximumConnections ?? .max),
                 idle: max(0, settings.maximumIdleConnections),
-                idleTime: settings.idleTimeout.clampedNanoseconds
+                idleTime: settings.idleTimeout.clampedNanoseconds,
+                age: settings.maximumConnectionAge.clampedNanoseconds,
+                uses: max(1, settings.maximumConnectionUses ?? .max),
+                followsAnswers: settings.resolver != nil
             ),
             loop: settings.loop
         )
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        addresses = AddressBook(settings)
     }
 
-    func send(_ request: Request) async throws -> Response {
-        // Looked at here, as a request that never has to wait would not notice.
-        if Task.isCancelled { throw CancellationError() }
-        let start = Instant.now
-        let url: HTTPURL
-        let route: Route
-        do throws(HTTPError.Reason) {
-            (url, route) = try destination(of: request)
-        } catch {
-            throw HTTPError(.request, error, name: try? request.url.host.description)
-        }
-        let timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
-        let end = start.advanced(byNanoseconds: timeouts.total)
-        let call = Call(url: url, route: route, timeouts: timeouts, start: start, end: end)
+    /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
+    /// replaced, unseen.
+    ///
+    /// With an endpoint to avoid it takes a new connection, and leads elsewhere if there is an elsewhere.
+    func transact(
+        _ request: Request,
+        _ call: Call,
+        from start: Instant,
+        avoiding endpoint: Endpoint? = nil
+    ) async throws -> Response {
+        let url = try request.checkedURL()
         do throws(DialFailure) {
-            if let (connection, lease) = pool.takeIdle(PoolKey(origin: url.origin), route) {
+            var route = try await route(of: request, to: url, call.timeouts, end: call.end)
+            if let endpoint { route = route.avoiding(endpoint) }
+            let leg = Leg(url: url, route: route, start: start, call: call)
+            let key = PoolKey(origin: url.origin)
+            if endpoint == nil, let (connection, lease) = pool.takeIdle(key, route, at: start) {
                 do throws(CallFailure) {
-                    return try await exchange(request, call, connection, lease, isReused: true)
+                    return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {
                     guard error.showsStale(connection), request.mayBeSentTwice else {
                         throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
                     }
                 }
-                return try await sendAnew(request, call, fresh: true)
+                return try await sendAnew(request, leg, fresh: true)
             }
-            return try await sendAnew(request, call, fresh: false)
+            return try await sendAnew(request, leg, fresh: endpoint != nil)
         } catch {
             throw error.asError(name: url.host.description)
         }
     }
 
+    /// The client's own fields, as far as they are the request's origin's business.
+    func defaults(for request: Request) -> Headers {
+        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(
+            for: request
+        )
+    }
+
     /// Sends the request on a connection of its own, or on the next one that becomes free.
     private func sendAnew(
         _ request: Request,
-        _ call: Call,
+        _ leg: Leg,
         fresh: Bool
     ) async throws(DialFailure) -> Response {
-        let (connection, lease, isReused) = try await connection(for: call, fresh: fresh)
+        let (connection, lease, isReused) = try await connection(for: leg, fresh: fresh)
         do throws(CallFailure) {
-            return try await exchange(request, call, connection, lease, isReused: isReused)
+            return try await exchange(request, leg, connection, lease, isReused: isReused)
         } catch {
             // Once is enough: a replay is not replayed.
             guard isReused, !fresh, error.showsStale(connection), request.mayBeSentTwice else {
@@ -72,7 +96,7 @@ final class ClientCore: Sendable {
                 )
             }
         }
-        return try await sendAnew(request, call, fresh: true)
+        return try await sendAnew(request, leg, fresh: true)
     }
 
     /// The response is read to its end: the connection may serve again, if all is as it should be.
@@ -82,7 +106,7 @@ final class ClientCore: Sendable {
             guard upload.isFinished else { return abandon(reading, lease) }
             connection.endDuplex()
         }
-        if case .reusable = connection.reuse, !connection.hasUnparsedBytes {
+        if case .reusable = connection.reuse, !connection.hasUnparsedBytes, !connection.isRetired {
             pool.checkIn(connection, lease, at: now)
         } else {
             pool.discard(connection, lease)
@@ -95,42 +119,35 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    /// Where the request wants to go. The precedence: itself, the map, a literal in its URL,
-    /// the system.
-    private func destination(of request: Request) throws(HTTPError.Reason) -> (HTTPURL, Route) {
-        let url: HTTPURL
-        switch request.target {
-        case .success(let parsed): url = parsed
-        case .failure(let fault): throw .url(fault)
+    func route(
+        of request: Request,
+        to url: HTTPURL,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
+    ) async throws(DialFailure) -> Route {
+        do throws(CallFailure) {
+            if let known = try addresses.knownRoute(for: request, to: url) { return known }
+            let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
+            return try await addresses.askedRoute(to: url, patience)
+        } catch {
+            throw DialFailure(cause: error)
         }
-        if let addresses = request.addresses {
-            guard !addresses.isEmpty else { throw .noAddresses }
-            for case let fault? in addresses.lazy.map(\.fault) { throw .address(fault) }
-            return (url, .chosen(addresses, port: url.port, .request))
-        }
-        if !settings.addresses.isEmpty,
-            let mapped = settings.addresses.endpoints(for: url.host, port: url.port)
-        {
-            return (url, .chosen(mapped, port: url.port, .staticMap))
-        }
-        if case .address(let address) = url.host { return (url, .literal(address, port: url.port)) }
-        return (url, .system)
     }
 
-    private func connection(
-        for call: Call,
+    func connection(
+        for leg: Leg,
         fresh: Bool
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
         let patience = Patience(
             phase: .queue,
-            stall: call.timeouts.queue,
-            end: call.end,
-            total: call.timeouts.total
+            stall: leg.timeouts.queue,
+            end: leg.end,
+            total: leg.timeouts.total
         )
         let turn: ConnectionPool.Turn
         do throws(CallFailure) {
-            let key = PoolKey(origin: call.url.origin)
-            turn = try await pool.checkOut(key, call.route, fresh: fresh, patience)
+            let key = PoolKey(origin: leg.url.origin)
+            turn = try await pool.checkOut(key, leg.route, fresh: fresh, patience)
         } catch {
             throw DialFailure(cause: error)
         }
@@ -138,7 +155,8 @@ final class ClientCore: Sendable {
         case .reuse(let connection, let lease): return (connection, lease, true)
         case .dial(let lease):
             do throws(DialFailure) {
-                let connection = try await dialler.dial(call.url, call.route, call.timeouts, end: call.end)
+                let connection = try await dialler.dial(leg.url, leg.route, leg.timeouts, end: leg.end)
+                pool.admit(connection, lease)
                 return (connection, lease, false)
             } catch {
                 pool.release(lease)
@@ -150,36 +168,62 @@ final class ClientCore: Sendable {
     /// The walk of a request over one connection. The lease ends in here, or passes to the body.
     private func exchange(
         _ request: Request,
-        _ call: Call,
+        _ leg: Leg,
         _ connection: Connection,
         _ lease: ConnectionPool.Lease,
         isReused: Bool
     ) async throws(CallFailure) -> Response {
-        let exchange = Exchange(connection: connection, timeouts: call.timeouts, end: call.end)
+        let exchange = Exchange(connection: connection, timeouts: leg.timeouts, end: leg.end)
+        let asked = request.asked
         var upload: Upload?
         do throws(CallFailure) {
-            let (count, rest) = try exchange.compose(request, call.url, settings.headers)
-            try await exchange.send(count)
-            if let rest {
-                let patience = exchange.patience(.write, stall: call.timeouts.write)
-                upload = Upload.start(rest, on: connection, patience)
+            var streamed = BodyFraming.none
+            if case .stream(let body) = request.body.content {
+                streamed = try await exchange.framing(of: body)
             }
+            let fields = defaults(for: request)
+            let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
+            try await exchange.send(count)
+            var refusal: ResponseHead?
+            if let rest {
+                if let asked, asked.options.expectsContinue, rest.hasContent {
+                    refusal = try await exchange.awaitLeave(asked.options)
+                }
+                if refusal == nil { upload = Upload.start(rest, exchange, asked?.options.onUpload) }
+            }
+            if let asked, rest == nil { asked.options.reportUpload(of: request.body) }
             let sent = Instant.now
-            let head = try await exchange.receiveHead(from: sent, upload)
-            let times = Transaction.Times(start: call.start, sent: sent, response: .now)
+            let head: ResponseHead
+            if let refusal {
+                // Whether it takes the next bytes for the body or for a request, nobody knows.
+                connection.retire()
+                head = refusal
+            } else {
+                head = try await exchange.receiveHead(from: sent, upload, asked)
+            }
+            // It will not know the name any better next time.
+            if head.status == .misdirectedRequest { connection.retire() }
+            let times = Transaction.Times(start: leg.start, sent: sent, response: .now)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
             var reading = BodyReading(exchange, upload)
-            let first = try reading.takeBuffered()
+            if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
-            if reading.isAtEnd {
-                body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
-                conclude(reading, lease, at: times.response)
+            if case .tunnel = connection.framing {
+                body = try await tunnel(reading, lease)
             } else {
-                body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                let first = try reading.takeBuffered()
+                if asked != nil { reading.report(first.count) }
+                if reading.isAtEnd {
+                    if let upload { await upload.settle() }
+                    conclude(reading, lease, at: times.response)
+                    body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
+                } else {
+                    body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                }
             }
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
-            return Response(head: head, body: body, transaction: transaction)
+            return Response(head: head, body: body, url: leg.url, transaction: transaction)
         } catch {
             upload?.cancel()
             if case .failed(.request, _) = error {
@@ -191,15 +235,21 @@ final class ClientCore: Sendable {
             throw error
         }
     }
-}
 
-/// A request on its way through the client.
-private struct Call {
-    let url: HTTPURL
-    let route: Route
-    let timeouts: Timeouts.Nanoseconds
-    let start: Instant
-    let end: Instant
+    /// Hands the connection over to who goes on without HTTP.
+    private func tunnel(
+        _ reading: BodyReading,
+        _ lease: ConnectionPool.Lease
+    ) async throws(CallFailure) -> ResponseBody {
+        if let upload = reading.upload {
+            await upload.settle()
+            guard upload.isFinished else { throw .failed(.response, .connectionClosed) }
+        }
+        guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
+        pool.release(lease)
+        let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
+        return ResponseBody(content: .arriving(PendingStream(stream)))
+    }
 }
 
 extension CallFailure {
@@ -216,12 +266,20 @@ extension CallFailure {
 }
 
 extension Request {
+    /// The URL, or an error that says what is wrong with it.
+    func checkedURL() throws(HTTPError) -> HTTPURL {
+        switch target {
+        case .success(let url): return url
+        case .failure(let fault): throw HTTPError(.request, .url(fault))
+        }
+    }
+
     /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
     fileprivate var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
 }
 
 extension DialFailure {
-    fileprivate func asError(name: String) -> any Error {
+    func asError(name: String) -> any Error {
         switch cause {
         case .cancelled: CancellationError()
         case .failed(let phase, let reason):

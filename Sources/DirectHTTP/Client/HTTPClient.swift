@@ -6,7 +6,7 @@ public import DirectIO
 /// A client is cheap to make and to copy; copies share their connections. There is nothing to shut down:
 /// when the last copy is gone, idle connections are closed, and requests under way still end.
 public struct HTTPClient: Sendable {
-    private let core: ClientCore
+    let core: ClientCore
 
     /// A client to share, with the default settings.
     public static let shared = HTTPClient()
@@ -36,7 +36,9 @@ public struct HTTPClient: Sendable {
     /// Sends a request; returns when the head of the response is there. Its body is read as it is used.
     @concurrent
     public func send(_ request: Request) async throws -> Response {
-        try await core.send(request)
+        var response = try await core.send(request)
+        response.body = response.body.readableOnce
+        return response
     }
 
     /// Sends a request and collects the whole response, up to `maximumBufferedBody`.

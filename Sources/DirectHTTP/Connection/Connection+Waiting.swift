@@ -48,6 +48,32 @@ extension Connection {
         }
     }
 
+    /// The same for the task that writes while another one reads, which has the point for input to itself.
+    func waitToWrite(
+        after step: Step,
+        _ patience: Patience,
+        from now: Instant
+    ) async throws(CallFailure) {
+        if case .wantsInput = step { return try await waitCrosswise(patience, from: now) }
+        try await wait(for: step, patience)
+    }
+
+    /// Waits a moment for what the other task waits for: TLS wants the other direction, as it does when keys are
+    /// changed. At most one task waits at a point, and that one is the other; so rare a case is tried again and
+    /// again instead.
+    func waitCrosswise(_ patience: Patience, from now: Instant) async throws(CallFailure) {
+        let limit = patience.deadline(from: now)
+        let turn = LoopHandle(loop: loop)
+        loop.add(turn)
+        defer { loop.remove(turn) }
+        let pause = min(limit, Instant.now.advanced(byNanoseconds: Self.crosswisePause))
+        let wake = await turn.input.wait(until: pause, on: loop)
+        if case .expired = wake, pause < limit { return }
+        try patience.check(wake)
+    }
+
+    private static let crosswisePause: UInt64 = 2_000_000
+
     /// Writes all of it; the memory has to stay where it is.
     func writeAll(
         _ bytes: UnsafeRawBufferPointer,
@@ -58,6 +84,12 @@ extension Connection {
             let step = unsafe write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
             if case .moved(let count) = step { sent += count } else { try await wait(for: step, patience) }
         }
+    }
+}
+
+extension CallFailure {
+    var isTimeout: Bool {
+        if case .failed(_, .timedOut) = self { true } else { false }
     }
 }
 

@@ -20,11 +20,14 @@ final class Connection: @unchecked Sendable {
 
     let socket: Socket
     let facts: ConnectionFacts
-    /// How many exchanges it has begun.
-    private(set) var uses = 0
     /// Written by the pool, under its lock.
-    var idleSince = Instant(nanoseconds: 0)
+    var stay: PoolStay {
+        get { unsafe notes }
+        set { unsafe notes = newValue }
+    }
 
+    /// Under a lock nobody can overlap.
+    @exclusivity(unchecked) private var notes = PoolStay()
     private let tls: TLSConnection?
     // There is one owner at a time, so Swift need not look for overlapping access while it runs: that would be
     // one instruction in twenty of a small request.
@@ -40,6 +43,8 @@ final class Connection: @unchecked Sendable {
     /// value, but the thread sanitizer misreads a lock of `Void`.
     private var duplex: Locked<Bool>?
     private var isClosed = false
+    /// Whether it must not serve again, although nothing is wrong with its bytes.
+    private(set) var isRetired = false
 
     init(socket: Socket, tls: TLSConnection?, facts: ConnectionFacts, reader: consuming ResponseReader) {
         self.socket = socket
@@ -54,6 +59,11 @@ final class Connection: @unchecked Sendable {
     }
 
     var loop: EventLoop { socket.loop }
+
+    /// This exchange is its last one.
+    func retire() {
+        isRetired = true
+    }
 
     /// From here on one task may read and another one write.
     func beginDuplex() {
@@ -102,7 +112,11 @@ final class Connection: @unchecked Sendable {
     var hasUnparsedBytes: Bool { !unparsed.isEmpty }
 
     /// Whether a read may well find something.
-    var mayHaveInput: Bool { socket.hasNews || tls?.hasPending ?? false }
+    var mayHaveInput: Bool {
+        if socket.hasNews { return true }
+        guard let tls else { return false }
+        return exclusively { tls.hasPending }
+    }
 
     /// Makes room for at least `count` bytes in `buffer`, without moving what is unparsed.
     func reserve(_ count: Int) {
@@ -116,14 +130,19 @@ final class Connection: @unchecked Sendable {
         unsafe buffer = larger
     }
 
-    /// Begins an exchange: the next head answers this method.
-    func beginExchange(_ method: Method) {
-        uses += 1
-        unsafe reader.begin(method)
+    /// Begins an exchange: the next head answers this method; `upgrade` allows it to switch protocols.
+    func beginExchange(_ method: Method, upgrade: Bool = false) {
+        unsafe reader.begin(method, upgrade: upgrade)
     }
+
+    /// How the content of the current response ends; known once its head is there.
+    var framing: ResponseFraming { unsafe reader.framing }
 
     /// Whether any byte of the response has come.
     var hasResponseBegun: Bool { unsafe reader.hasStarted }
+
+    /// What the server said about keeping the connection, when it last answered.
+    var keepAlive: KeepAliveHint? { unsafe reader.keepAlive }
 
     /// Whether another exchange may follow, as far as the parser knows.
     var reuse: ReuseVerdict { unsafe reader.reuse }
@@ -173,6 +192,12 @@ final class Connection: @unchecked Sendable {
         unparsed = 0..<bytes.count
     }
 
+    /// The bytes behind those that were parsed, for who goes on without the parser.
+    func takeUnparsed() -> [UInt8] {
+        defer { unparsed = 0..<0 }
+        return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[unparsed]))
+    }
+
     /// Receives, and decrypts, what is there.
     func read(into target: UnsafeMutableRawBufferPointer) -> Step {
         exclusively {
@@ -195,6 +220,23 @@ final class Connection: @unchecked Sendable {
             guard !isClosed else { return .ended(clean: false) }
             guard let tls else { return unsafe socket.step(writing: source) }
             return switch unsafe tls.write(source) {
+            case .bytes(let count): .moved(count)
+            case .wantsRead: .wantsInput
+            case .wantsWrite: .wantsRoom
+            case .failed(let error): .failed(.tls(error))
+            }
+        }
+    }
+
+    /// Tells the peer that nothing more will be sent; it may still be heard.
+    func finishSending() -> Step {
+        exclusively {
+            guard !isClosed else { return .ended(clean: false) }
+            guard let tls else {
+                socket.finishSending()
+                return .moved(0)
+            }
+            return switch tls.finishSending() {
             case .bytes(let count): .moved(count)
             case .wantsRead: .wantsInput
             case .wantsWrite: .wantsRoom

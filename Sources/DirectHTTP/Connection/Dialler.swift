@@ -2,257 +2,227 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 
-/// Why no connection could be made, and where that was tried.
-struct DialFailure: Error {
-    var cause: CallFailure
-    var endpoint: Endpoint?
-    var attempts: [Attempt] = []
-}
-
-/// Makes connections: one address after the other, each up to the end of its handshake.
+/// Makes connections: from a name and a route to a link with one of its addresses.
 struct Dialler: Sendable {
     let settings: HTTPClient.Settings
     let secrets: TLSSecrets
+    private let memory = AddressMemory()
+
+    init(settings: HTTPClient.Settings, secrets: TLSSecrets) {
+        self.settings = settings
+        self.secrets = secrets
+    }
 
     private var loop: EventLoop { settings.loop }
 
-    /// A connection for the URL's name to the first address on the route that will do.
+    /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
+    /// those that the route falls back to.
     ///
     /// An address that cannot be reached gives way to the next one. One that answers with a certificate for
-    /// somebody else does not: that is no failure of the network, and trying on would hide it.
+    /// somebody else does not, unless the settings say so: that is no failure of the network, and trying on
+    /// would hide it.
     func dial(
         _ url: HTTPURL,
         _ route: Route,
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Connection {
-        let target = try await resolve(url, route, timeouts, end: end)
-        var attempts: [Attempt] = []
-        for endpoint in target.endpoints {
-            let start = Instant.now
-            do throws(AttemptFailure) {
-                let plan = Plan(
-                    url: url,
-                    endpoint: endpoint,
-                    target: target,
-                    timeouts: timeouts,
-                    end: end,
-                    earlier: attempts
-                )
-                return try await connect(plan)
-            } catch {
-                guard case .failed(let phase, let reason) = error.cause else {
-                    throw DialFailure(cause: error.cause, endpoint: endpoint, attempts: attempts)
-                }
-                attempts.append(
-                    Attempt(
-                        endpoint: endpoint,
-                        phase: phase,
-                        reason: reason,
-                        elapsed: Instant.now.since(start)
-                    )
-                )
-                guard error.mayTryNext, Instant.now < end else { break }
+        let limits = DialLimits(timeouts: timeouts, end: end)
+        let destination = Destination(url)
+        var choice = try await choice(destination, route, limits)
+        var unreachable: [Endpoint]?
+        var earlier: [Attempt] = []
+        while true {
+            let outcome = await race(destination, choice, limits).run()
+            learn(outcome, destination, choice)
+            let attempts = earlier + attempts(outcome, choice.source)
+            if let index = outcome.decisive, let link = outcome.trials[index].link {
+                return connection(link, outcome.trials[index], destination, choice, attempts, unreachable)
             }
-        }
-        guard let last = attempts.last else {
-            throw DialFailure(cause: .failed(.resolve, .noAddresses))
-        }
-        throw DialFailure(
-            cause: .failed(last.phase, last.reason),
-            endpoint: last.endpoint,
-            attempts: attempts
-        )
-    }
-
-    private struct Target {
-        var endpoints: [Endpoint]
-        var source: AddressSource
-        var resolveTime: Duration?
-    }
-
-    private struct Plan {
-        var url: HTTPURL
-        var endpoint: Endpoint
-        var target: Target
-        var timeouts: Timeouts.Nanoseconds
-        var end: Instant
-        var earlier: [Attempt]
-
-        func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
-            Patience(phase: phase, stall: stall, end: end, total: timeouts.total)
+            if let failure = outcome.decisiveFailure { throw failure.with(attempts) }
+            unreachable = unreachable ?? choice.endpoints
+            choice = try await next(after: choice, attempts, limits)
+            earlier = attempts
         }
     }
 
-    private struct AttemptFailure: Error {
-        var cause: CallFailure
-        var mayTryNext: Bool
-    }
-
-    private func resolve(
-        _ url: HTTPURL,
+    private func choice(
+        _ destination: Destination,
         _ route: Route,
-        _ timeouts: Timeouts.Nanoseconds,
-        end: Instant
-    ) async throws(DialFailure) -> Target {
+        _ limits: DialLimits
+    ) async throws(DialFailure) -> Choice {
         switch route {
         case .literal(let address, let port):
-            return Target(endpoints: [Endpoint(address, port: port)], source: .url)
-        case .chosen(let endpoints, let port, let source):
-            let complete = endpoints.map { Endpoint($0.address, port: $0.port ?? port) }
-            return Target(endpoints: complete, source: source)
+            return Choice([Endpoint(address, port: port)], port: port, .url)
+        case .chosen(let choice): return choice
         case .system:
-            return try await askSystem(url, timeouts, end: end)
+            let start = Instant.now
+            let addresses = try await askSystem(destination.host.description, limits)
+            var choice = Choice(addresses.map { Endpoint($0) }, port: destination.port, .system)
+            choice.resolveTime = Instant.now.since(start)
+            return choice
         }
     }
 
-    private func askSystem(
-        _ url: HTTPURL,
-        _ timeouts: Timeouts.Nanoseconds,
-        end: Instant
-    ) async throws(DialFailure) -> Target {
-        let start = Instant.now
-        let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
-        let name = url.host.description
+    private func askSystem(_ name: String, _ limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
+        let patience = limits.patience(.resolve, limits.timeouts.resolve)
         let answer: Result<[IPAddress], LookupError>
         do throws(BlockingWork.Abandoned) {
-            answer = try await BlockingWork.shared.run(until: patience.deadline(from: start), on: loop) {
+            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: .now), on: loop) {
                 lookUp(name)
             }
         } catch {
             throw DialFailure(cause: error == .cancelled ? .cancelled : patience.timeout)
         }
         switch answer {
-        case .success(let addresses):
-            let endpoints = addresses.map { Endpoint($0, port: url.port) }
-            return Target(endpoints: endpoints, source: .system, resolveTime: Instant.now.since(start))
+        case .success(let addresses): return addresses
         case .failure(let error): throw DialFailure(cause: .failed(.resolve, .lookup(error)))
         }
     }
 
-    private func connect(_ plan: Plan) async throws(AttemptFailure) -> Connection {
-        let start = Instant.now
-        let socket = try await openSocket(plan)
-        let connected = Instant.now
-        var tls: TLSConnection?
-        if plan.url.scheme == .https {
-            do throws(AttemptFailure) {
-                tls = try await secure(socket, plan)
-            } catch {
-                socket.close()
-                throw error
+    private func race(_ destination: Destination, _ choice: Choice, _ limits: DialLimits) -> Race {
+        let maker = LinkMaker(
+            destination: destination,
+            limits: limits,
+            secrets: secrets,
+            vetting: settings.vetting,
+            loop: loop
+        )
+        let isOrdered = choice.isStrictlyOrdered || settings.dialling.keepsOrder
+        // A single address has no rank among others: nothing is remembered of it, nothing looked up.
+        let isFree = choice.endpoints.count > 1 && !isOrdered
+        return Race(
+            endpoints: isFree
+                ? memory.order(choice.endpoints, for: destination, at: .now) : choice.endpoints,
+            stagger: isOrdered ? nil : settings.dialling.staggerNanoseconds,
+            passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
+            end: limits.end,
+            loop: loop
+        ) { endpoint throws(AttemptFailure) in
+            try await maker.link(to: endpoint)
+        }
+    }
+
+    /// Where the route leads when none of its addresses would do.
+    private func next(
+        after choice: Choice,
+        _ attempts: [Attempt],
+        _ limits: DialLimits
+    ) async throws(DialFailure) -> Choice {
+        guard let last = attempts.last else {
+            throw DialFailure(cause: .failed(.resolve, .noAddresses))
+        }
+        let failure = DialFailure(
+            cause: .failed(last.phase, last.reason),
+            endpoint: last.endpoint,
+            attempts: attempts
+        )
+        let now = Instant.now
+        guard let fallback = choice.fallback, now < limits.end else { throw failure }
+        switch await fallback(limits.patience(.resolve, limits.timeouts.resolve).deadline(from: now)) {
+        case .success(.some(var choice)):
+            choice.resolveTime = Instant.now.since(now)
+            return choice
+        case .success(nil): throw failure
+        case .failure(let reason):
+            if Task.isCancelled { throw DialFailure(cause: .cancelled, attempts: attempts) }
+            throw DialFailure(cause: .failed(.resolve, reason), attempts: attempts)
+        }
+    }
+
+    /// Keeps in mind, and tells whoever named the addresses, which of them are good.
+    private func learn(_ outcome: Race.Outcome, _ destination: Destination, _ choice: Choice) {
+        let isFree = choice.endpoints.count > 1 && !choice.isStrictlyOrdered
+        guard isFree || choice.report != nil else { return }
+        for (index, trial) in outcome.trials.enumerated() {
+            switch trial.result {
+            case .success:
+                if isFree { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
+                choice.report?(trial.endpoint, .connected(after: trial.elapsed))
+            case .failure(let failure):
+                guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
+                // A wrong certificate that ends the race is not to be got round the next time either.
+                if isFree, index != outcome.decisive {
+                    memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
+                }
+                choice.report?(trial.endpoint, .failed(failure.phase, reason))
             }
         }
+    }
+
+    private func attempts(_ outcome: Race.Outcome, _ source: AddressSource) -> [Attempt] {
+        outcome.trials.enumerated().compactMap { index, trial in
+            guard let failure = trial.failure, let reason = outcome.reason(at: index) else { return nil }
+            return Attempt(
+                endpoint: trial.endpoint,
+                source: source,
+                phase: failure.phase,
+                reason: reason,
+                elapsed: trial.elapsed
+            )
+        }
+    }
+
+    private func connection(
+        _ link: Link,
+        _ trial: Trial,
+        _ destination: Destination,
+        _ choice: Choice,
+        _ attempts: [Attempt],
+        _ unreachable: [Endpoint]?
+    ) -> Connection {
         let facts = ConnectionFacts(
-            name: plan.url.host.description,
-            endpoint: plan.endpoint,
-            source: plan.target.source,
-            tls: tls?.facts,
-            failedAttempts: plan.earlier,
-            resolveTime: plan.target.resolveTime,
-            connectTime: connected.since(start),
-            tlsTime: tls == nil ? nil : Instant.now.since(connected)
+            name: destination.host.description,
+            endpoint: trial.endpoint,
+            source: choice.source,
+            tls: link.tls?.facts,
+            failedAttempts: attempts,
+            resolveTime: choice.resolveTime,
+            connectTime: link.connectTime,
+            tlsTime: link.tlsTime,
+            birth: trial.end,
+            followsAnswers: choice.report != nil,
+            standsInFor: unreachable
         )
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
-        return Connection(socket: socket, tls: tls, facts: facts, reader: reader)
-    }
-
-    private func openSocket(_ plan: Plan) async throws(AttemptFailure) -> Socket {
-        let socket: Socket
-        do throws(Socket.StartFailure) {
-            let port = plan.endpoint.port ?? plan.url.port
-            socket = try Socket.connecting(to: plan.endpoint.address, port: port, on: loop)
-        } catch {
-            let reason: HTTPError.Reason =
-                switch error {
-                case .address(let error): .address(error)
-                case .system(let error): .system(error)
-                }
-            throw AttemptFailure(cause: .failed(.connect, reason), mayTryNext: true)
-        }
-        let patience = plan.patience(.connect, plan.timeouts.connect)
-        do throws(CallFailure) {
-            try await socket.waitUntilConnected(patience)
-        } catch {
-            socket.close()
-            throw AttemptFailure(cause: error, mayTryNext: true)
-        }
-        return socket
-    }
-
-    /// No byte of a request is written before this has returned: the certificate has been accepted by then.
-    private func secure(_ socket: Socket, _ plan: Plan) async throws(AttemptFailure) -> TLSConnection {
-        let context: TLSContext
-        do throws(CallFailure) {
-            // No part of the handshake: only the limit for everything bounds it.
-            context = try await secrets.context(plan.patience(.tls, .max), on: loop)
-        } catch {
-            throw AttemptFailure(cause: error, mayTryNext: false)
-        }
-        let tls: TLSConnection
-        do throws(TLSError) {
-            tls = try TLSConnection(
-                context: context,
-                identity: try plan.url.host.serverIdentity,
-                transport: socket.transport,
-                sessions: secrets.sessions,
-                port: plan.url.port
-            )
-        } catch {
-            throw AttemptFailure(cause: .failed(.tls, .tls(error)), mayTryNext: false)
-        }
-        let patience = plan.patience(.tls, plan.timeouts.tls)
-        let deadline = patience.deadline(from: .now)
-        while true {
-            let point: WaitPoint
-            switch tls.handshake() {
-            case .done: return tls
-            case .wantsRead: point = socket.input
-            case .wantsWrite: point = socket.output
-            case .failed(let error):
-                throw AttemptFailure(
-                    cause: .failed(.tls, .tls(error)),
-                    mayTryNext: !error.concernsCertificate
-                )
-            }
-            do throws(CallFailure) {
-                try patience.check(await point.wait(until: deadline, on: loop))
-            } catch {
-                throw AttemptFailure(cause: error, mayTryNext: true)
-            }
-        }
+        return Connection(socket: link.socket, tls: link.tls, facts: facts, reader: reader)
     }
 }
 
-extension Socket {
-    fileprivate func waitUntilConnected(_ patience: Patience) async throws(CallFailure) {
-        try patience.check(await output.wait(until: patience.deadline(from: .now), on: loop))
-        do throws(SystemError) {
-            try finishConnecting()
-        } catch {
-            throw .failed(.connect, .system(error))
+extension Race.Outcome {
+    /// The failure that ends all dialling; its attempts are still to be told.
+    fileprivate var decisiveFailure: DialFailure? {
+        guard let decisive else {
+            let isCancelled = trials.contains { $0.failure?.isCancellation ?? false }
+            return isCancelled ? DialFailure(cause: .cancelled) : nil
         }
+        return trials[decisive].failure.map {
+            DialFailure(cause: $0.cause, endpoint: trials[decisive].endpoint)
+        }
+    }
+
+    /// Why this one failed; nothing if the whole call was cancelled, which is no fault of an address.
+    fileprivate func reason(at index: Int) -> HTTPError.Reason? {
+        switch trials[index].failure?.cause {
+        case .failed(_, let reason): reason
+        case .cancelled: decisive == nil || decisive == index ? nil : .overtaken
+        case nil: nil
+        }
+    }
+
+    /// Whether the failure says something about the address. To be stopped does only if another one that had
+    /// begun later was faster.
+    fileprivate func isTelling(_ index: Int) -> Bool {
+        guard trials[index].failure?.isCancellation ?? false else { return true }
+        guard let decisive, trials[decisive].link != nil else { return false }
+        return index < decisive
     }
 }
 
-extension Host {
-    /// What the server's certificate must prove. The address that is dialled has no part in it.
-    fileprivate var serverIdentity: ServerIdentity {
-        get throws(TLSError) {
-            switch self {
-            case .name(let name): try .name(name.description)
-            case .address(let address): try .address(address.withoutZone.description)
-            }
-        }
-    }
-}
-
-extension TLSError {
-    /// Whether the server was reached and is the wrong one, so that another address must not hide it.
-    fileprivate var concernsCertificate: Bool {
-        switch self {
-        case .certificateRejected, .nameMismatch, .noPeerCertificate, .badIdentity, .badSettings: true
-        default: false
-        }
+extension DialFailure {
+    fileprivate func with(_ attempts: [Attempt]) -> DialFailure {
+        var failure = self
+        failure.attempts = attempts
+        return failure
     }
 }

@@ -3,13 +3,18 @@ internal import DirectIO
 
 /// The reading of one response's body, piece by piece.
 struct BodyReading {
-    let exchange: Exchange
+    var exchange: Exchange
     let upload: Upload?
+    /// Whom to tell how much has come, if anybody.
+    var onProgress: (@Sendable (TransferProgress) -> Void)?
     private(set) var trailers = Headers()
     /// Whether the last byte has been read.
     private(set) var isAtEnd = false
     /// What stopped the reading behind the last piece, if no event of the socket will tell of it again.
     private var stop: Connection.Step?
+    /// How much content has been read.
+    private(set) var received: UInt64 = 0
+    private var gauge: SpeedGauge?
 
     init(_ exchange: Exchange, _ upload: Upload?) {
         self.exchange = exchange
@@ -22,6 +27,7 @@ struct BodyReading {
         while !isAtEnd {
             switch try exchange.nextEvent(.body) {
             case .content(let range):
+                received &+= UInt64(range.count)
                 let content = unsafe UnsafeRawBufferPointer(rebasing: exchange.connection.buffer[range])
                 // An array made from a buffer takes exactly its size; most bodies come in one piece.
                 if taken.isEmpty { taken = unsafe [UInt8](content) } else { unsafe taken += content }
@@ -45,17 +51,18 @@ struct BodyReading {
                 if isAtEnd { return nil }
                 if connection.hasUnparsedBytes {
                     // Half of a chunk's size line, or of the trailers: the rest has to come behind it.
-                    try await exchange.fill(patience, from: .now, upload)
+                    let step = exchange.connection.fill()
+                    _ = try await goesOn(after: step, patience)
                     continue
                 }
             }
             if let stop {
                 self.stop = nil
-                if try await !exchange.goesOn(after: stop, patience, from: .now, upload) { isAtEnd = true }
+                if try await !goesOn(after: stop, patience) { isAtEnd = true }
                 continue
             }
             guard connection.mayHaveInput else {
-                _ = try await exchange.goesOn(after: .wantsInput, patience, from: .now, upload)
+                _ = try await goesOn(after: .wantsInput, patience)
                 continue
             }
             var last = Connection.Step.wantsInput
@@ -68,9 +75,67 @@ struct BodyReading {
                 return piece
             }
             if isAtEnd { return nil }
-            if try await !exchange.goesOn(after: last, patience, from: .now, upload) { isAtEnd = true }
+            if try await !goesOn(after: last, patience) { isAtEnd = true }
         }
         return nil
+    }
+
+    /// How many bytes it will be, if the head has said so.
+    var total: UInt64? {
+        switch exchange.connection.framing {
+        case .none: 0
+        case .length(let length): length
+        case .chunked, .untilClose, .tunnel: nil
+        }
+    }
+
+    /// Reads what is left and throws it away, if that is little and comes soon; true if that was the end of it.
+    mutating func drain() async -> Bool {
+        guard isWorthDraining else { return false }
+        exchange.end = min(exchange.end, Instant.now.advanced(byNanoseconds: Self.timeToDrain))
+        let limit = received + Self.bytesToDrain
+        do throws(CallFailure) {
+            while received <= limit, try await next() != nil {}
+        } catch {
+            return false
+        }
+        return isAtEnd
+    }
+
+    /// Whether the connection may be had again for the price of reading a little more.
+    var isWorthDraining: Bool {
+        guard upload?.isRunning != true, !exchange.connection.isRetired, !isAtEnd else { return false }
+        switch exchange.connection.framing {
+        case .none: return true
+        case .length(let length): return length - received <= Self.bytesToDrain
+        case .chunked: return true
+        case .untilClose, .tunnel: return false
+        }
+    }
+
+    /// Waits for what the step wants; false when the stream has ended and so has the body.
+    private mutating func goesOn(
+        after step: Connection.Step,
+        _ patience: Patience
+    ) async throws(CallFailure) -> Bool {
+        var gauge = self.gauge ?? SpeedGauge(exchange.timeouts.speed)
+        // As long as we are sending, the server need not say anything.
+        guard gauge.isOn, upload?.isRunning != true else {
+            return try await exchange.goesOn(after: step, patience, from: .now, upload)
+        }
+        defer { self.gauge = gauge }
+        gauge.count(to: received)
+        let start = Instant.now
+        var goesOn = true
+        do throws(CallFailure) {
+            goesOn = try await exchange.goesOn(after: step, gauge.shortened(patience), from: start, upload)
+        } catch {
+            guard error.isTimeout, gauge.timeLeft < patience.stall, Instant.now < patience.end else {
+                throw error
+            }
+        }
+        try gauge.enter(waitFrom: start, to: .now, patience.phase)
+        return goesOn
     }
 
     /// Reads straight into the memory that is handed out, and lets the parser close up the gaps that the
@@ -114,6 +179,7 @@ struct BodyReading {
                 throw .failed(.body, .http(error))
             }
             if case .content(let range) = step.event {
+                received &+= UInt64(range.count)
                 if content < used + range.lowerBound {
                     let found = unsafe UnsafeRawBufferPointer(rebasing: rest[range])
                     unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[content...]).copyMemory(from: found)
@@ -136,6 +202,9 @@ struct BodyReading {
         }
     }
 
+    /// More than that is cheaper to have on a new connection.
+    private static let bytesToDrain: UInt64 = 64 * 1024
+    private static let timeToDrain: UInt64 = 100_000_000
     private static let pieceSize = 64 * 1024
     private static let pieceWorthCopying = 4 * 1024
     /// Less than a full record would only split it.

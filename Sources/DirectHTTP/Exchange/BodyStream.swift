@@ -29,16 +29,18 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     }
 
     deinit {
-        core?.abandon(reading, lease)
+        guard let core else { return }
+        guard reading.isWorthDraining else { return core.abandon(reading, lease) }
+        // On the loop and not here: whoever lets go of a response does not wait for its rest.
+        let rest = Rest(core: core, lease: lease, reading: reading)
+        Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
 
-    var trailers: Headers {
-        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
-            return Headers()
-        }
-        defer { isBusy.store(false, ordering: .releasing) }
-        return reading.trailers
-    }
+    var trailers: Headers { ifIdle { reading.trailers } ?? Headers() }
+
+    var bytesLeft: UInt64? { ifIdle { left } ?? nil }
+
+    func error(_ reason: HTTPError.Reason) -> HTTPError { reading.error(.body, reason) }
 
     func next() async throws -> [UInt8]? {
         try await exclusively { try await nextPiece() }
@@ -46,15 +48,23 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 
     func collect(upTo limit: Int) async throws -> [UInt8] {
         try await exclusively {
+            // What the head announces need not be read to be refused.
+            if let left, left > UInt64(max(0, limit)) { throw tooLarge(limit) }
             var all: [UInt8] = []
             while let piece = try await nextPiece() {
-                guard all.count + piece.count <= limit else {
-                    end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
-                    throw reading.error(.body, .bodyTooLarge(limit: limit))
-                }
+                guard all.count + piece.count <= limit else { throw tooLarge(limit) }
                 if all.isEmpty { all = piece } else { all += piece }
             }
             return all
+        }
+    }
+
+    func drain() async {
+        try? await exclusively {
+            guard case nil = outcome else { return }
+            first = []
+            isRead = true
+            end(await reading.drain() ? .complete : .failed(.failed(.body, .bodyAlreadyRead)))
         }
     }
 
@@ -79,14 +89,30 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         }
         do throws(CallFailure) {
             let piece = try await reading.next()
+            if let piece { reading.report(piece.count) }
             // Given back with the last piece, not after it: the caller may never ask again.
-            if reading.isAtEnd { end(.complete) }
+            if reading.isAtEnd {
+                await reading.upload?.settle()
+                end(.complete)
+            }
             if piece == nil { isRead = true }
             return piece
         } catch {
             end(.failed(error))
             throw reading.error(error)
         }
+    }
+
+    /// How many bytes nobody has had yet.
+    private var left: UInt64? {
+        guard case nil = outcome else { return UInt64(first.count) }
+        return reading.total.map { $0 - reading.received + UInt64(first.count) }
+    }
+
+    private func tooLarge(_ limit: Int) -> HTTPError {
+        end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
+        first = []
+        return reading.error(.body, .bodyTooLarge(limit: limit))
     }
 
     private func end(_ outcome: Outcome) {
@@ -99,6 +125,14 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         core = nil
     }
 
+    private func ifIdle<Value>(_ look: () -> Value) -> Value? {
+        guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+            return nil
+        }
+        defer { isBusy.store(false, ordering: .releasing) }
+        return look()
+    }
+
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             throw reading.error(.body, .bodyAlreadyRead)
@@ -106,9 +140,31 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         defer { isBusy.store(false, ordering: .releasing) }
         return try await body()
     }
+
+    /// What is left of a body that nobody wants.
+    private struct Rest: @unchecked Sendable {
+        let core: ClientCore
+        let lease: ConnectionPool.Lease
+        let reading: BodyReading
+
+        func drain() async {
+            var reading = reading
+            if await reading.drain() {
+                core.conclude(reading, lease, at: .now)
+            } else {
+                core.abandon(reading, lease)
+            }
+        }
+    }
 }
 
 extension BodyReading {
+    /// Tells the caller's callback that so much more has come.
+    func report(_ count: Int) {
+        guard let onProgress, count > 0 else { return }
+        onProgress(TransferProgress(bytes: received, total: total))
+    }
+
     func error(_ failure: CallFailure) -> any Error {
         switch failure {
         case .cancelled: CancellationError()

@@ -6,22 +6,66 @@ struct Exchange {
     let connection: Connection
     let timeouts: Timeouts.Nanoseconds
     /// When the whole call has to be over.
-    let end: Instant
+    var end: Instant
+
+    /// How a body that is made while it is sent is framed; asks the body, which may read from the disk.
+    func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
+        do {
+            return try await body.measure(connection.loop).map(BodyFraming.length) ?? .chunked
+        } catch let fault as RequestBodyFault {
+            throw .failed(.request, .requestBody(fault))
+        } catch let error as SystemError {
+            throw .failed(.request, .system(error))
+        } catch {
+            throw error is CancellationError && Task.isCancelled
+                ? .cancelled : .failed(.request, .bodySource(error))
+        }
+    }
 
     /// Writes the head, and as much of the body as goes with it, to the connection's buffer.
     func compose(
         _ request: Request,
         _ url: HTTPURL,
-        _ defaults: Headers
+        _ defaults: Headers,
+        _ asked: ExchangeOptions.Box?,
+        streamed: BodyFraming
     ) throws(CallFailure) -> (count: Int, rest: Upload.Content?) {
-        connection.beginExchange(request.method)
-        let count = try writeHead(of: request, url, defaults)
+        connection.beginExchange(request.method, upgrade: asked?.options.upgrade.isEmpty == false)
         switch request.body.content {
-        case .none: return (count, nil)
+        case .none: return (try writeHead(of: request, url, defaults, asked, .none), nil)
         case .bytes(let bytes):
+            let count = try writeHead(of: request, url, defaults, asked, .length(UInt64(bytes.count)))
+            if bytes.isEmpty { return (count, nil) }
+            if let asked, asked.options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
             return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
-        case .stream(let length, let makeSource): return (count, .stream(length: length, makeSource))
+        case .stream(let body):
+            let count = try writeHead(of: request, url, defaults, asked, streamed)
+            if case .length(let length) = streamed { return (count, .stream(body, length: length)) }
+            return (count, .stream(body, length: nil))
+        }
+    }
+
+    /// Waits for leave to send the body, and not for long (RFC 9110, section 10.1.1). Returns a final head if the
+    /// server refuses, and nothing if the body is to be sent.
+    func awaitLeave(_ asked: ExchangeOptions) async throws(CallFailure) -> ResponseHead? {
+        let patience = patience(.response, stall: timeouts.continue)
+        let start = Instant.now
+        while true {
+            switch try nextEvent(.response) {
+            case .head(let head): return head
+            case .interim(let head):
+                if head.status == .continue { return nil }
+                asked.onInterim?(head)
+            case .needsMore:
+                do throws(CallFailure) {
+                    try await fill(patience, from: start, nil)
+                } catch {
+                    guard error.isTimeout, Instant.now < end else { throw error }
+                    return nil
+                }
+            case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
+            }
         }
     }
 
@@ -42,13 +86,19 @@ struct Exchange {
     }
 
     /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).
-    func receiveHead(from sent: Instant, _ upload: Upload?) async throws(CallFailure) -> ResponseHead {
+    func receiveHead(
+        from sent: Instant,
+        _ upload: Upload?,
+        _ asked: ExchangeOptions.Box?
+    ) async throws(CallFailure) -> ResponseHead {
         let connection = connection
         var since = sent
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return head
-            case .interim: since = .now
+            case .interim(let head):
+                since = .now
+                if let asked, head.status != .continue { asked.options.onInterim?(head) }
             case .needsMore:
                 let stall = connection.hasResponseBegun ? timeouts.read : timeouts.response
                 let patience = patience(.response, stall: stall)
@@ -109,7 +159,11 @@ struct Exchange {
             try await connection.waitForInput(patience, from: now)
             return true
         case .wantsRoom:
-            try await connection.wait(for: step, patience)
+            if let upload, upload.isRunning {
+                try await connection.waitCrosswise(patience, from: now)
+            } else {
+                try await connection.wait(for: step, patience)
+            }
             return true
         case .ended(let clean):
             do throws(HTTP1Error) {
@@ -129,14 +183,20 @@ struct Exchange {
     private func writeHead(
         of request: Request,
         _ url: HTTPURL,
-        _ defaults: Headers
+        _ defaults: Headers,
+        _ asked: ExchangeOptions.Box?,
+        _ framing: BodyFraming
     ) throws(CallFailure) -> Int {
-        let target = url.targetBytes, authority = url.authorityBytes
+        let isTunnel = request.method.isConnect
+        let target = isTunnel ? url.tunnelBytes : url.targetBytes
+        let authority = isTunnel ? target : url.authorityBytes
+        let isComplete = asked == nil && request.body.contentType == nil
+        let headers = isComplete ? request.headers : request.completedHeaders(defaults)
         let bound = RequestWriter.headSizeBound(
             method: request.method,
             target: target,
             authority: authority,
-            headers: request.headers,
+            headers: headers,
             extra: defaults
         )
         connection.reserve(bound + request.body.bytesWorthSendingAtOnce)
@@ -145,9 +205,11 @@ struct Exchange {
                 method: request.method,
                 target: target,
                 authority: authority,
-                headers: request.headers,
+                headers: headers,
                 extra: defaults,
-                framing: request.body.framing,
+                framing: framing,
+                expectContinue: asked?.options.expectsContinue == true,
+                upgrade: asked?.options.upgrade.isEmpty == false,
                 into: connection.buffer
             )
         } catch {
@@ -156,16 +218,27 @@ struct Exchange {
     }
 }
 
-extension RequestBody {
-    fileprivate var framing: BodyFraming {
-        switch content {
-        case .none: .none
-        case .bytes(let bytes): .length(UInt64(bytes.count))
-        case .stream(.some(let length), _): .length(length)
-        case .stream(nil, _): .chunked
+extension Request {
+    /// The fields of its own, and those that follow from its body and from what it asks for.
+    fileprivate func completedHeaders(_ defaults: Headers) -> Headers {
+        var headers = headers
+        if let type = body.contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type")
+        {
+            headers.add("Content-Type", type)
         }
+        if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
+        return headers
     }
+}
 
+extension HTTPURL {
+    /// Where a tunnel leads: host and port, also the default one (RFC 9110, section 9.3.6).
+    fileprivate var tunnelBytes: [UInt8] {
+        port == scheme.defaultPort ? authorityBytes + Array(":\(port)".utf8) : authorityBytes
+    }
+}
+
+extension RequestBody {
     /// Small bodies travel in the same record as the head.
     fileprivate var bytesWorthSendingAtOnce: Int {
         if case .bytes(let bytes) = content { min(bytes.count, 14 * 1024) } else { 0 }

@@ -1,3 +1,4 @@
+public import DirectCoding
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
@@ -25,6 +26,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case response
         /// Reading the body of the response.
         case body
+        /// Going where the response points.
+        case redirect
     }
 
     /// What went wrong.
@@ -35,7 +38,13 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The request names no address to go to, and an empty list never means "ask the system".
         case noAddresses
         case lookup(LookupError)
+        /// The client's resolver has no address for the name.
+        indirect case resolver(ResolverError)
+        /// The client's vetting refused the address.
+        case refused(AddressRefusal)
         case system(SystemError)
+        /// The attempt was stopped, because another address decided the matter first.
+        case overtaken
         case tls(TLSError)
         /// The peer, or the request, broke the grammar of HTTP/1.1.
         case http(HTTP1Error)
@@ -43,6 +52,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case timedOut(after: Duration)
         /// The peer ended the connection before the response was whole.
         case connectionClosed
+        /// The response points where we do not go.
+        case redirect(RedirectFault)
         /// The body is larger than the caller was ready to hold.
         case bodyTooLarge(limit: Int)
         /// The body that was to be sent gave more or fewer bytes than announced.
@@ -51,6 +62,16 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// What the cache had kept of the response turned out to be damaged while it was read.
+        case cache(CacheFault)
+        /// The body could not be decoded.
+        case coding(CodingError)
+        /// The body that was to be sent cannot be made.
+        case requestBody(RequestBodyFault)
+        /// Fewer bytes came, or were taken, than the least that the timeouts ask for.
+        case tooSlow(Timeouts.Speed)
+        /// There is no stream to take: the protocol was not switched, or somebody has taken it.
+        case noStream
     }
 
     public let phase: Phase
@@ -61,8 +82,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let endpoint: Endpoint?
     /// Every address that was tried in vain before, and what came of it.
     public let attempts: [Attempt]
+    /// The responses that had come before, and led to the request that failed.
+    public internal(set) var history: [Hop] = []
 
-    init(
+    package init(
         _ phase: Phase,
         _ reason: Reason,
         name: String? = nil,
@@ -93,16 +116,25 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .address(let fault): "\(fault)"
         case .noAddresses: "an empty list of addresses"
         case .lookup(let error): "\(error)"
+        case .resolver(let error): "\(error)"
+        case .refused(let refusal): "\(refusal)"
         case .system(let error): "\(error)"
+        case .overtaken: "overtaken by another address"
         case .tls(let error): "\(error)"
         case .http(let error): "\(error)"
         case .timedOut(let limit): "timed out after \(limit)"
         case .connectionClosed: "the peer closed the connection before the response was complete"
+        case .redirect(let fault): "\(fault)"
         case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
         case .bodyLength(let announced, let given):
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .cache(let fault): "\(fault)"
+        case .coding(let error): "\(error)"
+        case .requestBody(let fault): "\(fault)"
+        case .tooSlow(let speed): "slower than \(speed)"
+        case .noStream: "there is no stream to take"
         }
     }
 }
@@ -110,11 +142,15 @@ extension HTTPError.Reason: CustomStringConvertible {
 /// One address that was tried, and why it did not do.
 public struct Attempt: Sendable, CustomStringConvertible {
     public let endpoint: Endpoint
+    /// Who named the address.
+    public let source: AddressSource
+    /// How far it came.
     public let phase: HTTPError.Phase
     public let reason: HTTPError.Reason
+    /// From the first step towards it to the failure.
     public let elapsed: Duration
 
     public var description: String {
-        "\(endpoint): \(phase.rawValue): \(reason) (\(elapsed))"
+        "\(endpoint) (\(source)): \(phase.rawValue): \(reason) (\(elapsed))"
     }
 }

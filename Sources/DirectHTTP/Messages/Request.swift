@@ -12,8 +12,57 @@ public struct Request: Sendable {
     /// An empty list is an error, never a silent "use DNS".
     public var addresses: [Endpoint]?
     /// Instead of the client's.
-    public var timeouts: Timeouts?
+    public var timeouts: Timeouts? {
+        get { rare?.options.timeouts }
+        set { options.timeouts = newValue }
+    }
+    /// Instead of the client's.
+    public var redirects: RedirectPolicy? {
+        get { rare?.options.redirects }
+        set { options.redirects = newValue }
+    }
+    /// Instead of the client's.
+    public var retries: RetryPolicy? {
+        get { rare?.options.retries }
+        set { options.retries = newValue }
+    }
+    /// Answers when the server asks who we are; for this URL's origin only, wherever redirects lead.
+    public var authenticator: (any Authenticator)? {
+        get { rare?.options.authenticator }
+        set { options.authenticator = newValue }
+    }
+
     var target: Result<HTTPURL, URLFault>
+    private var rare: Rare?
+
+    /// What few requests say, and what is found out about them on their way.
+    struct Options: Sendable {
+        var timeouts: Timeouts?
+        var redirects: RedirectPolicy?
+        var retries: RetryPolicy?
+        var authenticator: (any Authenticator)?
+        /// Expectations, upgrades and callbacks, if there are any.
+        var exchange: ExchangeOptions.Box?
+        /// A redirect has led it to another origin at some time: no secret of the client's goes along any more.
+        var isAwayFromHome = false
+    }
+
+    var options: Options {
+        get { rare?.options ?? Options() }
+        set { rare = Rare(newValue) }
+    }
+
+    /// Whether it says anything of that.
+    var hasOptions: Bool { rare != nil }
+
+    /// The options in a place of their own, so that a request is cheap to pass around.
+    private final class Rare: Sendable {
+        let options: Options
+
+        init(_ options: Options) {
+            self.options = options
+        }
+    }
 
     /// A request whose URL is already parsed.
     public init(_ method: Method, _ url: HTTPURL, headers: Headers = [:], body: RequestBody = .none) {

@@ -3,7 +3,8 @@ public import DirectHTTP1
 /// The body of a response: pieces of bytes, each as it arrives.
 ///
 /// Nothing is read ahead: who does not ask for the next piece keeps the server waiting. The body is read
-/// once, by one task. Letting go of it before its end closes the connection.
+/// once, by one task. Letting go of it before its end closes the connection, unless little is left of it that
+/// comes at once.
 public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
@@ -13,7 +14,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         case arriving(any BodyPieces)
     }
 
-    let content: Content
+    var content: Content
+    var coding = Coding.none
 
     public func makeAsyncIterator() -> Iterator {
         Iterator(content)
@@ -28,12 +30,26 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// The whole body, if it came together with the head.
-    func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
+    package func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
             throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts?.name, endpoint: facts?.endpoint)
         }
         return bytes
+    }
+
+    /// Reads over the rest if that is little and comes soon, so that the connection can serve again; else closes
+    /// it. To let go of the body does the same without waiting for it.
+    func drain() async {
+        if case .arriving(let pieces) = content { await pieces.drain() }
+    }
+
+    /// The same body, to be had only once also if all of it is there: as it is with one that is still to come.
+    var readableOnce: ResponseBody {
+        guard case .complete(let bytes, let trailers, let facts) = content else { return self }
+        var body = self
+        body.content = .arriving(WholeBody(bytes, trailers, facts))
+        return body
     }
 
     /// The fields that came behind a body sent in chunks; there once the body has been read to its end.
@@ -45,7 +61,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// Hands out the pieces.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var content: Content?
 
         fileprivate init(_ content: Content) {

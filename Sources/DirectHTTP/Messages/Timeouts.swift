@@ -19,6 +19,10 @@ public struct Timeouts: Hashable, Sendable {
     public var response: Duration? { didSet { nanoseconds.response = Self.nanoseconds(response) } }
     /// The response has begun and the peer sends nothing more.
     public var read: Duration? { didSet { nanoseconds.read = Self.nanoseconds(read) } }
+    /// Waiting for leave to send a body (`Request.expectsContinue`). When it is over the body is sent anyway.
+    public var `continue`: Duration? { didSet { nanoseconds.continue = Self.nanoseconds(`continue`) } }
+    /// The slowest that bodies may move, in either direction, while we wait for the peer.
+    public var minimumSpeed: Speed? { didSet { nanoseconds.speed = Speed.Watch(minimumSpeed) } }
     /// Everything together.
     public var total: Duration? { didSet { nanoseconds.total = Self.nanoseconds(total) } }
 
@@ -34,6 +38,8 @@ public struct Timeouts: Hashable, Sendable {
         write: Duration? = .seconds(60),
         response: Duration? = .seconds(60),
         read: Duration? = .seconds(60),
+        continue: Duration? = .seconds(1),
+        minimumSpeed: Speed? = nil,
         total: Duration? = nil
     ) {
         self.queue = queue
@@ -43,6 +49,8 @@ public struct Timeouts: Hashable, Sendable {
         self.write = write
         self.response = response
         self.read = read
+        self.continue = `continue`
+        self.minimumSpeed = minimumSpeed
         self.total = total
         nanoseconds = Nanoseconds(
             queue: Self.nanoseconds(queue),
@@ -52,12 +60,45 @@ public struct Timeouts: Hashable, Sendable {
             write: Self.nanoseconds(write),
             response: Self.nanoseconds(response),
             read: Self.nanoseconds(read),
+            continue: Self.nanoseconds(`continue`),
+            speed: Speed.Watch(minimumSpeed),
             total: Self.nanoseconds(total)
         )
     }
 
     struct Nanoseconds: Hashable, Sendable {
-        var queue, resolve, connect, tls, write, response, read, total: UInt64
+        var queue, resolve, connect, tls, write, response, read, `continue`: UInt64
+        var speed: Speed.Watch
+        var total: UInt64
+    }
+
+    /// So many bytes, at least, in each stretch of time that is spent waiting for the peer.
+    public struct Speed: Hashable, Sendable, CustomStringConvertible {
+        /// How many.
+        public var bytes: Int
+        /// In what time.
+        public var time: Duration
+
+        /// At least that many bytes in each stretch of that time.
+        public init(bytes: Int, in time: Duration) {
+            self.bytes = bytes
+            self.time = time
+        }
+
+        public var description: String { "\(bytes) bytes in \(time)" }
+
+        /// The same as machine words.
+        struct Watch: Hashable, Sendable {
+            let bytes: UInt64
+            /// Without end if nobody watches.
+            let nanoseconds: UInt64
+
+            init(_ speed: Speed?) {
+                bytes = UInt64(max(0, speed?.bytes ?? 0))
+                // Not none at all: each look would find the stretch over.
+                nanoseconds = speed.map { max(1_000_000, $0.time.clampedNanoseconds) } ?? .max
+            }
+        }
     }
 
     private static func nanoseconds(_ duration: Duration?) -> UInt64 {

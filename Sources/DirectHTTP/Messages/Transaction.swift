@@ -44,18 +44,6 @@ public struct Transaction: Sendable, CustomStringConvertible {
     }
 }
 
-/// Who named an address.
-public enum AddressSource: String, Hashable, Sendable {
-    /// The request itself.
-    case request
-    /// The client's static map.
-    case staticMap
-    /// The URL, whose host is an address.
-    case url
-    /// The system's resolver.
-    case system
-}
-
 /// What stays the same for all requests on one connection.
 final class ConnectionFacts: Sendable {
     let name: String
@@ -66,6 +54,12 @@ final class ConnectionFacts: Sendable {
     let resolveTime: Duration?
     let connectTime: Duration
     let tlsTime: Duration?
+    /// When it was made.
+    let birth: Instant
+    /// Whether the address is a resolver's answer.
+    let followsAnswers: Bool
+    /// The answer none of whose addresses could be reached, so that this one had to do.
+    let standsInFor: [Endpoint]?
 
     init(
         name: String,
@@ -75,7 +69,10 @@ final class ConnectionFacts: Sendable {
         failedAttempts: [Attempt],
         resolveTime: Duration?,
         connectTime: Duration,
-        tlsTime: Duration?
+        tlsTime: Duration?,
+        birth: Instant,
+        followsAnswers: Bool,
+        standsInFor: [Endpoint]?
     ) {
         self.name = name
         self.endpoint = endpoint
@@ -85,5 +82,15 @@ final class ConnectionFacts: Sendable {
         self.resolveTime = resolveTime
         self.connectTime = connectTime
         self.tlsTime = tlsTime
+        self.birth = birth
+        self.followsAnswers = followsAnswers
+        self.standsInFor = standsInFor
+    }
+
+    /// Whether the route's own addresses could not be reached when this connection was made, and it was made
+    /// in their stead: as long as it lives, nobody tries them again.
+    func standsIn(for route: Route) -> Bool {
+        guard let standsInFor else { return false }
+        return route.answer == standsInFor
     }
 }

@@ -129,6 +129,9 @@ extension HTTPURL {
     /// Path and query as the request line says them; only visible ASCII, beginning with a slash.
     package var targetBytes: [UInt8] { storage.target.bytes }
 
+    /// How many of the target's bytes are the path.
+    package var pathLength: Int { storage.target.pathLength }
+
     /// What `Host` says: the default port is left out, IPv6 stands in brackets without its zone, and a
     /// name goes without its trailing dot (a server that routes by name would not know it with the dot).
     package var authorityBytes: [UInt8] { storage.authority.bytes }
@@ -140,11 +143,20 @@ extension HTTPURL {
         return (unescaped(userinfo[..<colon]), unescaped(userinfo[colon...].dropFirst()))
     }
 
+    /// Whether it carries a user name or a password.
+    package var hasCredentials: Bool { storage.authority.userinfo != nil }
+
     /// The same URL without user name and password.
     package var withoutCredentials: HTTPURL {
         guard storage.authority.userinfo != nil else { return self }
         let authority = URLAuthority(withoutUserinfo: storage.authority)
         return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
+    }
+
+    /// The same URL without its fragment.
+    package var withoutFragment: HTTPURL {
+        guard fragment != nil else { return self }
+        return HTTPURL(Storage(authority: storage.authority, target: storage.target, fragment: nil))
     }
 
     /// The same URL with the other one's fragment, unless it has one (RFC 9110, section 10.2.2).

@@ -39,6 +39,7 @@ struct CommandClient: VectorClient {
         else {
             return "it has no map of its own, or no address to go to"
         }
+        if errand.dialling.isOfAnotherKind { return "it cannot be told how to try addresses" }
         if errand.urls.count > 1 && knowledge != .curl { return "one command is one request" }
         if knowledge == .nothing {
             if errand.client.certificate != nil { return "it cannot be told which certificate to show" }

@@ -10,6 +10,7 @@ struct Errand: Sendable {
     /// Where the client's own map says to go.
     var mappedAddresses: [String] = []
     var client = HandshakeVector.ClientSide()
+    var dialling = RouteVector.Dialling()
     /// The folder with the client's certificates, and the root it trusts.
     var certificates: String
 

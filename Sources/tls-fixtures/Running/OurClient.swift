@@ -42,6 +42,9 @@ struct OurClient: VectorClient {
             let endpoints = errand.mappedAddresses.map { Endpoint(stringLiteral: $0) }
             try settings.addresses.set(endpoints, for: .host(try Host(errand.host)))
         }
+        settings.dialling.stagger = .milliseconds(errand.dialling.stagger)
+        settings.dialling.keepsOrder = errand.dialling.keepsOrder
+        settings.dialling.wrongServer = errand.dialling.passesOverWrongServers ? .tryNext : .fail
         let patience = Self.patience
         settings.timeouts = Timeouts(
             connect: patience,
@@ -55,7 +58,7 @@ struct OurClient: VectorClient {
 
     /// How long a phase may take. Servers that never answer cost this much, and a loaded machine must not
     /// take longer for those that do.
-    private static let patience = Duration.milliseconds(1500)
+    private static let patience = Duration.milliseconds(2500)
 
     private static func get(_ url: String, _ addresses: [String]?, _ client: HTTPClient) async -> Observation
     {
@@ -103,6 +106,7 @@ extension Ending {
         case .address: self = .fault(.noAddress)
         case .noAddresses: self = .fault(.noAddresses)
         case .timedOut: self = .fault(.timeout)
+        case .overtaken: self = .fault(.overtaken)
         case .connectionClosed: self = .fault(phase == .body ? .incomplete : .closed)
         case .system(let error): self.init(errno: error.code, "\(error)")
         case .tls(let error): self.init(error, phase)

@@ -34,6 +34,9 @@ struct Trial: Sendable {
         return switch vector {
         case .response(let vector): row(vector.head, vector.differences())
         case .request(let vector): row(vector.head, vector.differences())
+        case .cookies(let vector): row(vector.head, vector.differences())
+        case .decoding(let vector): attempt(vector)
+        case .cache(let vector): await row(vector.head, vector.differences())
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
         case .routes(let vector): await attempt(vector.head) { try await run(vector) }
@@ -43,6 +46,14 @@ struct Trial: Sendable {
     private func row(_ head: VectorHead, _ differences: [Difference], words: String = "") -> Row {
         let outcome = differences.isEmpty ? Row.Outcome.passed : .failed(differences)
         return Row(client: client.title, head: head, outcome: outcome, words: words)
+    }
+
+    private func attempt(_ vector: DecodingVector) -> Row {
+        if let coding = vector.missing {
+            let outcome = Row.Outcome.left("built without \(coding)")
+            return Row(client: client.title, head: vector.head, outcome: outcome)
+        }
+        return row(vector.head, vector.differences())
     }
 
     /// A server that cannot be started is a failure of that vector, not the end of the run.
@@ -158,10 +169,16 @@ struct Trial: Sendable {
             certificates: folder.certificates
         )
         errand.mappedAddresses = plan.texts(of: .map) ?? []
+        errand.dialling = vector.dialling
+        let start = ContinuousClock.now
         let seen = try await observe(errand)
+        let elapsed = ContinuousClock.now - start
         let records = await plan.stage.records()
         var differences = judge([vector.ending], seen)
         differences += plan.differences(records, seen)
+        if let within = vector.within, elapsed > .milliseconds(within) {
+            differences.append(Difference(what: "time", expected: "\(within) ms", got: "\(elapsed)"))
+        }
         for record in records {
             differences += record.misnamings(host: vector.host, port: plan.port)
         }

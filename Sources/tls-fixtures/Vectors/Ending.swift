@@ -20,6 +20,8 @@ enum Ending: Hashable, Sendable {
         case refused
         /// It took too long.
         case timeout
+        /// Another address was faster, or decided the matter in another way.
+        case overtaken
         /// The connection was reset.
         case reset
         /// The connection ended before the response began.

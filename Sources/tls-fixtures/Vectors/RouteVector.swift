@@ -35,14 +35,39 @@ struct RouteVector: Sendable {
         }
     }
 
+    /// How the client is told to try addresses.
+    struct Dialling: Sendable {
+        /// Milliseconds from one address to the next. Long by default: a busy machine is no silent address.
+        var stagger = 2000
+        var keepsOrder = false
+        var passesOverWrongServers = false
+
+        init() {}
+
+        init(_ value: JSONValue) throws(FieldFault) {
+            var fields = try Fields(value)
+            stagger = try fields.optional("stagger", Read.integer) ?? stagger
+            keepsOrder = try fields.optional("keepsOrder", Read.flag) ?? keepsOrder
+            passesOverWrongServers =
+                try fields.optional("passesOverWrongServers", Read.flag) ?? passesOverWrongServers
+            try fields.end()
+        }
+
+        /// Whether a client must be told, as none does so by itself.
+        var isOfAnotherKind: Bool { keepsOrder || passesOverWrongServers }
+    }
+
     let head: VectorHead
     let host: String
     let scheme: Scheme
     let addresses: [Address]
+    let dialling: Dialling
     /// What becomes of each address, in the same order.
     let endings: [Ending]
     /// What becomes of the request; the last ending of an address that was tried, if absent.
     let ending: Ending
+    /// How many milliseconds it may take; not judged if absent.
+    let within: Int?
 
     enum Scheme: String, CaseIterable, Sendable {
         case http, https
@@ -54,16 +79,19 @@ struct RouteVector: Sendable {
         scheme = try fields.optional("scheme", Read.choice) ?? .https
         let addresses = try fields.required("addresses", Read.list(of: Address.init))
         self.addresses = addresses
+        dialling = try fields.optional("dialling", Dialling.init) ?? Dialling()
         let line = fields.line
-        (endings, ending) = try fields.required("expect") { value throws(FieldFault) in
+        (endings, ending, within) = try fields.required("expect") { value throws(FieldFault) in
             var fields = try Fields(value)
             let endings = try fields.required("addresses", Read.list(of: Ending.read))
             let ending = try fields.optional("ending", Ending.read)
+            let within: Int? = try fields.optional("within", Read.integer)
             try fields.end()
-            guard let result = ending ?? endings.last(where: { $0 != .untried }) else {
+            let last = endings.last { $0 != .untried && $0 != .fault(.overtaken) }
+            guard let result = ending ?? (endings.contains(.answered) ? .answered : last) else {
                 throw FieldFault(line: value.line, what: "an ending is needed where no address is tried")
             }
-            return (endings, result)
+            return (endings, result, within)
         }
         guard endings.count == addresses.count else {
             throw FieldFault(line: line, what: "\(addresses.count) addresses and \(endings.count) endings")

@@ -4,17 +4,23 @@ enum Topic: String, CaseIterable, Sendable {
     case response
     /// A request, and its bytes.
     case request
+    /// Coded content, and what it is decoded.
+    case decoding
     /// Who is asked for, a certificate, and whether that is good enough.
     case names
     /// How a server speaks TLS, how a client does, and what becomes of it.
     case handshake
     /// Several addresses for one name, and which of them answers.
     case routes
+    /// What responses set, and which cookies go with the requests behind them.
+    case cookies
+    /// Requests one after the other, and what a cache has to do with them.
+    case cache
 
     /// Whether a whole client is needed, and servers for it.
     var needsServers: Bool {
         switch self {
-        case .response, .request: false
+        case .response, .request, .decoding, .cookies, .cache: false
         case .names, .handshake, .routes: true
         }
     }

@@ -36,9 +36,12 @@ struct VectorHead: Equatable, Sendable {
 enum Vector: Sendable {
     case response(ResponseVector)
     case request(RequestVector)
+    case decoding(DecodingVector)
     case names(NameVector)
     case handshake(HandshakeVector)
     case routes(RouteVector)
+    case cookies(CookieVector)
+    case cache(CacheVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldFault) {
         var fields = try Fields(value)
@@ -46,9 +49,12 @@ enum Vector: Sendable {
         switch topic {
         case .response: self = .response(try ResponseVector(head, &fields))
         case .request: self = .request(try RequestVector(head, &fields))
+        case .decoding: self = .decoding(try DecodingVector(head, &fields))
         case .names: self = .names(try NameVector(head, &fields))
         case .handshake: self = .handshake(try HandshakeVector(head, &fields))
         case .routes: self = .routes(try RouteVector(head, &fields))
+        case .cookies: self = .cookies(try CookieVector(head, &fields))
+        case .cache: self = .cache(try CacheVector(head, &fields))
         }
         try fields.end()
     }
@@ -57,16 +63,19 @@ enum Vector: Sendable {
         switch self {
         case .response(let vector): vector.head
         case .request(let vector): vector.head
+        case .decoding(let vector): vector.head
         case .names(let vector): vector.head
         case .handshake(let vector): vector.head
         case .routes(let vector): vector.head
+        case .cookies(let vector): vector.head
+        case .cache(let vector): vector.head
         }
     }
 
     /// The certificates and servers it speaks of, which have to be there.
     var mentions: Mentions {
         switch self {
-        case .response, .request: Mentions()
+        case .response, .request, .decoding, .cookies, .cache: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

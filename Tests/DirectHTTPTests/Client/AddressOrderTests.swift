@@ -6,6 +6,8 @@ import Testing
 struct AddressOrderTests {
     private func client(_ connect: Duration = .seconds(10), tls: Duration = .seconds(10)) -> HTTPClient {
         .trusting {
+            // No race: on a slow machine the next one would be tried beside the first.
+            $0.dialling.keepsOrder = true
             $0.timeouts.connect = connect
             $0.timeouts.tls = tls
         }

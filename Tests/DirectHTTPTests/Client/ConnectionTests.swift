@@ -15,10 +15,11 @@ struct ConnectionTests {
         let connection = try await Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
             .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
         for _ in 0..<3 {
+            let request = Request(.get, url)
             let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
-            let (count, _) = try exchange.compose(Request(.get, url), url, [:])
+            let (count, _) = try exchange.compose(request, url, [:], nil, streamed: .none)
             try await exchange.send(count)
-            let head = try await exchange.receiveHead(from: .now, nil)
+            let head = try await exchange.receiveHead(from: .now, nil, nil)
             #expect(head.status == .ok)
             var reading = BodyReading(exchange, nil)
             var body = try reading.takeBuffered()

@@ -50,6 +50,10 @@ private func useOnce(rounds: Int) async throws {
                 for target in [good, wrong, dead, refusing] {
                     group.addTask { [request = request(target)] in _ = try? await client.fetch(request) }
                 }
+                var raced = request(dead)
+                raced.addresses = [mute, dead, refusing, good].map(\.endpoint)
+                if isSecond { raced.addresses?.append(wrong.endpoint) }
+                group.addTask { [raced] in _ = try? await client.fetch(raced) }
                 group.addTask { [request = request(cutting, "http")] in _ = try? await client.fetch(request) }
                 group.addTask { [request = request(good)] in
                     let response = try await client.send(request)

@@ -1,0 +1,127 @@
+import DirectHTTPFoundation
+import Foundation
+import FoundationNetworking
+import Glibc
+import Synchronization
+
+/// The benchmark's work as a program does it that speaks URLSession's language: by the bridge, by our class in a
+/// session, or by a session alone.
+///
+/// `foundation WORK key=value...`, as peers/bench.h describes it, with `way` besides.
+@main
+enum Program {
+    static func main() async {
+        do {
+            try await FoundationWorks(Settings(CommandLine.arguments)).run()
+            exit(0)
+        } catch {
+            fail("\(error)")
+        }
+    }
+}
+
+/// Ends the run: a figure from wrong responses must not come out of it.
+func fail(_ reason: String) -> Never {
+    "error: \(reason)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+    exit(1)
+}
+
+struct FoundationWorks: Sendable {
+    private let settings: Settings
+    private let client: HTTPClient
+    private let session: URLSession
+
+    init(_ settings: Settings) throws {
+        self.settings = settings
+        let addresses =
+            settings.scheme == "http"
+            ? StaticMap() : try StaticMap(curl: ["\(settings.host):\(settings.port):\(settings.address)"])
+        let client = HTTPClient {
+            $0.tls.roots = .only([.pemFile(settings.roots)])
+            $0.addresses = addresses
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = settings.inFlight
+        if settings.way == "urlprotocol" { configuration.protocolClasses = [client.urlProtocolClass()] }
+        self.client = client
+        session = URLSession(configuration: configuration)
+    }
+
+    func run() async throws {
+        let memoryAtStart = memoryKiB("VmRSS")
+        try await stretch(settings.warmUp)
+        let start = Reading.now
+        try await stretch(settings.count)
+        report(units: settings.count, from: start, to: .now, memoryAtStart: memoryAtStart)
+    }
+
+    private func stretch(_ count: Int) async throws {
+        switch settings.work {
+        case "requests": try await requests(count)
+        case "down": try await download(kib: count)
+        case "up": try await upload(kib: count)
+        default: fail("unknown work: \(settings.work)")
+        }
+    }
+
+    private func url(_ path: String) -> URL {
+        guard let url = URL(string: settings.url(path)) else { fail("no URL: \(path)") }
+        return url
+    }
+
+    private func requests(_ count: Int) async throws {
+        let request = URLRequest(url: url(settings.path))
+        let taken = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<min(settings.inFlight, count) {
+                group.addTask {
+                    while taken.next() <= count { try await check(request) }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func check(_ request: URLRequest) async throws {
+        let body: Data
+        let head: URLResponse
+        if settings.way == "bridge" {
+            (body, head) = try await client.data(for: request)
+        } else {
+            (body, head) = try await session.data(for: request)
+        }
+        guard (head as? HTTPURLResponse)?.statusCode == 200 else { fail("another status than 200") }
+        guard body.count == settings.length else { fail("a body of \(body.count) bytes") }
+    }
+
+    private func download(kib: Int) async throws {
+        let (file, _) = try await client.download(from: url(settings.path + String(kib)))
+        defer { try? FileManager.default.removeItem(at: file) }
+        let facts = try FileManager.default.attributesOfItem(atPath: file.path)
+        guard facts[.size] as? Int == kib * 1024 else { fail("a file of another size") }
+    }
+
+    private func upload(kib: Int) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
+            fail("no file to send")
+        }
+        defer { try? FileManager.default.removeItem(at: file) }
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: UInt64(kib) * 1024)
+        try handle.close()
+        var request = URLRequest(url: url(settings.path))
+        request.httpMethod = "POST"
+        let (answer, _) = try await client.upload(for: request, fromFile: file)
+        guard answer == Data("\(kib * 1024)\n".utf8) else { fail("the server counted another length") }
+    }
+}
+
+/// Hands out 1, 2, 3 and so on to many tasks.
+private final class Counter: Sendable {
+    private let value = Atomic(0)
+
+    func next() -> Int {
+        value.add(1, ordering: .relaxed).newValue
+    }
+}

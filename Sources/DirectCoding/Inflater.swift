@@ -1,0 +1,98 @@
+internal import CDirectZlib
+
+/// One `z_stream` of zlib that inflates, at an address that never changes: zlib's state points back to it.
+final class Inflater {
+    /// What stands around the deflated data, as zlib counts window bits.
+    enum Format: Int32 {
+        /// RFC 1951.
+        case raw = -15
+        /// RFC 1950.
+        case zlib = 15
+        /// RFC 1952.
+        case gzip = 31
+    }
+
+    /// One stretch of inflating.
+    struct Step {
+        var progress = DecodingProgress()
+        /// Whether the stream has come to its end, check values and all.
+        var hasEnded = false
+    }
+
+    private let coding: ContentCoding
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    init(_ format: Format, for coding: ContentCoding) throws(CodingError) {
+        self.coding = coding
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        // What inflateInit2 is a macro for.
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(stream, format.rawValue, ZLIB_VERSION, size) == Z_OK else {
+            throw .outOfMemory(coding)
+        }
+    }
+
+    deinit {
+        // Does nothing to a stream that was never begun.
+        inflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// Begins another stream of the same format.
+    func reset() {
+        inflateReset(stream)
+    }
+
+    /// Whether zlib compares the check values of the stream's header and end, as it does at first.
+    func setChecking(_ isChecking: Bool) {
+        inflateValidate(stream, isChecking ? 1 : 0)
+    }
+
+    /// Goes through the header, at most, and says whether it is done.
+    func readHeader(_ input: UnsafeRawBufferPointer) throws(CodingError) -> (used: Int, isDone: Bool) {
+        // zlib wants room to be somewhere, though nothing is written before the first block.
+        // zlib wants room to be somewhere, though nothing is written before the first block.
+        let somewhere = UnsafeMutableRawBufferPointer(start: stream, count: 0)
+        let step = try inflate(input, Z_BLOCK, into: somewhere)
+        // Bit 7 says that zlib stands before a block.
+        return (step.progress.used, stream.pointee.data_type & 128 != 0)
+    }
+
+    /// Inflates until the room is full, the input used up, or the stream at its end.
+    func inflate(
+        _ input: UnsafeRawBufferPointer,
+        isLast: Bool,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(CodingError) -> Step {
+        // Told that this is the last of it, zlib keeps no window if there is room for all that comes.
+        try inflate(input, isLast ? Z_FINISH : Z_SYNC_FLUSH, into: room)
+    }
+
+    private func inflate(
+        _ input: UnsafeRawBufferPointer,
+        _ flush: Int32,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(CodingError) -> Step {
+        let offered = UInt32(clamping: input.count), free = UInt32(clamping: room.count)
+        // zlib does not write to its input; older headers do not say so.
+        stream.pointee.next_in = UnsafeMutableRawPointer(mutating: input.baseAddress)?
+            .assumingMemoryBound(to: Bytef.self)
+        stream.pointee.avail_in = offered
+        stream.pointee.next_out = room.baseAddress?.assumingMemoryBound(to: Bytef.self)
+        stream.pointee.avail_out = free
+        let result = CDirectZlib.inflate(stream, flush)
+        var step = Step()
+        step.progress.used = Int(offered - stream.pointee.avail_in)
+        step.progress.made = Int(free - stream.pointee.avail_out)
+        switch result {
+        // Z_BUF_ERROR: nothing could be done without more input or more room, which is no error.
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_STREAM_END: step.hasEnded = true
+        case Z_NEED_DICT: throw .corrupt(coding, detail: "needs a dictionary")
+        case Z_MEM_ERROR: throw .outOfMemory(coding)
+        default: throw .corrupt(coding, detail: stream.pointee.msg.map { String(cString: $0) } ?? "invalid")
+        }
+        return step
+    }
+}

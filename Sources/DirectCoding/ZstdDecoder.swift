@@ -1,0 +1,68 @@
+#if Zstd
+internal import CDirectZstd
+
+/// Undoes `zstd` (RFC 8878): one frame after the other, those to be skipped among them.
+final class ZstdDecoder: StreamDecoder {
+    /// No content for the web may need a larger window (RFC 9659, section 3).
+    static let largestWindowLog: Int32 = 23
+
+    private let stream: OpaquePointer
+    private var isAtFrameStart = true
+    private var hasEndedFrame = false
+    private var blocks = ZstdBlockCheck()
+
+    /// The magic number and the byte that says what follows.
+    private static let shortestHeader = 5
+
+    var isAtEnd: Bool { isAtFrameStart && hasEndedFrame }
+
+    init() throws(CodingError) {
+        guard let stream = ZSTD_createDStream() else { throw .outOfMemory(.zstd) }
+        self.stream = stream
+        ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, Self.largestWindowLog)
+    }
+
+    deinit {
+        ZSTD_freeDStream(stream)
+    }
+
+    func decode(
+        _ input: UnsafeRawBufferPointer,
+        isLast: Bool,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(CodingError) -> DecodingProgress {
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        var sink = ZSTD_outBuffer(dst: room.baseAddress, size: room.count, pos: 0)
+        while true {
+            if isAtFrameStart {
+                // Asked behind the end of the last frame, it would want another one.
+                if input.count == source.pos { break }
+                // Shown a whole small frame at once, it would not look at its window.
+                source.size = min(input.count, source.pos + Self.shortestHeader)
+            }
+            let before = (source.pos, sink.pos)
+            let result = ZSTD_decompressStream(stream, &sink, &source)
+            guard ZSTD_isError(result) == 0 else { throw fault(result) }
+            source.size = input.count
+            // It stops at the end of every frame, where all that was in it has come out.
+            isAtFrameStart = result == 0
+            hasEndedFrame = hasEndedFrame || isAtFrameStart
+            if !isAtFrameStart, source.pos == source.size || sink.pos == sink.size { break }
+            if before == (source.pos, sink.pos) { break }
+        }
+        try blocks.add(UnsafeRawBufferPointer(rebasing: input[..<source.pos]))
+        return DecodingProgress(used: source.pos, made: sink.pos)
+    }
+
+    private func fault(_ result: Int) -> CodingError {
+        switch ZSTD_getErrorCode(result) {
+        case ZSTD_error_frameParameter_windowTooLarge:
+            .windowTooLarge(.zstd, limit: 1 << Int(Self.largestWindowLog))
+        case ZSTD_error_memory_allocation: .outOfMemory(.zstd)
+        // No frame begins like this, where one has ended before.
+        case ZSTD_error_prefix_unknown where hasEndedFrame: .trailingBytes(.zstd)
+        default: .corrupt(.zstd, detail: String(cString: ZSTD_getErrorName(result)))
+        }
+    }
+}
+#endif

@@ -1,0 +1,157 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// A form as `multipart/form-data` (RFC 7578), made while it is sent.
+///
+/// What the names say goes into header lines, so it is looked at as bytes: control characters are refused
+/// (GHSA-2vrm-gr82-f7m5), quotes are escaped as browsers do (`%22`).
+struct MultipartForm: Sendable {
+    let parts: [FormPart]
+    let boundary: String
+
+    /// 128 random bits of the system: who fills in a part cannot know them, nor write a part of his own.
+    init(_ parts: [FormPart]) {
+        var system = SystemRandomNumberGenerator()
+        let bits = [system.next(), system.next()].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        self.init(parts, boundary: "direct-http-" + bits.joined())
+    }
+
+    init(_ parts: [FormPart], boundary: String) {
+        self.parts = parts
+        self.boundary = boundary
+    }
+
+    var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+    var body: StreamedBody {
+        StreamedBody(
+            isReplayable: parts.allSatisfy(\.body.isReplayable),
+            endsAtOnce: parts.allSatisfy(\.body.endsAtOnce),
+            measure: { try await length($0) },
+            open: { loop in
+                var reader = Reader(form: self, loop: loop)
+                return BodySource { try await reader.next() }
+            }
+        )
+    }
+
+    /// The length of it all, if each part knows its own.
+    private func length(_ loop: EventLoop) async throws -> UInt64? {
+        var total: UInt64? = UInt64(ending.count)
+        for index in parts.indices {
+            // Of every part, also behind one without a length: what is wrong comes out before anything is sent.
+            let head = try head(of: index).count
+            let content = try await parts[index].body.length(on: loop)
+            guard let sum = total, let content else {
+                total = nil
+                continue
+            }
+            let (length, overflow) = content.addingReportingOverflow(UInt64(head))
+            let (new, overflowToo) = sum.addingReportingOverflow(length)
+            guard !overflow, !overflowToo else { throw RequestBodyFault.tooLong }
+            total = new
+        }
+        return total
+    }
+
+    /// The delimiter and the header lines of a part.
+    private func head(of index: Int) throws(RequestBodyFault) -> [UInt8] {
+        let part = parts[index]
+        guard !part.name.isEmpty, !part.name.hasControls else { throw .invalidPartName(part: index) }
+        var head = (index == 0 ? "--" : "\r\n--") + boundary
+        head += "\r\nContent-Disposition: form-data; name=\"\(part.name.quoted)\""
+        if let fileName = part.fileName {
+            guard !fileName.hasControls else { throw .invalidFileName(part: index) }
+            head += "; filename=\"\(fileName.quoted)\""
+        }
+        if let type = part.contentType {
+            guard type.isMediaType else { throw .invalidPartContentType(part: index) }
+            head += "\r\nContent-Type: \(type)"
+        }
+        return Array((head + "\r\n\r\n").utf8)
+    }
+
+    private var ending: [UInt8] {
+        Array(((parts.isEmpty ? "--" : "\r\n--") + boundary + "--\r\n").utf8)
+    }
+
+    /// Goes through the parts, opening each when it is its turn.
+    private struct Reader {
+        let form: MultipartForm
+        let loop: EventLoop
+        private var part = 0
+        private var content: BodySource?
+        private var isAtEnd = false
+
+        init(form: MultipartForm, loop: EventLoop) {
+            self.form = form
+            self.loop = loop
+        }
+
+        mutating func next() async throws -> [UInt8]? {
+            while let content {
+                guard let piece = try await content.next() else {
+                    self.content = nil
+                    break
+                }
+                if !piece.isEmpty { return piece }
+            }
+            guard !isAtEnd else { return nil }
+            guard part < form.parts.count else {
+                isAtEnd = true
+                return form.ending
+            }
+            let head = try form.head(of: part)
+            let body = form.parts[part].body
+            part += 1
+            // A small content goes out with its head.
+            if case .bytes(let bytes) = body.content { return head + bytes }
+            content = try await body.source(on: loop)
+            return head
+        }
+    }
+}
+
+extension RequestBody {
+    /// How many bytes it has; nothing if that shows only at the end.
+    func length(on loop: EventLoop) async throws -> UInt64? {
+        switch content {
+        case .none: 0
+        case .bytes(let bytes): UInt64(bytes.count)
+        case .stream(let body): try await body.measure(loop)
+        }
+    }
+
+    fileprivate var endsAtOnce: Bool {
+        if case .stream(let body) = content { body.endsAtOnce } else { true }
+    }
+
+    fileprivate func source(on loop: EventLoop) async throws -> BodySource {
+        switch content {
+        case .none: BodySource(of: [])
+        case .bytes(let bytes): BodySource(of: bytes)
+        case .stream(let body): try await body.open(loop)
+        }
+    }
+}
+
+extension String {
+    fileprivate var hasControls: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+
+    /// As it stands between quotes (WHATWG HTML, section 4.10.21.8); of what needs escaping, only the quote
+    /// itself gets that far.
+    fileprivate var quoted: String {
+        utf8.contains(UInt8(ascii: "\""))
+            ? split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "%22") : self
+    }
+
+    /// Whether this can stand as a media type: two tokens, perhaps parameters, visible ASCII only.
+    fileprivate var isMediaType: Bool {
+        guard utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return false }
+        let type = prefix { $0 != ";" && $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
+        return type.count == 2 && type.allSatisfy { Method(validating: String($0)) != nil }
+    }
+}

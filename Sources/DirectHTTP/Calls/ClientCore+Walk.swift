@@ -1,0 +1,86 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// The way of a call: from the request that the caller wants to be sent to the response that he gets.
+///
+/// From the outside in: interceptors of calls, decoding, redirects, credentials, what the client remembers, retries,
+/// interceptors of the network, one exchange.
+extension ClientCore {
+    func send(_ request: Request) async throws -> Response {
+        // The way of almost every request, which has none of that, in five frames less.
+        guard hasPlainWay, request.hasPlainWay else { return try await interceptedSend(request) }
+        // Looked at here, as a request that never has to wait would not notice.
+        if Task.isCancelled { throw CancellationError() }
+        let call = call(for: request)
+        guard let memory else {
+            let response = try await transact(request, call, from: call.start)
+            if response.status.mayNotBeTheLast { return try await goOn(response, request, request, call) }
+            return try decoding.decode(response, to: request)
+        }
+        let prepared = memory.prepared(request)
+        let response = try await transact(prepared, call, from: call.start)
+        memory.learn(from: response)
+        if response.status.mayNotBeTheLast { return try await goOn(response, request, prepared, call) }
+        return try decoding.decode(response, to: request)
+    }
+
+    private func goOn(
+        _ response: Response,
+        _ request: Request,
+        _ sent: Request,
+        _ call: Call
+    ) async throws -> Response {
+        let last = try await follow(sentAnew(response, sent, call), to: request, call)
+        return try decoding.decode(last, to: request)
+    }
+
+    private func call(for request: Request) -> Call {
+        // Not `settings` as a whole: to hand it over would copy all of it.
+        let timeouts = request.timeouts?.nanoseconds ?? settings.timeouts.nanoseconds
+        return Call(timeouts, from: .now)
+    }
+
+    private func interceptedSend(_ request: Request) async throws -> Response {
+        try await intercept(request, settings.interceptors[...]) { request in
+            if Task.isCancelled { throw CancellationError() }
+            let call = self.call(for: request)
+            let request = request.introducingURLUser()
+            let last = try await self.follow(self.identifiedSend(request, call), to: request, call)
+            return try self.decoding.decode(last, to: request)
+        }
+    }
+}
+
+extension HTTPClient.Settings {
+    /// Whether requests that do not ask for more need nothing but an exchange.
+    var havePlainWay: Bool {
+        interceptors.isEmpty && networkInterceptors.isEmpty && transport == nil && retries == nil
+            && authenticators.isEmpty && cache == nil
+    }
+}
+
+extension Request {
+    fileprivate var hasPlainWay: Bool {
+        if case .success(let url) = target, url.hasCredentials { return false }
+        guard hasOptions else { return true }
+        return authenticator == nil && retries == nil
+    }
+
+    /// User and password of the URL are for its origin, and no part of the URL from here on.
+    fileprivate func introducingURLUser() -> Request {
+        guard case .success(let url) = target, let (user, password) = url.credentialBytes else { return self }
+        var request = self
+        request.target = .success(url.withoutCredentials)
+        if request.authenticator == nil, !(user.isEmpty && password.isEmpty) {
+            request.authenticator = BasicAuthenticator(user: user, password: password)
+        }
+        return request
+    }
+}
+
+extension Status {
+    /// Whether more than the body may follow.
+    fileprivate var mayNotBeTheLast: Bool {
+        isRedirection || self == .misdirectedRequest || self == .expectationFailed
+    }
+}

@@ -1,0 +1,50 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// What a client remembers of responses for later requests, all of it under the name that was asked for, and
+/// none of it under an address: cookies, and who wants to be reached over TLS only.
+struct Memory: Sendable {
+    private let cookies: CookieJar?
+    private let hsts: HSTSStore?
+
+    /// Nothing if the client is to remember nothing.
+    init?(_ settings: HTTPClient.Settings) {
+        guard settings.cookies != nil || settings.hsts != nil else { return nil }
+        cookies = settings.cookies
+        hsts = settings.hsts
+    }
+
+    /// The request as it is to be sent: over TLS if the name wants that, before anything else is decided by its
+    /// URL, and with its cookies.
+    func prepared(_ request: Request) -> Request {
+        guard case .success(var url) = request.target else { return request }
+        let now = UnixTime.now
+        var request = request
+        if let upgraded = hsts?.upgrades(url, at: now) {
+            url = upgraded
+            request.target = .success(upgraded)
+        }
+        cookies?.addField(to: &request.headers, for: url, at: now)
+        return request
+    }
+
+    /// The request with the URL that the name wants; without cookies.
+    func upgraded(_ request: Request) -> Request {
+        guard let hsts, case .success(let url) = request.target,
+            let upgraded = hsts.upgrades(url, at: .now)
+        else { return request }
+        var request = request
+        request.target = .success(upgraded)
+        return request
+    }
+
+    /// Keeps what the response says.
+    func learn(from response: Response) {
+        let now = UnixTime.now
+        cookies?.take(response.headers, from: response.url, at: now)
+        // Over plain HTTP anybody could say it (RFC 6797, section 8.1); our TLS is always verified.
+        if response.url.scheme == .https, response.transaction?.tls != nil || response.transaction == nil {
+            hsts?.learn(from: response.headers, host: response.url.host, at: now)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import DirectIO
+
+/// What became of addresses that were dialled lately. Where there are several, one that failed is tried after
+/// the others for a while, and never banned; the one that worked last is tried first.
+final class AddressMemory: Sendable {
+    private let state = Locked(State())
+
+    /// The endpoints in the order to try them: RFC 8305, section 4, and what is remembered.
+    func order(_ endpoints: [Endpoint], for destination: Destination, at now: Instant) -> [Endpoint] {
+        state.withLock { $0.order(endpoints, for: destination, at: now) }
+    }
+
+    /// A link to this endpoint was made.
+    func noteSuccess(_ endpoint: Endpoint, for destination: Destination, at now: Instant) {
+        state.withLock { $0.noteSuccess(endpoint, destination, now) }
+    }
+
+    /// None was. Who does not connect does so for nobody; who breaks off a handshake may do it for one name.
+    func noteFailure(
+        _ endpoint: Endpoint,
+        in phase: HTTPError.Phase,
+        for destination: Destination,
+        at now: Instant
+    ) {
+        state.withLock { $0.noteFailure(endpoint, phase == .connect ? nil : destination, now) }
+    }
+
+    /// How many failures are remembered.
+    var badCount: Int { state.withLock { $0.bad.count } }
+
+    private struct State {
+        struct Key: Hashable {
+            let endpoint: Endpoint
+            /// For whom; nothing: for everybody.
+            let destination: Destination?
+        }
+
+        struct Grudge {
+            var failures: Int
+            var end: Instant
+        }
+
+        private struct Favour {
+            let endpoint: Endpoint
+            let end: Instant
+        }
+
+        private(set) var bad: [Key: Grudge] = [:]
+        private var good: [Destination: Favour] = [:]
+
+        func order(_ endpoints: [Endpoint], for destination: Destination, at now: Instant) -> [Endpoint] {
+            var first: [Endpoint] = []
+            var later: [Endpoint] = []
+            for endpoint in endpoints {
+                if isBad(endpoint, destination, now) {
+                    later.append(endpoint)
+                } else {
+                    first.append(endpoint)
+                }
+            }
+            if let favour = good[destination], favour.end > now,
+                let index = first.firstIndex(of: favour.endpoint)
+            {
+                first.insert(first.remove(at: index), at: 0)
+            }
+            return interleaved(first) + interleaved(later)
+        }
+
+        mutating func noteSuccess(_ endpoint: Endpoint, _ destination: Destination, _ now: Instant) {
+            if !bad.isEmpty {
+                bad[Key(endpoint: endpoint, destination: nil)] = nil
+                bad[Key(endpoint: endpoint, destination: destination)] = nil
+            }
+            if good.count >= AddressMemory.capacity { good = good.filter { $0.value.end > now } }
+            if good.count >= AddressMemory.capacity { good.removeAll(keepingCapacity: true) }
+            let end = now.advanced(byNanoseconds: AddressMemory.favourTime)
+            good[destination] = Favour(endpoint: endpoint, end: end)
+        }
+
+        mutating func noteFailure(_ endpoint: Endpoint, _ destination: Destination?, _ now: Instant) {
+            if bad.count >= AddressMemory.capacity { bad = bad.filter { $0.value.end > now } }
+            if bad.count >= AddressMemory.capacity { bad.removeAll(keepingCapacity: true) }
+            var grudge =
+                bad[Key(endpoint: endpoint, destination: destination)] ?? Grudge(failures: 0, end: now)
+            // What is long over counts no more.
+            if grudge.end.advanced(byNanoseconds: AddressMemory.longestGrudge) < now { grudge.failures = 0 }
+            let time = AddressMemory.shortestGrudge << UInt64(min(grudge.failures, 5))
+            grudge.failures += 1
+            grudge.end = now.advanced(byNanoseconds: min(time, AddressMemory.longestGrudge))
+            bad[Key(endpoint: endpoint, destination: destination)] = grudge
+        }
+
+        private func isBad(_ endpoint: Endpoint, _ destination: Destination, _ now: Instant) -> Bool {
+            if bad.isEmpty { return false }
+            if let grudge = bad[Key(endpoint: endpoint, destination: nil)], grudge.end > now { return true }
+            guard let grudge = bad[Key(endpoint: endpoint, destination: destination)] else { return false }
+            return grudge.end > now
+        }
+    }
+
+    /// Doubled with each failure, up to the longest.
+    private static let shortestGrudge: UInt64 = 30_000_000_000
+    private static let longestGrudge: UInt64 = 600_000_000_000
+    private static let favourTime: UInt64 = 600_000_000_000
+    /// More are not worth the memory: to forget costs a detour, no more.
+    private static let capacity = 4096
+}
+
+/// The addresses with their families taking turns, that of the first one first (RFC 8305, section 4).
+func interleaved(_ endpoints: [Endpoint]) -> [Endpoint] {
+    guard let family = endpoints.first?.address.family,
+        endpoints.contains(where: { $0.address.family != family })
+    else { return endpoints }
+    var own = endpoints.filter { $0.address.family == family }[...]
+    var other = endpoints.filter { $0.address.family != family }[...]
+    var result: [Endpoint] = []
+    while !own.isEmpty || !other.isEmpty {
+        if let next = own.popFirst() { result.append(next) }
+        if let next = other.popFirst() { result.append(next) }
+    }
+    return result
+}

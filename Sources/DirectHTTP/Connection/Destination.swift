@@ -1,0 +1,39 @@
+internal import DirectIO
+internal import DirectTLS
+
+/// Whom a connection is for: the name that decides everything but where the bytes go.
+struct Destination: Hashable, Sendable {
+    let host: Host
+    let port: UInt16
+    let isSecure: Bool
+
+    init(host: Host, port: UInt16, isSecure: Bool) {
+        self.host = host
+        self.port = port
+        self.isSecure = isSecure
+    }
+
+    init(_ url: HTTPURL) {
+        self.init(host: url.host, port: url.port, isSecure: url.scheme == .https)
+    }
+
+    /// What the server's certificate must prove. The address that is dialled has no part in it.
+    var serverIdentity: ServerIdentity {
+        get throws(TLSError) {
+            switch host {
+            case .name(let name): try .name(name.description)
+            case .address(let address): try .address(address.withoutZone.description)
+            }
+        }
+    }
+}
+
+/// How long dialling may take: each phase, and the call it is for.
+struct DialLimits: Sendable {
+    let timeouts: Timeouts.Nanoseconds
+    let end: Instant
+
+    func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
+        Patience(phase: phase, stall: stall, end: end, total: timeouts.total)
+    }
+}

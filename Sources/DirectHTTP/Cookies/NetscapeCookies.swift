@@ -1,0 +1,55 @@
+internal import DirectIO
+
+/// The cookie file of Netscape, with the extensions of curl: seven fields with tabs between them.
+///
+///     #HttpOnly_.example.com  TRUE  /  TRUE  1800000000  name  value
+///
+/// The host; whether it covers the names below; the path; whether it is for https only; the expiry in seconds since
+/// 1970, 0 for none.
+enum NetscapeCookies {
+    static func text(_ cookies: [Cookie]) -> [UInt8] {
+        var text = Array("# Netscape HTTP Cookie File\n\n".utf8)
+        for cookie in cookies where !cookie.nameBytes.contains(tab) && !cookie.pathBytes.contains(tab) {
+            if cookie.isHTTPOnly { text += httpOnly }
+            text += "\(cookie.coversSubdomains ? "." : "")\(cookie.host)\t".utf8
+            text += "\(cookie.coversSubdomains ? "TRUE" : "FALSE")\t".utf8
+            text += cookie.pathBytes
+            text += "\t\(cookie.isSecure ? "TRUE" : "FALSE")\t\(cookie.expiry?.seconds ?? 0)\t".utf8
+            text += cookie.nameBytes + [tab] + cookie.valueBytes + [UInt8(ascii: "\n")]
+        }
+        return text
+    }
+
+    /// Nothing where the line is a comment.
+    static func entry(_ line: ArraySlice<UInt8>) throws(LineError) -> CookieEntry? {
+        let isHTTPOnly = line.starts(with: httpOnly)
+        guard isHTTPOnly || line.first != UInt8(ascii: "#") else { return nil }
+        let text = isHTTPOnly ? line.dropFirst(httpOnly.count) : line
+        var fields = text.split(separator: tab, maxSplits: 6, omittingEmptySubsequences: false)
+        // An empty value may have gone with its tab.
+        if fields.count == 6 { fields.append([]) }
+        guard fields.count == 7 else { throw LineError("there are \(fields.count) fields, not 7") }
+        var content = CookieContent(name: Array(fields[5]), value: Array(fields[6]))
+        content.path = Array(fields[2])
+        content.isSecure = try flag(fields[3])
+        content.isHTTPOnly = isHTTPOnly
+        content.expiry = try expiry(fields[4])
+        return CookieEntry(content: content, host: fields[0], coversSubdomains: try flag(fields[1]))
+    }
+
+    private static func flag(_ field: ArraySlice<UInt8>) throws(LineError) -> Bool {
+        if field.equalsIgnoringCase("true") { return true }
+        guard field.equalsIgnoringCase("false") else { throw LineError("a field is neither TRUE nor FALSE") }
+        return false
+    }
+
+    private static func expiry(_ field: ArraySlice<UInt8>) throws(LineError) -> UnixTime? {
+        guard let seconds = Int64(String(decoding: field, as: UTF8.self)) else {
+            throw LineError("the expiry is not a number")
+        }
+        return seconds == 0 ? nil : UnixTime(seconds: seconds)
+    }
+
+    private static let tab = UInt8(ascii: "\t")
+    private static let httpOnly = Array("#HttpOnly_".utf8)
+}

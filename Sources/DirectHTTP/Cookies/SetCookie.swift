@@ -1,0 +1,112 @@
+internal import DirectIO
+
+/// A `Set-Cookie` field, taken apart (RFC 6265bis, section 5.6), and the cookie that it makes (section 5.7).
+struct SetCookie {
+    private var content: CookieContent
+    private var domain: ArraySlice<UInt8> = []
+    /// Empty unless it begins with a slash.
+    private var path: ArraySlice<UInt8> = []
+    private var expires: UnixTime?
+    private var maximumAge: Int64?
+
+    /// Nothing where the field has to be ignored as a whole.
+    init?(_ field: [UInt8]) {
+        guard field.allSatisfy({ $0.standsInCookie || $0 == UInt8(ascii: ";") }) else { return nil }
+        var pieces = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
+        guard let pair = pieces.popFirst() else { return nil }
+        let (name, value) = Self.halves(of: pair)
+        // Without an equals sign all of it is the value.
+        content = CookieContent(name: Array(value == nil ? [] : name), value: Array(value ?? name))
+        for piece in pieces {
+            let (name, value) = Self.halves(of: piece)
+            read(name, value ?? [])
+        }
+    }
+
+    /// The cookie that this response may set; nothing if it may not.
+    func cookie(from url: HTTPURL, at now: UnixTime) -> Cookie? {
+        var content = content
+        let limit = now.advanced(bySeconds: CookieContent.longestLife)
+        if let maximumAge {
+            content.expiry = min(
+                limit,
+                maximumAge <= 0 ? UnixTime(seconds: .min) : now.advanced(bySeconds: maximumAge)
+            )
+        } else if let expires {
+            content.expiry = min(limit, expires)
+        }
+        content.path = path.isEmpty ? url.defaultCookiePath : Array(path)
+        guard !content.isSecure || url.scheme == .https else { return nil }
+        guard let (host, coversSubdomains) = scope(for: url.host) else { return nil }
+        return try? Cookie(content, for: host, coversSubdomains: coversSubdomains)
+    }
+
+    /// Whom the cookie is for. Who claims a domain must be in it, label by label (CVE-2013-1944).
+    private func scope(for host: Host) -> (Host, coversSubdomains: Bool)? {
+        guard !domain.isEmpty else { return (host, false) }
+        guard let claimed = try? Host(utf8: Array(domain).span) else { return nil }
+        // An address has no domain: it is what it is (CVE-2014-3613).
+        guard let name = host.name, let claimedName = claimed.name else {
+            return claimed == host ? (host, false) : nil
+        }
+        guard name.isSubdomain(of: claimedName) else { return nil }
+        guard claimedName.isPublicSuffix else { return (claimed, true) }
+        return claimedName == name ? (host, false) : nil
+    }
+
+    /// Takes an attribute; the last of its name counts.
+    private mutating func read(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+        guard value.count <= CookieContent.maximumAttributeLength else { return }
+        switch name.count {
+        case 4 where name.equalsIgnoringCase("path"):
+            path = value.first == UInt8(ascii: "/") ? value : []
+        case 6 where name.equalsIgnoringCase("domain"):
+            domain = value.first == UInt8(ascii: ".") ? value.dropFirst() : value
+        case 6 where name.equalsIgnoringCase("secure"):
+            content.isSecure = true
+        case 7 where name.equalsIgnoringCase("expires"):
+            if let date = CookieDate.parse(value) { expires = date }
+        case 7 where name.equalsIgnoringCase("max-age"):
+            if let seconds = Self.seconds(value) { maximumAge = seconds }
+        case 8 where name.equalsIgnoringCase("httponly"):
+            content.isHTTPOnly = true
+        case 8 where name.equalsIgnoringCase("samesite"):
+            content.sameSite = Self.sameSite(value)
+        default: break
+        }
+    }
+
+    private static func sameSite(_ value: ArraySlice<UInt8>) -> Cookie.SameSite? {
+        if value.equalsIgnoringCase("strict") { return .strict }
+        if value.equalsIgnoringCase("lax") { return .lax }
+        return value.equalsIgnoringCase("none") ? .unrestricted : nil
+    }
+
+    /// Digits, perhaps behind a minus; more than fit are very many.
+    private static func seconds(_ value: ArraySlice<UInt8>) -> Int64? {
+        let isNegative = value.first == UInt8(ascii: "-")
+        let digits = isNegative ? value.dropFirst() : value
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
+        if isNegative { return -1 }
+        return digits.reduce(0) { total, digit in
+            let (product, overflow) = total.multipliedReportingOverflow(by: 10)
+            let (sum, more) = product.addingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            return overflow || more || total == .max ? .max : sum
+        }
+    }
+
+    /// What stands before and behind the first equals sign, if there is one, without blanks around it.
+    private static func halves(of piece: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
+        guard let sign = piece.firstIndex(of: UInt8(ascii: "=")) else { return (piece.trimmed, nil) }
+        return (piece[..<sign].trimmed, piece[(sign + 1)...].trimmed)
+    }
+}
+
+extension HTTPURL {
+    /// The path for cookies that name none (RFC 6265bis, section 5.1.4): up to the last slash.
+    fileprivate var defaultCookiePath: [UInt8] {
+        let path = targetBytes[..<pathLength]
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { return [UInt8(ascii: "/")] }
+        return Array(path[..<slash])
+    }
+}

@@ -1,0 +1,79 @@
+internal import DirectCoding
+internal import DirectHTTP1
+
+/// What a client asks for, and how it undoes what it gets.
+final class ContentDecoding: Sendable {
+    private let settings: DecodingSettings
+    /// Whether the client's own fields ask for something: then the content is the caller's business.
+    private let isManual: Bool
+    private let fields: Headers
+    private let fieldsForRanges: Headers
+
+    init(_ settings: DecodingSettings, besides headers: Headers) {
+        self.settings = settings
+        isManual = headers.contains("Accept-Encoding")
+        fieldsForRanges = headers
+        var fields = headers
+        if !isManual, let value = settings.acceptEncoding { fields.add("Accept-Encoding", value) }
+        self.fields = fields
+    }
+
+    /// The client's fields for requests that do not have them: with `Accept-Encoding`, unless a range is asked
+    /// for, which would be one of the coded content (RFC 9110, section 14.2) and could not be decoded.
+    func fields(for request: Request) -> Headers {
+        request.headers.index(of: "range") == nil ? fields : fieldsForRanges
+    }
+
+    /// The response with its content decoded, if it is coded.
+    ///
+    /// Nothing is decoded before it is read, and the fields stay as they came.
+    func decode(_ response: Response, to request: Request) throws(HTTPError) -> Response {
+        guard response.headers.index(of: "content-encoding") != nil, response.body.mayHaveContent else {
+            return response
+        }
+        var response = response
+        guard settings.isEnabled, !isManual, !request.headers.contains("Accept-Encoding"),
+            response.status != 206
+        else {
+            response.body.coding = .left
+            return response
+        }
+        let place = DecodedBody.Place(
+            name: response.transaction?.name ?? (try? request.url.host.description),
+            endpoint: response.transaction?.endpoint
+        )
+        let codings: [ContentCoding]?
+        do throws(CodingError) {
+            let values = response.headers.values(for: "Content-Encoding")
+            codings = try ContentCoding.chain(listedIn: values, atMost: settings.maximumCodings)
+        } catch {
+            throw place.error(.coding(error))
+        }
+        guard let codings else {
+            response.body.coding = .left
+            return response
+        }
+        if codings.isEmpty { return response }
+        let decoder = ContentDecoder(undoing: codings, within: settings.limits)
+        response.body = ResponseBody(decoding: response.body, with: decoder, at: place)
+        return response
+    }
+}
+
+extension ResponseBody {
+    fileprivate var mayHaveContent: Bool {
+        switch content {
+        case .complete(let bytes, _, _): !bytes.isEmpty
+        case .arriving(let pieces): !(pieces is PendingStream)
+        }
+    }
+
+    fileprivate init(decoding body: ResponseBody, with decoder: ContentDecoder, at place: DecodedBody.Place) {
+        let decoded =
+            switch body.content {
+            case .complete(let bytes, let trailers, _): DecodedBody(bytes, trailers, decoder, place)
+            case .arriving(let pieces): DecodedBody(pieces, decoder, place)
+            }
+        self.init(content: .arriving(decoded), coding: .undone(by: decoded))
+    }
+}

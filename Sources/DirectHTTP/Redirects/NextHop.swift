@@ -1,0 +1,126 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// The request that a redirect asks for (RFC 9110, section 15.4).
+struct NextHop {
+    let request: Request
+    let url: HTTPURL
+    let crossesOrigins: Bool
+
+    /// Nothing if the response is to be delivered as it is.
+    init?(
+        after request: Request,
+        at url: HTTPURL,
+        _ head: ResponseHead,
+        _ policy: RedirectPolicy
+    ) throws(RedirectFault) {
+        guard let way = Way(request.method, head.status), let location = try Self.location(head.headers)
+        else { return nil }
+        let target: HTTPURL
+        do throws(URLFault) {
+            // Credentials in Location are somebody else's choice of whom we are: never sent.
+            target = try url.resolving(utf8: location.span).withoutCredentials.inheritingFragment(from: url)
+        } catch {
+            throw .location(error)
+        }
+        guard url.scheme == .http || target.scheme == .https || policy.insecureAllowsDowngrade else {
+            throw .downgrade
+        }
+        crossesOrigins = target.origin != url.origin
+        self.url = target
+        var next = request
+        next.target = .success(target)
+        next.method = way.method
+        if way.keepsBody, !request.body.isNone {
+            guard request.body.isReplayable else { throw .bodyNotReplayable }
+            guard !crossesOrigins || policy.carriesBodyAcrossOrigins else { throw .bodyAcrossOrigins }
+        }
+        if !way.keepsBody { next.dropBody() }
+        if crossesOrigins { next.leaveHome(surviving: policy.survivingFields) }
+        if policy.sendsReferer {
+            let isRevealed = url.scheme == .http || target.scheme == .https
+            next.headers["Referer"] = isRevealed ? url.withoutCredentials.withoutFragment.text : nil
+        }
+        self.request = next
+    }
+
+    /// The one place to go to; nothing if none is named, or only the empty one.
+    private static func location(_ headers: Headers) throws(RedirectFault) -> [UInt8]? {
+        guard let first = headers.index(of: "location") else { return nil }
+        let location = headers.valueBytes(at: first)
+        var next = headers.index(of: "location", from: first + 1)
+        while let index = next {
+            guard headers.valueBytes(at: index) == location else { throw .severalLocations }
+            next = headers.index(of: "location", from: index + 1)
+        }
+        return location.isEmpty ? nil : location
+    }
+
+    /// How a status changes what is asked; no status but these is followed.
+    private struct Way {
+        var method: Method
+        var keepsBody: Bool
+
+        init?(_ method: Method, _ status: Status) {
+            switch status {
+            case .movedPermanently, .found:
+                // Every browser makes a GET of a POST, and servers rely on it (RFC 9110, section 15.4.3).
+                self.init(method, becomesGet: method == .post)
+            case .seeOther: self.init(method, becomesGet: method != .head)
+            case .temporaryRedirect, .permanentRedirect: self.init(method, becomesGet: false)
+            default: return nil
+            }
+        }
+
+        private init(_ method: Method, becomesGet: Bool) {
+            self.method = becomesGet ? .get : method
+            keepsBody = !becomesGet
+        }
+    }
+}
+
+extension Request {
+    /// The message has no content any more, and no fields that tell about it.
+    fileprivate mutating func dropBody() {
+        body = .none
+        headers.removeAll { name in
+            name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect", "digest"].contains(name)
+        }
+    }
+
+    /// Another origin is another host: nobody's credentials go along, and they do not come back either.
+    fileprivate mutating func leaveHome(surviving: [String]) {
+        headers.keepHarmless(hasBody: !body.isNone, surviving: surviving)
+        authenticator = nil
+        options.isAwayFromHome = true
+    }
+}
+
+extension RequestBody {
+    var isNone: Bool {
+        if case .none = content { true } else { false }
+    }
+}
+
+extension Headers {
+    /// Takes away what another origin need not know: all but the fields that are known to be harmless.
+    ///
+    /// A list of what must go would never be complete (CVE-2026-40895): every API has its own key field.
+    mutating func keepHarmless(hasBody: Bool, surviving: [String]) {
+        let surviving = surviving.map { $0.lowercased() }
+        removeAll { name in
+            if hasBody && name.hasPrefix("content-") { return false }
+            return !Self.harmless.contains(name) && !surviving.contains(name)
+        }
+    }
+
+    /// Removes the fields whose name, in lower case, fits.
+    fileprivate mutating func removeAll(where isUnwanted: (String) -> Bool) {
+        for name in Set(map { $0.name.lowercased() }) where isUnwanted(name) { remove(name) }
+    }
+
+    private static let harmless: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt", "pragma",
+        "range", "save-data", "user-agent",
+    ]
+}

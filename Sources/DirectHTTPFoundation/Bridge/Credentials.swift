@@ -1,0 +1,126 @@
+public import DirectHTTP
+internal import DirectIO
+
+#if canImport(FoundationNetworking)
+internal import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Answers a server that asks for user and password with a credential of Foundation's: by digest where the server
+/// knows how, else as they are.
+///
+/// It waits to be asked, like URLSession; what a server has accepted once it is told beforehand from then on.
+public final class CredentialAuthenticator: Authenticator {
+    private let find: @Sendable (Challenge, HTTPURL) -> URLCredential?
+    private let known = Locked<[Origin: any Authenticator]>([:])
+
+    /// Answers with this credential, whoever asks.
+    public init(_ credential: URLCredential) {
+        let credential = SharedCredential(credential)
+        find = { _, _ in credential.value }
+    }
+
+    /// Answers with what the storage holds for the name in the URL, its port and the realm.
+    public init(_ storage: URLCredentialStorage) {
+        let storage = SharedStorage(storage)
+        find = { challenge, url in storage.credential(for: challenge, url) }
+    }
+
+    public func authorization(for question: AuthenticationQuestion) async throws -> String? {
+        try await known.withLock { $0[question.url.origin] }?.authorization(for: question)
+    }
+
+    public func authorization(
+        for question: AuthenticationQuestion,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? {
+        let origin = question.url.origin
+        if let known = known.withLock({ $0[origin] }),
+            let answer = try await known.authorization(for: question, answering: challenges, after: refused)
+        {
+            return answer
+        }
+        for scheme in ["digest", "basic"] {
+            guard let challenge = challenges.first(where: { $0.scheme == scheme }),
+                let authenticator = find(challenge, question.url)?.authenticator(scheme),
+                let answer = try await authenticator.authorization(
+                    for: question,
+                    answering: challenges,
+                    after: refused
+                )
+            else { continue }
+            known.withLock { $0[origin] = authenticator }
+            return answer
+        }
+        return nil
+    }
+}
+
+extension HTTPClient.Settings {
+    /// Answers the origins that the storage has credentials for now; more are not looked for later.
+    public mutating func useCredentials(of storage: URLCredentialStorage) {
+        let authenticator = CredentialAuthenticator(storage)
+        for origin in storage.origins { authenticators[origin] = authenticator }
+    }
+}
+
+extension URLCredentialStorage {
+    /// Whom it has something for.
+    var origins: [Origin] {
+        allCredentials.keys.compactMap(\.origin)
+    }
+}
+
+extension URLCredential {
+    fileprivate func authenticator(_ scheme: String) -> (any Authenticator)? {
+        guard let user, let password else { return nil }
+        return scheme == "digest"
+            ? .digest(user: user, password: password) : .basic(user: user, password: password)
+    }
+}
+
+// Immutable, and thread-safe by its documentation, but not marked so everywhere.
+private struct SharedCredential: @unchecked Sendable {
+    let value: URLCredential
+
+    init(_ value: URLCredential) {
+        self.value = value
+    }
+}
+
+private struct SharedStorage: @unchecked Sendable {
+    private let storage: URLCredentialStorage
+
+    init(_ storage: URLCredentialStorage) {
+        self.storage = storage
+    }
+
+    /// The spaces are compared here, as on Linux none is equal to another (Swift 6.3.1).
+    func credential(for challenge: Challenge, _ url: HTTPURL) -> URLCredential? {
+        for (space, credentials) in storage.allCredentials where space.covers(challenge, url) {
+            if let found = storage.defaultCredential(for: space) ?? credentials.first?.value { return found }
+        }
+        return nil
+    }
+}
+
+extension URLProtectionSpace {
+    /// Scheme, name and port.
+    fileprivate var origin: Origin? {
+        guard let scheme = self.protocol, !isProxy() else { return nil }
+        let host = host.contains(":") ? "[\(host)]" : host
+        return try? HTTPURL("\(scheme)://\(host):\(port)/").origin
+    }
+
+    fileprivate func covers(_ challenge: Challenge, _ url: HTTPURL) -> Bool {
+        guard origin == url.origin, realm == challenge.realm else { return false }
+        switch authenticationMethod {
+        case NSURLAuthenticationMethodHTTPDigest: return challenge.scheme == "digest"
+        case NSURLAuthenticationMethodHTTPBasic: return challenge.scheme == "basic"
+        default: return true
+        }
+    }
+}

@@ -1,0 +1,115 @@
+public import DirectHTTP
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+extension Request {
+    /// What the request of Foundation's asks for. What is wrong with it is reported when it is sent.
+    ///
+    /// URL, method, fields, body and cache policy are taken over; `timeoutInterval` is honoured by the calls that
+    /// take a `URLRequest`. A `Content-Length` only tells how long a body stream is; `Host` may not differ from
+    /// the URL: where the bytes go is said by `addresses`.
+    public init(_ request: URLRequest) {
+        let fields = request.allHTTPHeaderFields ?? [:]
+        self.init(
+            Method(stringLiteral: request.httpMethod ?? "GET"),
+            request.url?.absoluteString ?? "",
+            headers: Headers(fields, request.cachePolicy),
+            body: RequestBody(
+                of: request,
+                announced: fields.value(for: "Content-Length").flatMap(UInt64.init)
+            )
+        )
+    }
+}
+
+extension URLRequest {
+    /// The same request for Foundation; nothing if its URL is none, or its body is not made of bytes in memory.
+    public init?(_ request: Request) {
+        guard let url = (try? request.url).flatMap(URL.init) else { return nil }
+        self.init(url: url)
+        httpMethod = request.method.description
+        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+        if let type = request.body.contentType, !request.headers.contains("Content-Type") {
+            setValue(type, forHTTPHeaderField: "Content-Type")
+        }
+        guard let body = request.body.bytesInMemory else { return nil }
+        if !body.isEmpty { httpBody = Data(body) }
+    }
+}
+
+extension RequestBody {
+    /// These bytes.
+    public static func data(_ data: Data, contentType: String? = nil) -> RequestBody {
+        .bytes(Array(data), contentType: contentType)
+    }
+
+    /// The content of a file, which is read while it is sent.
+    static func file(at url: URL) throws -> RequestBody {
+        guard url.isFileURL else {
+            throw URLError(.unsupportedURL, "the body's URL is not that of a file", for: url)
+        }
+        return .file(url.path)
+    }
+
+    /// A stream of Foundation's, read on a thread of its own and no faster than the peer takes it.
+    ///
+    /// With a length, exactly that many bytes have to come; without, the body is sent in chunks. A stream can be
+    /// sent once only.
+    public static func stream(_ stream: InputStream, length: UInt64? = nil) -> RequestBody {
+        .stream(InputPieces(stream), length: length)
+    }
+
+    init(of request: URLRequest, announced: UInt64?) {
+        if let data = request.httpBody {
+            self = .data(data)
+        } else if let stream = request.httpBodyStream {
+            self = .stream(stream, length: announced)
+        } else {
+            self = .none
+        }
+    }
+}
+
+extension Headers {
+    fileprivate init(_ fields: [String: String], _ policy: URLRequest.CachePolicy) {
+        self.init()
+        for (name, value) in fields where !name.isOwnedByClient { add(name, value) }
+        guard let directives = policy.directives, !contains("Cache-Control") else { return }
+        add("Cache-Control", directives)
+    }
+}
+
+extension URLRequest.CachePolicy {
+    /// How HTTP says it (RFC 9111, section 5.2.1): a cache of ours understands it, and so do those on the way.
+    fileprivate var directives: String? {
+        switch self {
+        case .useProtocolCachePolicy: nil
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: "no-cache"
+        case .reloadRevalidatingCacheData: "max-age=0"
+        case .returnCacheDataElseLoad: "max-stale"
+        case .returnCacheDataDontLoad: "only-if-cached, max-stale"
+        @unknown default: nil
+        }
+    }
+}
+
+extension String {
+    /// The fields that URLSession, too, writes by itself whatever the caller has set.
+    fileprivate var isOwnedByClient: Bool {
+        switch utf8.count {
+        case 10: caseInsensitiveCompare("Connection") == .orderedSame
+        case 14: caseInsensitiveCompare("Content-Length") == .orderedSame
+        case 17: caseInsensitiveCompare("Transfer-Encoding") == .orderedSame
+        default: false
+        }
+    }
+}
+
+extension [String: String] {
+    fileprivate func value(for name: String) -> String? {
+        self[name] ?? first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value
+    }
+}

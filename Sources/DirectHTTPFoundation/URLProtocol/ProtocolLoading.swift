@@ -1,0 +1,103 @@
+internal import DirectHTTP
+internal import DirectIO
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// One loading of a URLProtocol: its request goes to a client of ours, the answer to the session.
+final class ProtocolLoading: Sendable {
+    private let client: HTTPClient
+    private let order: ProtocolOrder
+    private let session: ProtocolClient
+    private let turnstile = Turnstile()
+    private let work = Locked<Task<Void, Never>?>(nil)
+
+    init(_ host: DirectURLProtocol, _ client: HTTPClient) {
+        self.client = client
+        #if canImport(FoundationNetworking)
+        let inside = host.task.map(SessionInside.init)
+        order = ProtocolOrder(host.request, host.task, inside, client.settings)
+        session = ProtocolClient(host, inside?.queue)
+        #else
+        order = ProtocolOrder(host.request, client.settings)
+        session = ProtocolClient(host)
+        #endif
+    }
+
+    func start() {
+        let task = Task(executorPreference: client.executor) { await self.run() }
+        work.withLock { $0 = task }
+    }
+
+    func stop() {
+        session.detach()
+        turnstile.open()
+        work.withLock { $0 }?.cancel()
+    }
+
+    func pause() {
+        turnstile.close()
+    }
+
+    func resume() {
+        turnstile.open()
+    }
+
+    private func run() async {
+        do {
+            let request = try await order.request()
+            let response = try await client.send(request)
+            try await deliver(response)
+        } catch {
+            let error = (error as? URLError) ?? URLError(error, for: order.url)
+            await turnstile.pass()
+            session.callLast { $0.urlProtocol($1, didFailWithError: error) }
+        }
+    }
+
+    private func deliver(_ response: Response) async throws {
+        let head = try order.head(response)
+        #if !canImport(FoundationNetworking)
+        if let next = order.redirect { return redirect(to: next, head) }
+        #endif
+        if let bytes = try response.body.completeBytes(upTo: .max) { return await deliver(head, bytes) }
+        guard await order.isStreaming() else {
+            return await deliver(
+                head,
+                try await response.body.collect(upTo: client.settings.maximumBufferedBody)
+            )
+        }
+        session.call { $0.urlProtocol($1, didReceive: head, cacheStoragePolicy: .notAllowed) }
+        for try await piece in response.body {
+            await turnstile.pass()
+            let data = Data(piece)
+            session.call { $0.urlProtocol($1, didLoad: data) }
+            await order.consumerHasTakenAll()
+        }
+        session.callLast { $0.urlProtocolDidFinishLoading($1) }
+    }
+
+    /// All at once: several pieces would be one too many for FoundationNetworking's completion handlers, which get the
+    /// last piece only.
+    private func deliver(_ head: HTTPURLResponse, _ body: [UInt8]) async {
+        await turnstile.pass()
+        let data = Data(body)
+        session.callLast { client, host in
+            client.urlProtocol(host, didReceive: head, cacheStoragePolicy: .notAllowed)
+            if !data.isEmpty { client.urlProtocol(host, didLoad: data) }
+            client.urlProtocolDidFinishLoading(host)
+        }
+    }
+
+    #if !canImport(FoundationNetworking)
+    /// The session decides, and begins anew with an object of its own; this one ends as it has to there.
+    private func redirect(to next: URLRequest, _ head: HTTPURLResponse) {
+        session.callLast { client, host in
+            client.urlProtocol(host, wasRedirectedTo: next, redirectResponse: head)
+            client.urlProtocol(host, didFailWithError: URLError(.cancelled))
+        }
+    }
+    #endif
+}

@@ -1,0 +1,94 @@
+#if canImport(FoundationNetworking)
+internal import DirectHTTP
+internal import Foundation
+internal import FoundationNetworking
+
+/// The delegate of a task or its session, asked on the session's queue for delegates.
+struct SessionDelegate: @unchecked Sendable {
+    private let delegate: any URLSessionTaskDelegate
+    private let session: URLSession
+    private let task: URLSessionTask
+
+    init?(_ inside: SessionInside) {
+        guard let session = inside.session, let delegate = inside.delegate else { return nil }
+        self.delegate = delegate
+        self.session = session
+        task = inside.task
+    }
+
+    /// The body of an upload that was made without one.
+    func bodyStream() async -> InputStream? {
+        await ask { answer in
+            delegate.urlSession(session, task: task) { stream in answer(UnsafeTransfer(stream)) }
+        }.value
+    }
+
+    /// Whether to go where a response points.
+    func decide(_ redirect: Redirect) async -> RedirectDecision {
+        guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
+            return .follow(redirect.next)
+        }
+        let decided = await ask { answer in
+            delegate.urlSession(
+                session,
+                task: task,
+                willPerformHTTPRedirection: head,
+                newRequest: proposed,
+                completionHandler: answer
+            )
+        }
+        guard let decided else { return .deliver }
+        guard decided != proposed else { return .follow(redirect.next) }
+        return .follow(Request(decided, after: redirect))
+    }
+
+    private func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (_ answer: @escaping @Sendable (Answer) -> Void) -> Void
+    ) async -> Answer {
+        await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation { question { continuation.resume(returning: $0) } }
+        }
+    }
+}
+
+private struct UnsafeTransfer<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+extension URLRequest {
+    fileprivate init?(next redirect: Redirect) {
+        guard let url = URL(redirect.url) else { return nil }
+        self.init(url: url)
+        httpMethod = redirect.next.method.description
+        for field in redirect.next.headers { addValue(field.value, forHTTPHeaderField: field.name) }
+    }
+}
+
+extension HTTPURLResponse {
+    fileprivate convenience init?(_ redirect: Redirect) {
+        guard let url = (try? redirect.request.url).flatMap(URL.init) else { return nil }
+        self.init(
+            url: url,
+            statusCode: Int(redirect.status.code),
+            httpVersion: "HTTP/1.1",
+            headerFields: redirect.headers.folded
+        )
+    }
+}
+
+extension Request {
+    /// What the delegate has made of a redirect; what Foundation does not know of stays as it was proposed.
+    fileprivate init(_ decided: URLRequest, after redirect: Redirect) {
+        self.init(decided)
+        if decided.httpBody == nil, decided.httpBodyStream == nil { body = redirect.next.body }
+        timeouts = redirect.next.timeouts
+        redirects = redirect.next.redirects
+        // Addresses belong to the name they were given for.
+        if let url = try? url, url.origin == redirect.url.origin { addresses = redirect.next.addresses }
+    }
+}
+#endif

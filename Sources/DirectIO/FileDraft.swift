@@ -1,0 +1,62 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// A file that is written beside its final place and put there when it is whole: who looks finds what was there
+/// before, or all of the new one. All of it blocks.
+///
+/// One that is let go of before `commit` leaves nothing behind.
+package final class FileDraft: @unchecked Sendable {
+    private let path: String
+    private let draft: String
+    private let descriptor: Int32
+    private var isCommitted = false
+
+    /// Begins a file for that path, with the permissions of `mode` less those that the process withholds (umask).
+    package init(_ path: String, mode: UInt16) throws(SystemError) {
+        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL) }
+        let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
+        descriptor = try checked("open") {
+            open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
+        }
+        self.path = path
+        self.draft = draft
+    }
+
+    deinit {
+        close(descriptor)
+        if !isCommitted { unlink(draft) }
+    }
+
+    /// Writes these bytes behind the others.
+    package func write(_ bytes: [UInt8]) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let (count, code) = bytes.withUnsafeBytes { all in
+                retryingInterrupts {
+                    Self.systemWrite(descriptor, all.baseAddress?.advanced(by: written), all.count - written)
+                }
+            }
+            guard count != -1 else { throw SystemError("write", code: code) }
+            written += count
+        }
+    }
+
+    /// Puts the file in its place; it is on the disk when this returns.
+    package func commit() throws(SystemError) {
+        _ = try checked("fsync") { fsync(descriptor) }
+        _ = try checked("rename") { rename(draft, path) }
+        isCommitted = true
+    }
+
+    /// The C function, under a name that the method does not hide.
+    private static func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        #if canImport(Darwin)
+        Darwin.write(file, bytes, count)
+        #else
+        Glibc.write(file, bytes, count)
+        #endif
+    }
+}

@@ -1,0 +1,178 @@
+internal import DirectCoding
+internal import DirectJSON
+
+/// Coded content, and what comes of it.
+struct DecodingVector: Sendable {
+    let head: VectorHead
+    /// The values of the response's `Content-Encoding` fields.
+    let encodings: [String]
+    /// Codings besides `gzip` and `deflate` that a client need not know.
+    let needs: [String]
+    let limits: DecodingLimits
+    let maximumCodings: Int
+    let input: [UInt8]
+    let expect: Decoded
+
+    /// What comes of it.
+    enum Decoded: Equatable, Sendable {
+        case content([UInt8])
+        /// The fault's name with its values.
+        case fault(String)
+        /// It is handed out as it came.
+        case raw
+    }
+
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+        self.head = head
+        encodings = try fields.required("encodings", Read.texts)
+        needs = try fields.optional("needs", Read.texts) ?? []
+        (limits, maximumCodings) = try fields.optional("limits", Self.limits) ?? (DecodingLimits(), 5)
+        input = try fields.required("input", Read.repeated("hex", Read.hexadecimal))
+        expect = try fields.required("expect", Self.expectation)
+    }
+
+    /// A coding that this build does not know.
+    var missing: String? {
+        needs.first { ContentCoding(name: $0)?.isAvailable != true }
+    }
+
+    /// Decodes the input whole, byte by byte, and cut in two: it all has to come to the same.
+    func differences() -> [Difference] {
+        let count = input.count
+        // Large ones are cut in some places only.
+        let step = count > 400 || expect.contentCount > 20_000 ? count / 8 + 1 : 1
+        var cuts = [("ending", []), ("byte by byte", Array(stride(from: 1, to: count, by: 1)))]
+        for cut in stride(from: 1, to: count, by: step) { cuts.append(("cut at \(cut)", [cut])) }
+        for (what, cuts) in cuts {
+            let got = decoded(cutAt: cuts)
+            guard got == expect else {
+                return [Difference(what: what, expected: expect.words, got: got.words)]
+            }
+        }
+        return []
+    }
+
+    private func decoded(cutAt cuts: [Int]) -> Decoded {
+        do throws(CodingError) {
+            guard let codings = try ContentCoding.chain(listedIn: encodings, atMost: maximumCodings) else {
+                return .raw
+            }
+            if codings.isEmpty { return .content(input) }
+            let decoder = ContentDecoder(undoing: codings, within: limits)
+            var content: [UInt8] = []
+            var place = 0
+            var ends = (cuts + [input.count])[...]
+            while true {
+                switch try decoder.next() {
+                case .piece(let piece): content += piece
+                case .needsInput:
+                    if let end = ends.popFirst() {
+                        decoder.feed(Array(input[place..<end]))
+                        place = end
+                    }
+                    if ends.isEmpty { decoder.endInput() }
+                case .end: return .content(content)
+                }
+            }
+        } catch {
+            return .fault(error.label)
+        }
+    }
+
+    private static func limits(_ value: JSONValue) throws(FieldFault) -> (DecodingLimits, Int) {
+        var limits = DecodingLimits()
+        var fields = try Fields(value)
+        if let size: UInt64 = try fields.optional("size", Read.integer) { limits.size = size }
+        if let ratio = try fields.optional("ratio", Self.ratio) { limits.ratio = ratio }
+        if let size: UInt64 = try fields.optional("unratedSize", Read.integer) { limits.unratedSize = size }
+        let codings: Int? = try fields.optional("codings", Read.integer)
+        try fields.end()
+        return (limits, codings ?? 5)
+    }
+
+    /// A factor, or none.
+    private static func ratio(_ value: JSONValue) throws(FieldFault) -> UInt64? {
+        value.isNull ? nil : try Read.integer(value)
+    }
+
+    private static func expectation(_ value: JSONValue) throws(FieldFault) -> Decoded {
+        var fields = try Fields(value)
+        let content = try fields.optional("content", Read.repeated("text", Read.bytes))
+        let fault = try fields.optional("fault", Read.text)
+        let raw = try fields.optional("raw", Read.flag)
+        try fields.end()
+        switch (content, fault, raw) {
+        case (let content?, nil, nil): return .content(content)
+        case (nil, let fault?, nil): return .fault(fault)
+        case (nil, nil, true): return .raw
+        default: throw FieldFault(line: value.line, what: "one of content, fault and raw is expected")
+        }
+    }
+}
+
+extension DecodingVector.Decoded {
+    fileprivate var contentCount: Int {
+        if case .content(let content) = self { content.count } else { 0 }
+    }
+
+    fileprivate var words: String {
+        switch self {
+        case .content(let content) where content.count <= 80: "\(String(decoding: content, as: UTF8.self))"
+        case .content(let content): "\(content.count) bytes"
+        case .fault(let name): name
+        case .raw: "raw"
+        }
+    }
+}
+
+extension Read {
+    /// One text, or a list of texts and of objects that say how often theirs stands there.
+    fileprivate static func repeated(
+        _ name: String,
+        _ read: @escaping (JSONValue) throws(FieldFault) -> [UInt8]
+    ) -> (JSONValue) throws(FieldFault) -> [UInt8] {
+        { value throws(FieldFault) in
+            guard case .list(let elements) = value.content else { return try read(value) }
+            var bytes: [UInt8] = []
+            for element in elements {
+                guard case .object = element.content else {
+                    bytes += try read(element)
+                    continue
+                }
+                var fields = try Fields(element)
+                let part = try fields.required(name, read)
+                let times: Int = try fields.required("times", integer)
+                try fields.end()
+                for _ in 0..<max(0, times) { bytes += part }
+            }
+            return bytes
+        }
+    }
+
+    /// Bytes, two digits each.
+    fileprivate static func hexadecimal(_ value: JSONValue) throws(FieldFault) -> [UInt8] {
+        let digits = try text(value).map(\.hexDigitValue)
+        guard digits.count % 2 == 0, !digits.contains(nil) else {
+            throw FieldFault(line: value.line, what: "is not hexadecimal")
+        }
+        let values = digits.compactMap { $0 }
+        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+    }
+}
+
+extension CodingError {
+    /// The case's name and its values, as in the vectors.
+    fileprivate var label: String {
+        switch self {
+        case .corrupt(let coding, _): "corrupt \(coding.name)"
+        case .truncated(let coding): "truncated \(coding.name)"
+        case .trailingBytes(let coding): "trailingBytes \(coding.name)"
+        case .windowTooLarge(let coding, _): "windowTooLarge \(coding.name)"
+        case .tooLarge(let limit): "tooLarge \(limit)"
+        case .ratioTooHigh(let limit): "ratioTooHigh \(limit)"
+        case .tooManyCodings(let limit): "tooManyCodings \(limit)"
+        case .outOfMemory(let coding): "outOfMemory \(coding.name)"
+        @unknown default: "unknown"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import DirectCoding
+
+@Suite("A decoder of content")
+struct ContentDecoderTests {
+    private func fed(_ bytes: [UInt8], _ codings: [ContentCoding] = [.gzip]) -> ContentDecoder {
+        let decoder = ContentDecoder(undoing: codings, within: DecodingLimits(ratio: nil))
+        decoder.feed(bytes)
+        return decoder
+    }
+
+    private func piece(_ decoder: ContentDecoder) throws -> [UInt8]? {
+        if case .piece(let piece) = try decoder.next() { piece } else { nil }
+    }
+
+    @Test("decodes no more than one piece at a question")
+    func onDemand() throws {
+        let decoder = fed(deflated([UInt8](repeating: 0, count: 10 << 20)))
+        decoder.endInput()
+        for count in 1...3 {
+            #expect(try piece(decoder)?.count == ContentDecoder.pieceSize)
+            #expect(decoder.decodedBytes == UInt64(count * ContentDecoder.pieceSize))
+        }
+    }
+
+    @Test("hands out what has come before it asks for more")
+    func promptness() throws {
+        // A stored block that is not the last: all of it is known once it is there.
+        let decoder = ContentDecoder(undoing: [.deflate])
+        guard case .needsInput = try decoder.next() else { throw Unexpected() }
+        decoder.feed([0x78, 0x01, 0x00, 3, 0, 0xFC, 0xFF] + Array("abc".utf8))
+        #expect(try piece(decoder) == Array("abc".utf8))
+        guard case .needsInput = try decoder.next() else { throw Unexpected() }
+        #expect(decoder.wireBytes == 10 && decoder.decodedBytes == 3)
+    }
+
+    @Test(
+        "gives a small content in memory of its size",
+        arguments: [0, 1, 63, 64, 1000, 40_000, 65_536, 65_537]
+    )
+    func exactMemory(count: Int) throws {
+        let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }
+        let decoder = fed(deflated(content))
+        decoder.endInput()
+        var all: [UInt8] = []
+        while let piece = try piece(decoder) {
+            #expect(piece.capacity <= max(128, piece.count + 64))
+            all += piece
+        }
+        #expect(all == content)
+        guard case .end = try decoder.next() else { throw Unexpected() }
+    }
+
+    @Test("takes a false size at the end of gzip for what it is: a hint", arguments: [UInt8(0), 1, 0xFF])
+    func falseHint(byte: UInt8) throws {
+        let content = (0..<5000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        var coded = deflated(content)
+        coded.replaceSubrange((coded.count - 4)..., with: [byte, byte, byte, byte])
+        let outcome = decode(coded, ["gzip"])
+        guard case .fault(.corrupt(.gzip, let detail)) = outcome else { throw Unexpected() }
+        #expect(detail == "incorrect length check")
+    }
+
+    @Test("goes through random content in pieces of random size, one coding or several")
+    func randomContent() throws {
+        var random = Repeatable(seed: 7)
+        for _ in 0..<40 {
+            let letters = UInt8.random(in: 1...255, using: &random)
+            let content = (0..<Int.random(in: 0...200_000, using: &random)).map { _ in
+                UInt8.random(in: 0...letters, using: &random)
+            }
+            var coded = content, encodings: [String] = []
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let (bits, name) = [(31, "gzip"), (15, "deflate"), (-15, "deflate")].randomElement(
+                    using: &random
+                )!
+                coded = deflated(
+                    coded,
+                    windowBits: Int32(bits),
+                    level: Int32.random(in: 0...9, using: &random)
+                )
+                encodings.append(name)
+            }
+            let cuts = (0..<Int.random(in: 0...30, using: &random)).map { _ in
+                Int.random(in: 0...coded.count, using: &random)
+            }
+            let decoded = decode(coded, encodings, DecodingLimits(ratio: nil), cutAt: cuts.sorted())
+            #expect(decoded == .content(content), "\(encodings)")
+        }
+    }
+
+    @Test("refuses a bomb of 1 to 1000 having decoded little more than is free of suspicion")
+    func bomb() throws {
+        let bomb = deflated([UInt8](repeating: 0, count: 64 << 20), level: 9)
+        let decoder = ContentDecoder(undoing: [.gzip])
+        decoder.feed(bomb)
+        #expect(throws: CodingError.ratioTooHigh(limit: 200)) {
+            while try piece(decoder) != nil {}
+        }
+        #expect(decoder.decodedBytes <= 1 << 20)
+    }
+
+    private struct Unexpected: Error {}
+}
+
+/// Random numbers that are the same in every run.
+struct Repeatable: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}

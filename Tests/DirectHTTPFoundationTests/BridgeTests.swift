@@ -1,0 +1,196 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Bridge")
+struct BridgeTests {
+    @Test func dataComesWithItsHead() async throws {
+        let server = try FixtureServer.start { _ in .text("hello", ["X-One": "1", "x-one": "2"]) }
+        let (data, response) = try await HTTPClient().data(from: server.url("/a%20b?c"))
+        #expect(String(decoding: data, as: UTF8.self) == "hello")
+        #expect(response.statusCode == 200)
+        #expect(response.value(forHTTPHeaderField: "X-ONE") == "1, 2")
+        #expect(response.expectedContentLength == 5)
+        #expect(try response.url == server.url("/a%20b?c"))
+        #expect(server.requests.first?.target == "/a%20b?c")
+    }
+
+    @Test func aBodyInMemoryIsSentWithItsFields() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        var request = try server.request("PUT")
+        request.httpBody = Data("body".utf8)
+        request.setValue("text/x-odd", forHTTPHeaderField: "Content-Type")
+        let (data, response) = try await HTTPClient().data(for: request)
+        #expect(data == Data("body".utf8))
+        #expect(response.mimeType == "text/x-odd")
+        #expect(server.requests.first?.method == "PUT")
+    }
+
+    @Test func aBodyStreamIsSentInChunks() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        var request = try server.request("POST")
+        request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+        let (data, _) = try await HTTPClient().data(for: request)
+        #expect(data == Data("streamed".utf8))
+        #expect(server.requests.first?.headers["transfer-encoding"] == "chunked")
+    }
+
+    @Test func aBodyStreamOfAnnouncedLengthIsSentWithThatLength() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        var request = try server.request("POST")
+        request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+        request.setValue("8", forHTTPHeaderField: "Content-Length")
+        let (data, _) = try await HTTPClient().data(for: request)
+        #expect(data == Data("streamed".utf8))
+        #expect(server.requests.first?.headers["content-length"] == "8")
+    }
+
+    @Test func uploadsSendDataAndFiles() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let client = HTTPClient()
+        let (echo, _) = try await client.upload(for: server.request("POST"), from: Data("data".utf8))
+        #expect(echo == Data("data".utf8))
+
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data(repeating: 7, count: 300_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (content, _) = try await client.upload(for: server.request("POST"), fromFile: file)
+        #expect(content == Data(repeating: 7, count: 300_000))
+        #expect(server.requests.last?.headers["content-length"] == "300000")
+    }
+
+    @Test func aDownloadBecomesAFileThatOnlyItsOwnerReads() async throws {
+        let server = try FixtureServer.start { _ in .bytes([UInt8](repeating: 9, count: 2_000_000)) }
+        let progress = Progress(totalUnitCount: -1)
+        let (file, response) = try await HTTPClient().download(from: server.url(), progress: progress)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(repeating: 9, count: 2_000_000))
+        #expect(response.expectedContentLength == 2_000_000)
+        #expect(progress.completedUnitCount == 2_000_000 && progress.totalUnitCount == 2_000_000)
+        #expect(try permissions(of: file) == 0o600)
+    }
+
+    @Test func aDownloadThatBreaksOffLeavesNoFile() async throws {
+        let server = try FixtureServer.start { _ in
+            .bytes([1, 2, 3], status: 200, ["Content-Length": "10"]).then(.close)
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let error = await urlError { _ = try await HTTPClient().download(from: server.url(), in: folder) }
+        #expect(error?.code == .networkConnectionLost)
+        #expect(error?.httpError?.phase == .body)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test func bytesAndLinesComeOneByOne() async throws {
+        let server = try FixtureServer.start { _ in .chunked([Array("a\r".utf8), Array("\nb\n\nc".utf8)]) }
+        let (bytes, response) = try await HTTPClient().bytes(from: server.url())
+        #expect(response.statusCode == 200)
+        var all: [UInt8] = []
+        for try await byte in bytes { all.append(byte) }
+        #expect(String(decoding: all, as: UTF8.self) == "a\r\nb\n\nc")
+
+        let (again, _) = try await HTTPClient().bytes(from: server.url())
+        var lines: [String] = []
+        for try await line in again.lines { lines.append(line) }
+        #expect(lines == ["a", "b", "", "c"])
+    }
+
+    @Test func progressCountsBothDirections() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let progress = Progress(totalUnitCount: -1)
+        let body = Data(repeating: 5, count: 400_000)
+        _ = try await HTTPClient().upload(for: server.request("POST"), from: body, progress: progress)
+        #expect(progress.completedUnitCount == 800_000 && progress.totalUnitCount == 800_000)
+    }
+
+    @Test func aFileIsSentAgainWhereARedirectAsksForIt() async throws {
+        let server = try FixtureServer.start { request in
+            let count = try request.discardBody()
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data(repeating: 7, count: 100_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (answer, head) = try await HTTPClient().upload(for: server.request("POST"), fromFile: file)
+        #expect(String(decoding: answer, as: UTF8.self) == "100000")
+        #expect(try head.url == server.url("/next"))
+    }
+
+    @Test func jsonGoesOutAndComesIn() async throws {
+        struct Point: Codable, Equatable { var x, y: Int }
+        let server = try FixtureServer.start { try .echo($0) }
+        let request = Request(.post, try server.url(), body: try .json(Point(x: 1, y: 2)))
+        let answer = try await HTTPClient().fetch(request)
+        #expect(try answer.decode() == Point(x: 1, y: 2))
+    }
+
+    @Test func cancellingTheTaskIsAnErrorOfFoundations() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        let url = try server.url()
+        let work = Task { await urlError { _ = try await HTTPClient().data(from: url) } }
+        _ = try await server.waitUntil { !$0.isEmpty }
+        work.cancel()
+        #expect(await work.value?.code == .cancelled)
+        gate.open()
+    }
+
+    @Test func cancellingTheProgressEndsTheRequest() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        let url = try server.url()
+        let progress = Progress(totalUnitCount: -1)
+        let work = Task { await urlError { _ = try await HTTPClient().data(from: url, progress: progress) } }
+        _ = try await server.waitUntil { !$0.isEmpty }
+        progress.cancel()
+        #expect(await work.value?.code == .cancelled)
+        gate.open()
+    }
+
+    @Test func theRequestsOwnTimeoutIsHonoured() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        var request = try server.request("GET")
+        request.timeoutInterval = 0.05
+        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        #expect(error?.code == .timedOut)
+        #expect(error?.httpError?.phase == .response)
+        gate.open()
+    }
+
+    @Test(arguments: [
+        (URLRequest.CachePolicy.useProtocolCachePolicy, nil),
+        (.reloadIgnoringLocalCacheData, "no-cache"),
+        (.reloadRevalidatingCacheData, "max-age=0"),
+        (.returnCacheDataElseLoad, "max-stale"),
+    ])
+    func theCachePolicyIsSaidInHTTP(_ policy: URLRequest.CachePolicy, _ directives: String?) async throws {
+        let server = try FixtureServer.start { _ in .text("fresh") }
+        var request = try server.request("GET")
+        request.cachePolicy = policy
+        _ = try await HTTPClient().data(for: request)
+        #expect(server.requests.first?.headers["cache-control"] == directives)
+    }
+
+    private func permissions(of file: URL) throws -> Int? {
+        let facts = try FileManager.default.attributesOfItem(atPath: file.path)
+        return (facts[FileAttributeKey.posixPermissions] as? NSNumber)?.intValue
+    }
+}

@@ -1,0 +1,79 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Conversions")
+struct ConversionTests {
+    @Test func aRequestGoesThereAndBack() throws {
+        var original = URLRequest(url: try #require(URL(string: "https://user:pass@www.example:8443/a?b#c")))
+        original.httpMethod = "PUT"
+        original.httpBody = Data("body".utf8)
+        original.setValue("1", forHTTPHeaderField: "X-One")
+        let request = Request(original)
+        #expect(request.method == .put)
+        #expect(try request.url.text == "https://user:pass@www.example:8443/a?b#c")
+        #expect(request.headers["x-one"] == "1")
+
+        let back = try #require(URLRequest(request))
+        #expect(back.url == original.url)
+        #expect(back.httpMethod == "PUT")
+        #expect(back.httpBody == original.httpBody)
+        #expect(back.value(forHTTPHeaderField: "X-One") == "1")
+    }
+
+    @Test func aBodyThatIsNotInMemoryHasNoWayBack() throws {
+        let stream = InputStream(data: Data("x".utf8))
+        #expect(URLRequest(Request(.post, "http://www.example/", body: .stream(stream))) == nil)
+        #expect(URLRequest(Request(.get, "no URL")) == nil)
+    }
+
+    @Test func fieldsThatTheClientWritesItselfAreLeftOut() throws {
+        var original = URLRequest(url: try #require(URL(string: "http://www.example/")))
+        for name in ["Content-Length", "connection", "Transfer-Encoding"] {
+            original.setValue("7", forHTTPHeaderField: name)
+        }
+        #expect(Request(original).headers.isEmpty)
+    }
+
+    @Test func aCookieGoesThereAndBack() throws {
+        for (coversSubdomains, isSecure) in [(false, false), (true, true)] {
+            let cookie = try Cookie(
+                "name",
+                "value",
+                for: DirectHTTP.Host("www.shop.example"),
+                coversSubdomains: coversSubdomains,
+                path: "/in",
+                expiry: UnixTime(seconds: 4_000_000_000),
+                isSecure: isSecure
+            )
+            let foundation = try #require(HTTPCookie(cookie))
+            #expect(foundation.domain == (coversSubdomains ? ".www.shop.example" : "www.shop.example"))
+            #expect(Cookie(foundation) == cookie)
+        }
+    }
+
+    @Test func aCookieForAPublicSuffixIsNone() throws {
+        let cookie = try #require(
+            HTTPCookie(properties: [.name: "a", .value: "b", .domain: ".co.uk", .path: "/"])
+        )
+        #expect(Cookie(cookie) == nil)
+    }
+
+    @Test func responsesHaveTheirURLAndFoldedFields() throws {
+        let response = try Response(
+            to: Request(.get, "http://www.example/a"),
+            404,
+            headers: ["Vary": "A", "vary": "B", "Content-Type": "text/plain; charset=utf-8"]
+        )
+        let head = try #require(HTTPURLResponse(response))
+        #expect(head.url?.absoluteString == "http://www.example/a")
+        #expect(head.statusCode == 404)
+        #expect(head.value(forHTTPHeaderField: "Vary") == "A, B")
+        #expect(head.mimeType == "text/plain" && head.textEncodingName == "utf-8")
+    }
+}

@@ -1,0 +1,93 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("DirectURLProtocol with a delegate")
+struct DelegateTests {
+    @Test func eachPieceComesWhenItArrives() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { _ in
+            .written { writer in
+                try writer.write("first")
+                try writer.wait(for: gate)
+                try writer.write("second")
+            }
+        }
+        let delegate = RecordingDelegate()
+        let session = session(delegate)
+        session.dataTask(with: try server.url()).resume()
+        var events = delegate.events.makeAsyncIterator()
+        #expect(await events.next() == .response(200))
+        #expect(await events.next() == .data(Data("first".utf8)))
+        gate.open()
+        #expect(await events.next() == .data(Data("second".utf8)))
+        #expect(await events.next() == .end(nil))
+    }
+
+    @Test func aSuspendedTaskTakesNothingUntilItIsResumed() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        let delegate = RecordingDelegate()
+        let task = session(delegate).dataTask(with: try server.url())
+        task.resume()
+        _ = try await server.waitUntil { !$0.isEmpty }
+        task.suspend()
+        gate.open()
+        // It is not sent a second time.
+        task.resume()
+        var events: [RecordingDelegate.Event] = []
+        for await event in delegate.events { events.append(event) }
+        #expect(events == [.response(200), .data(Data("late".utf8)), .end(nil)])
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func theDelegateDecidesOnRedirects(_ follows: Bool) async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next") : .text("there")
+        }
+        let delegate = RecordingDelegate(followsRedirects: follows)
+        session(delegate).dataTask(with: try server.url()).resume()
+        var events: [RecordingDelegate.Event] = []
+        for await event in delegate.events { events.append(event) }
+        #expect(events.first == .redirect(to: "/next"))
+        #expect(events.dropFirst().first == .response(follows ? 200 : 302))
+        #expect(server.requests.map(\.target) == (follows ? ["/", "/next"] : ["/"]))
+    }
+
+    @Test func theDelegateGivesTheBodyOfAnUpload() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let delegate = RecordingDelegate { InputStream(data: Data("from the delegate".utf8)) }
+        session(delegate).uploadTask(withStreamedRequest: try server.request("POST")).resume()
+        var received = Data()
+        for await case .data(let data) in delegate.events { received += data }
+        #expect(received == Data("from the delegate".utf8))
+    }
+
+    @Test func aCompletionHandlerGetsAllEvenWhereThereIsADelegate() async throws {
+        let server = try FixtureServer.start { _ in
+            .chunked((0..<50).map { [UInt8](repeating: $0, count: 5000) })
+        }
+        let session = session(RecordingDelegate())
+        let url = try server.url()
+        let count = await withCheckedContinuation { continuation in
+            session.dataTask(with: url) { data, _, _ in continuation.resume(returning: data?.count) }.resume()
+        }
+        #expect(count == 250_000)
+    }
+
+    private func session(_ delegate: RecordingDelegate) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+}

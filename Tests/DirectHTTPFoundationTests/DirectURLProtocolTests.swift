@@ -1,0 +1,120 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("DirectURLProtocol")
+struct DirectURLProtocolTests {
+    @Test func aBodyOfManyPiecesComesWhole() async throws {
+        let server = try FixtureServer.start { _ in
+            .chunked((0..<50).map { [UInt8](repeating: $0, count: 5000) })
+        }
+        let (data, response) = try await session().data(from: server.url())
+        #expect(data.count == 250_000)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+    }
+
+    @Test func bodiesInMemoryAndStreamsAreSent() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        var request = try server.request("POST")
+        request.httpBody = Data("in memory".utf8)
+        #expect(try await session().data(for: request).0 == Data("in memory".utf8))
+        request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+        #expect(try await session().data(for: request).0 == Data("streamed".utf8))
+    }
+
+    @Test func uploadsSendTheirBodies() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let request = try server.request("POST")
+        #expect(try await session().upload(for: request, from: Data("data".utf8)).0 == Data("data".utf8))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data(repeating: 7, count: 300_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try await session().upload(for: request, fromFile: file).0.count == 300_000)
+    }
+
+    @Test func severalSessionsHaveSeveralClients() async throws {
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) {
+            .text($0.serverAddress)
+        }
+        for server in servers {
+            var addresses = StaticMap()
+            try addresses.set([Endpoint(stringLiteral: server.authority)], for: HostPattern("www.example"))
+            let client = HTTPClient { [addresses] in $0.addresses = addresses }
+            let url = try #require(URL(string: "http://www.example:\(server.port)/"))
+            let (data, _) = try await session(client).data(from: url)
+            #expect(String(decoding: data, as: UTF8.self) == server.address)
+            #expect(server.requests.first?.headers["host"] == "www.example:\(server.port)")
+        }
+    }
+
+    @Test func aRefusalThatAsksForAPasswordIsDelivered() async throws {
+        let server = try FixtureServer.start { _ in
+            .text("who are you?", status: 401, ["WWW-Authenticate": "Basic realm=\"here\""])
+        }
+        let (data, response) = try await session().data(from: server.url())
+        #expect(String(decoding: data, as: UTF8.self) == "who are you?")
+        #expect((response as? HTTPURLResponse)?.statusCode == 401)
+    }
+
+    @Test func aDownloadFailsWithWords() async throws {
+        let server = try FixtureServer.start { _ in .text("x") }
+        let error = await urlError { _ = try await session().download(from: server.url()) }
+        #expect(error?.code == .cannotCreateFile)
+    }
+
+    @Test func cancellingTheTaskEndsTheRequest() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        let url = try server.url()
+        let work = Task { await urlError { _ = try await session().data(from: url) } }
+        _ = try await server.waitUntil { !$0.isEmpty }
+        work.cancel()
+        #expect(await work.value?.code == .cancelled)
+        gate.open()
+        // The connection is gone, too: nobody waits for the answer.
+        _ = try await server.nextRecord()
+    }
+
+    @Test func twoHundredRequestsAtATime() async throws {
+        let server = try FixtureServer.start { .text($0.target) }
+        let session = session()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                let url = try server.url("/\(number)")
+                group.addTask {
+                    String(decoding: try await session.data(from: url).0, as: UTF8.self) == "/\(number)"
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test func onlyTheNamedHostsAreCarried() throws {
+        let binding = URLProtocolBinding(
+            .shared,
+            hosts: [try HostPattern("*.example"), try HostPattern("::1")]
+        )
+        for (text, isCarried) in [
+            ("http://a.example/", true), ("https://A.Example:8443/", true), ("http://example/", false),
+            ("http://b.test/", false), ("ftp://a.example/", false), ("http://a.example:99999/", true),
+            ("file:///a.example", false),
+        ] {
+            #expect(binding.accepts(try #require(URL(string: text))) == isCarried, "\(text)")
+        }
+    }
+
+    private func session(_ client: HTTPClient = HTTPClient()) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        return URLSession(configuration: configuration)
+    }
+}

@@ -1,0 +1,123 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension FixtureServer {
+    func url(_ path: String = "/") throws -> URL {
+        try #require(URL(string: "http://\(authority)\(path)"))
+    }
+
+    func request(_ method: String, _ path: String = "/") throws -> URLRequest {
+        var request = URLRequest(url: try url(path))
+        request.httpMethod = method
+        return request
+    }
+}
+
+/// What the call throws, if that is an error of Foundation's.
+func urlError(_ call: () async throws -> Void) async -> URLError? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return error as? URLError
+    }
+}
+
+/// A stream of Foundation's made of pieces, which may fail in its middle.
+final class ScriptedStream: InputStream {
+    private var pieces: [Data]
+    private let failure: (any Error)?
+    private var status = Stream.Status.notOpen
+
+    init(_ pieces: [Data], failure: (any Error)? = nil) {
+        self.pieces = pieces
+        self.failure = failure
+        super.init(data: Data())
+    }
+
+    override var streamStatus: Stream.Status { status }
+    override var streamError: (any Error)? { status == .error ? failure : nil }
+    override var hasBytesAvailable: Bool { true }
+    override func open() { status = .open }
+    override func close() { status = .closed }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
+        guard let piece = pieces.first else {
+            status = failure == nil ? .atEnd : .error
+            return failure == nil ? 0 : -1
+        }
+        let count = min(length, piece.count)
+        piece.copyBytes(to: buffer, count: count)
+        pieces[0] = piece.dropFirst(count)
+        if pieces[0].isEmpty { pieces.removeFirst() }
+        return count
+    }
+}
+
+struct Breakdown: Error {}
+
+/// What a session's delegate is told, in the order it is told.
+final class RecordingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    enum Event: Equatable {
+        case response(Int)
+        case data(Data)
+        case redirect(to: String)
+        case end(URLError.Code?)
+    }
+
+    let events: AsyncStream<Event>
+    private let record: AsyncStream<Event>.Continuation
+    private let followsRedirects: Bool
+    private let body: @Sendable () -> InputStream?
+
+    init(followsRedirects: Bool = true, body: @escaping @Sendable () -> InputStream? = { nil }) {
+        (events, record) = AsyncStream.makeStream()
+        self.followsRedirects = followsRedirects
+        self.body = body
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        record.yield(.response((response as? HTTPURLResponse)?.statusCode ?? 0))
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        record.yield(.data(data))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        record.yield(.end(error.map { ($0 as? URLError)?.code ?? .unknown }))
+        record.finish()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        record.yield(.redirect(to: request.url?.path ?? ""))
+        completionHandler(followsRedirects ? request : nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(body())
+    }
+}

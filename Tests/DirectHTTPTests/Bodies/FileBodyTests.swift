@@ -1,0 +1,116 @@
+import DirectHTTP
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("Files as bodies", .timeLimit(.minutes(1)))
+struct FileBodyTests {
+    private static let judge: FixtureHandler = { request in
+        let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
+        var count = 0
+        var isRight = true
+        try request.readBody { piece in
+            isRight = isRight && FixturePattern.matches(piece, at: count)
+            count += piece.count
+        }
+        return .text("\(count) \(framing) \(isRight)")
+    }
+
+    @Test(
+        "of any size arrive whole, with their length, and more than once",
+        arguments: [0, 1, 262_144, 700_001]
+    )
+    func sizes(size: Int) async throws {
+        let file = try TemporaryFile(pattern(at: 0, count: size))
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let client = HTTPClient.trusting()
+        let request = server.request("https://a.test/", .put, body: .file(file.path))
+        for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
+    }
+
+    @Test("that are not there, or no files, are an error before anything is sent")
+    func missing() async throws {
+        let server = try FixtureServer.start(.plain, Self.judge)
+        let client = HTTPClient()
+        _ = try await client.get(server.http())
+        let folder = FileManager.default.temporaryDirectory.path
+        let paths = [folder + "/nobody-has-this.bin", folder, "/dev/zero", "/etc/hostname\0.txt"]
+        for (path, code) in zip(paths, [ENOENT, EISDIR, EINVAL, EINVAL]) {
+            let error = try await httpError { try await client.post(server.http(), .file(path)) }
+            #expect(error.phase == .request)
+            #expect(error.systemError?.code == code, "\(error)")
+        }
+        #expect(try await client.get(server.http()).isReused)
+    }
+
+    @Test(
+        "that grow or shrink while they are sent are an error, and the request stays incomplete",
+        arguments: [true, false]
+    )
+    func changing(grows: Bool) async throws {
+        // More than the sockets hold: some of it is still to be read when the server has the head.
+        let size = 32 << 20
+        let file = try TemporaryFile([])
+        try file.resize(to: size)
+        let mayRead = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: mayRead)
+            return .text("\(try request.discardBody())")
+        }
+        async let answer = httpError { try await HTTPClient().post(server.http(), .file(file.path)) }
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        try file.resize(to: grows ? size + 1 : size / 2)
+        mayRead.open()
+        let error = try await answer
+        guard case .bodyLength(announced: UInt64(size), let given) = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(grows ? given == size + 1 : given < size)
+        #expect(try await server.nextRecord().requests.first?.isComplete == false)
+    }
+
+    @Test("travel in multipart forms, under their names and with the length of it all")
+    func inForm() async throws {
+        let file = try TemporaryFile(pattern(at: 0, count: 300_000))
+        let server = try FixtureServer.start { request in
+            let body = try request.body
+            let end = Array("\r\n--".utf8)
+            let start = body.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? 0
+            let content = Array(body[start..<start + 300_000])
+            let head = String(decoding: body[..<start], as: UTF8.self)
+            let isWhole = isPattern(content, at: 0) && body[(start + 300_000)...].starts(with: end)
+            return .text("\(request.headers["content-length"] == "\(body.count)") \(isWhole) \(head)")
+        }
+        let body = RequestBody.multipart([.file("upload", path: file.path), .field("a", "b")])
+        let answer = try #require(try await HTTPClient().post(server.http(), body).text)
+        #expect(answer.hasPrefix("true true --direct-http-"))
+        #expect(
+            answer.contains(
+                "name=\"upload\"; filename=\"\(file.name)\"\r\nContent-Type: application/octet-stream\r\n"
+            )
+        )
+    }
+}
+
+/// A file that goes with its last reference.
+final class TemporaryFile: Sendable {
+    let path: String
+
+    init(_ bytes: [UInt8]) throws {
+        path = FileManager.default.temporaryDirectory.path + "/direct-http-\(UUID().uuidString).bin"
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func resize(to size: Int) throws {
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try handle.truncate(atOffset: UInt64(size))
+        try handle.close()
+    }
+
+    var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
+}

@@ -1,0 +1,124 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Multipart forms", .timeLimit(.minutes(1)))
+struct MultipartTests {
+    private static let echo: FixtureHandler = { request in
+        let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
+        return .text("\(framing)\n\(request.headers["content-type"] ?? "")\n\(try request.text)")
+    }
+
+    @Test("of plain fields and bytes are exactly these bytes, with their length")
+    func exactBytes() async throws {
+        let parts = [
+            FormPart.field("title", "über\r\nzwei Zeilen"),
+            FormPart("data", fileName: "a \"b\".bin", body: .bytes([1, 2], contentType: "image/png")),
+            FormPart("empty", body: .none),
+        ]
+        let expected =
+            "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nüber\r\nzwei Zeilen\r\n"
+            + "--B\r\nContent-Disposition: form-data; name=\"data\"; filename=\"a %22b%22.bin\"\r\n"
+            + "Content-Type: image/png\r\n\r\n\u{1}\u{2}\r\n"
+            + "--B\r\nContent-Disposition: form-data; name=\"empty\"\r\n\r\n\r\n--B--\r\n"
+        let form = MultipartForm(parts, boundary: "B")
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let body = RequestBody(.stream(form.body), contentType: form.contentType)
+        let answer = try await HTTPClient().post(server.http(), body).text
+        #expect(answer == "\(expected.utf8.count)\nmultipart/form-data; boundary=B\n\(expected)")
+        #expect(body.isReplayable)
+    }
+
+    @Test("without parts are only the end")
+    func empty() async throws {
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let body = RequestBody.multipart([])
+        let boundary = try boundary(of: body)
+        let answer = try await HTTPClient().post(server.http(), body).text
+        #expect(answer == "50\nmultipart/form-data; boundary=\(boundary)\n--\(boundary)--\r\n")
+    }
+
+    @Test("with a part of unknown length are sent in chunks, and can be sent once")
+    func chunked() async throws {
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let pieces = RequestBody.stream(PatternPieces(sizes: [3, 0, 4]))
+        let body = RequestBody.multipart([.field("a", "b"), FormPart("s", body: pieces), .field("c", "d")])
+        #expect(!body.isReplayable)
+        let answer = try #require(try await HTTPClient().post(server.http(), body).text)
+        let content = String(decoding: pattern(at: 0, count: 7), as: UTF8.self)
+        #expect(answer.hasPrefix("chunked\n"))
+        #expect(answer.contains("name=\"s\"\r\n\r\n\(content)\r\n--"))
+    }
+
+    @Test("have a boundary of 128 random bits, another one each time")
+    func boundaries() throws {
+        var seen: Set<String> = []
+        for _ in 0..<1000 {
+            let boundary = try boundary(of: .multipart([]))
+            #expect(boundary.utf8.count == 44 && boundary.hasPrefix("direct-http-"))
+            #expect(boundary.dropFirst(12).allSatisfy { $0.isHexDigit })
+            seen.insert(boundary)
+        }
+        #expect(seen.count == 1000)
+    }
+
+    @Test(
+        "whose part has a control character in its head are refused, and nothing is sent",
+        arguments: ["\r\nX: y", "a\rb", "a\nb", "a\0b", "a\u{7f}b", "\t", "\u{1b}[31m"]
+    )
+    func injection(text: String) async throws {
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let client = HTTPClient()
+        _ = try await client.get(server.http())
+        let parts: [(FormPart, RequestBodyFault)] = [
+            (.field(text, "v"), .invalidPartName(part: 1)),
+            (FormPart("n", fileName: text, body: .none), .invalidFileName(part: 1)),
+            (FormPart("n", contentType: "a/b\(text)", body: .none), .invalidPartContentType(part: 1)),
+        ]
+        for (part, fault) in parts {
+            let body = RequestBody.multipart([.field("before", "1"), part])
+            let error = try await httpError { try await client.post(server.http(), body) }
+            #expect(error.phase == .request)
+            guard case .requestBody(fault) = error.reason else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(!"\(error)".contains(text))
+        }
+        #expect(try await client.get(server.http()).isReused)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(
+        "whose part has no name, or a content type that is none, are refused",
+        arguments: ["", "png", "a/", "/b", "a/b/c", "a b/c", "é/x"]
+    )
+    func malformed(type: String) async throws {
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let error = try await httpError {
+            try await HTTPClient().post(
+                server.http(),
+                .multipart([FormPart("n", contentType: type, body: .none)])
+            )
+        }
+        guard case .requestBody(.invalidPartContentType(part: 0)) = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        let nameless = try await httpError {
+            try await HTTPClient().post(server.http(), .multipart([.field("", "v")]))
+        }
+        guard case .requestBody(.invalidPartName(part: 0)) = nameless.reason else {
+            Issue.record("\(nameless)")
+            return
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    private func boundary(of body: RequestBody) throws -> String {
+        let type = try #require(body.contentType)
+        return try #require(type.split(separator: "=").last.map(String.init))
+    }
+}

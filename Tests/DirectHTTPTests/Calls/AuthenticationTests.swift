@@ -1,0 +1,204 @@
+import Synchronization
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Credentials")
+struct AuthenticationTests {
+    @Test("of the URL are sent as Basic to its origin, and stay out of everything else")
+    func urlUser() async throws {
+        let script = Script.redirecting(302, "/next", "http://b.test/")
+        let response = try await script.client().get("http://Aladdin:open%20sesame@a.test/")
+        let basic = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+        #expect(script.requests.map { $0.headers["Authorization"] } == [basic, basic, nil])
+        #expect(script.urls == ["http://a.test/", "http://a.test/next", "http://b.test/"])
+        #expect(!"\(response.history)".contains("Aladdin"))
+    }
+
+    @Test("of the caller's own field come before all others")
+    func ownField() async throws {
+        let script = Script((401, ["WWW-Authenticate": "Basic realm=x"]))
+        let response = try await script.client().get("http://u:p@a.test/", headers: ["Authorization": "mine"])
+        #expect(script.requests.map { $0.headers["Authorization"] } == ["mine"])
+        #expect(response.status == 401)
+    }
+
+    @Test("of a client are for their origins only")
+    func clientCredentials() async throws {
+        let script = Script.redirecting(302, "http://b.test/", "http://a.test/")
+        let origin = try HTTPURL("http://a.test").origin
+        let client = script.client { $0.authenticators[origin] = .bearer("token") }
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["Authorization"] } == ["Bearer token", nil, "Bearer token"])
+    }
+
+    @Test("that were refused are not tried again")
+    func refused() async throws {
+        let script = Script((401, ["WWW-Authenticate": "Basic realm=x"]))
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .basic(user: "u", password: "p")
+        #expect(try await script.client().fetch(request).status == 401)
+        #expect(script.urls.count == 1)
+    }
+
+    @Test(
+        "with a colon in the user name, or a control character, are an error",
+        arguments: [("a:b", "c"), ("a", "b\r\nc")]
+    )
+    func unfit(_ user: String, _ password: String) async throws {
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .basic(user: user, password: password)
+        await #expect(throws: AuthenticationFault.unfitUserOrPassword) {
+            try await Script((200, [:])).client().fetch(request)
+        }
+    }
+
+    @Test("of a refreshed token are fetched once for all requests that need them")
+    func refreshing() async throws {
+        let fetched = Mutex(0)
+        let server = try FixtureServer.start { request in
+            request.headers["authorization"] == "Bearer 2"
+                ? .text("in") : .status(401, ["WWW-Authenticate": "Bearer"])
+        }
+        let authenticator: BearerAuthenticator = .bearer {
+            fetched.withLock {
+                $0 += 1
+                return "\($0)"
+            }
+        }
+        let client = HTTPClient()
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    var request = Request(.get, server.http())
+                    request.authenticator = authenticator
+                    return try await client.fetch(request).text
+                }
+            }
+            for try await text in group { #expect(text == "in") }
+        }
+        #expect(fetched.withLock { $0 } == 2)
+    }
+
+    @Test("by digest are as RFC 7616 has them", arguments: ["MD5", "SHA-256"])
+    func digestExample(_ algorithm: String) throws {
+        let challenge = Challenge.all(in: [
+            "WWW-Authenticate":
+                #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\#(algorithm), "#
+                + #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
+        ])
+        let session = try #require(try DigestSession.best(of: challenge))
+        let question = AuthenticationQuestion(
+            method: .get,
+            url: try HTTPURL("http://www.example.org/dir/index.html"),
+            body: nil
+        )
+        let answer = try session.answer(
+            question,
+            "Mufasa",
+            "Circle of Life",
+            clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+        )
+        let proof =
+            algorithm == "MD5"
+            ? "8ca523f5e9506fed4657c9700eebdbec"
+            : "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"
+        #expect(answer.contains("response=\"\(proof)\""))
+        #expect(
+            answer.contains("nc=00000001") && answer.contains("qop=auth,")
+                && answer.contains("uri=\"/dir/index.html\"")
+        )
+    }
+
+    @Test("by digest convince nobody but who knows them, take a stale nonce in their stride, and count")
+    func digestServer() async throws {
+        let seen = Mutex<[String]>([])
+        let server = try FixtureServer.start { request in
+            guard let said = request.headers["authorization"] else {
+                return .status(
+                    401,
+                    ["WWW-Authenticate": #"Digest realm="r", nonce="one", qop="auth", algorithm=SHA-256"#]
+                )
+            }
+            seen.withLock { $0.append(said) }
+            if said.contains("nonce=\"one\"") && said.contains("nc=00000002") {
+                return .status(
+                    401,
+                    [
+                        "WWW-Authenticate":
+                            #"Digest realm="r", nonce="two", qop="auth", algorithm=SHA-256, stale=TRUE"#
+                    ]
+                )
+            }
+            if said.contains("username=\"eve\"") {
+                return .status(
+                    401,
+                    ["WWW-Authenticate": #"Digest realm="r", nonce="three", qop="auth", algorithm=SHA-256"#]
+                )
+            }
+            return .text("in")
+        }
+        let client = HTTPClient()
+        func ask(_ authenticator: any Authenticator) async throws -> FullResponse {
+            var request = Request(.get, server.http())
+            request.authenticator = authenticator
+            return try await client.fetch(request)
+        }
+        let mallory: DigestAuthenticator = .digest(user: "eve", password: "wrong")
+        #expect(try await ask(mallory).status == 401)
+        #expect(seen.withLock { $0.count } == 1)
+        let alice: DigestAuthenticator = .digest(user: "alice", password: "right")
+        let first = try await ask(alice)
+        #expect(first.text == "in" && first.history.map(\.reason) == [.authentication])
+        let second = try await ask(alice)
+        #expect(second.text == "in" && second.history.count == 1)
+        let third = try await ask(alice)
+        #expect(third.text == "in" && third.history.isEmpty)
+        #expect(seen.withLock { $0.last }?.contains("nc=00000002") == true)
+    }
+
+    @Test("are not asked for by a server that names no scheme we know")
+    func unknownScheme() async throws {
+        let script = Script((401, ["WWW-Authenticate": "Negotiate"]))
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "p")
+        #expect(try await script.client().fetch(request).status == 401)
+        #expect(script.urls.count == 1)
+    }
+
+    @Test("of a refused request are not sent with a body that can be had only once")
+    func bodySentOnce() async throws {
+        let script = Script((401, ["WWW-Authenticate": #"Digest realm="r", nonce="n""#]))
+        var request = Request(.post, "http://a.test/", body: .stream(AsyncStream<[UInt8]> { $0.finish() }))
+        request.authenticator = .digest(user: "u", password: "p")
+        #expect(try await script.client().fetch(request).status == 401)
+        #expect(script.urls.count == 1)
+    }
+}
+
+@Suite("Challenges")
+struct ChallengeTests {
+    @Test(
+        "are told apart although commas separate everything",
+        arguments: [
+            ("Basic realm=\"a, b\"", ["basic [realm=a, b]"]),
+            (
+                "Basic realm=x, Digest realm=\"y\", nonce=\"z\\\"q\"",
+                ["basic [realm=x]", "digest [nonce=z\"q realm=y]"]
+            ),
+            ("Negotiate, Basic realm=x", ["negotiate []", "basic [realm=x]"]),
+            ("Negotiate YWJj==, Basic", ["negotiate YWJj==", "basic []"]),
+            (" , Bearer , ", ["bearer []"]), ("NEWAUTH a = b , c=d", ["newauth [a=b c=d]"]),
+            ("Basic realm=\"open", []), ("Basic realm=x y", []), ("", []), ("=", []),
+            ("Digest realm=a, realm=b", ["digest [realm=a]"]),
+        ]
+    )
+    func reading(_ field: String, _ wanted: [String]) {
+        let found = Challenge.all(in: ["WWW-Authenticate": field]).map { challenge in
+            let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            return challenge.scheme + " " + (challenge.token ?? "[\(parameters.joined(separator: " "))]")
+        }
+        #expect(found == wanted)
+    }
+}

@@ -1,0 +1,95 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("What a client remembers")
+struct MemoryTests {
+    @Test("cookies come back to the name, wherever it is dialled, also from a redirect, and to no other name")
+    func cookies() async throws {
+        let script = Script(
+            (302, ["Set-Cookie": "a=1", "Location": "/in"]),
+            (302, ["Location": "http://b.test/"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        let client = script.client { $0.cookies = jar }
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1", nil])
+        var request = Request(.get, "http://a.test/")
+        request.addresses = ["192.0.2.7"]
+        _ = try await client.fetch(request)
+        #expect(script.requests.last?.headers["Cookie"] == "a=1")
+    }
+
+    @Test("cookies are computed anew for each hop: what a redirect sets replaces what it came with")
+    func freshCookies() async throws {
+        let script = Script(
+            (200, ["Set-Cookie": "a=1"]),
+            (302, ["Set-Cookie": "a=2", "Location": "/"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        let client = script.client { $0.cookies = jar }
+        _ = try await client.get("http://a.test/")
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1", "a=2"])
+    }
+
+    @Test("cookies travel over real connections, on the shortest way through the client")
+    func overTheNetwork() async throws {
+        let server = try FixtureServer.start { request in
+            request.cookie("seen") == nil ? .status(200, ["Set-Cookie": "seen=1"]) : .text("again")
+        }
+        let jar = CookieJar()
+        let client = HTTPClient { $0.cookies = jar }
+        var request = Request(.get, "http://a.test:\(server.port)/")
+        request.addresses = [server.endpoint]
+        _ = try await client.fetch(request)
+        #expect(try await client.fetch(request).text == "again")
+        #expect(jar.cookies(for: try HTTPURL("http://a.test/")).count == 1)
+    }
+
+    @Test("cookies of a refusal are sent with the credentials")
+    func refusal() async throws {
+        let script = Script(
+            (401, ["WWW-Authenticate": #"Digest realm="r", nonce="n""#, "Set-Cookie": "a=1"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "p")
+        _ = try await script.client { $0.cookies = jar }.fetch(request)
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1"])
+    }
+
+    @Test("a name that has asked for TLS gets it, before credentials and cookies are looked up")
+    func upgrades() async throws {
+        let script = Script(
+            (200, ["Strict-Transport-Security": "max-age=60", "Set-Cookie": "a=1; Secure"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        let origin = try HTTPURL("https://a.test/").origin
+        let client = script.client {
+            $0.cookies = jar
+            $0.hsts = HSTSStore()
+            $0.authenticators[origin] = .bearer("t")
+        }
+        _ = try await client.get("https://a.test/")
+        let response = try await client.get("http://a.test/x")
+        #expect(script.urls == ["https://a.test/", "https://a.test/x"])
+        #expect(script.requests[1].headers["Cookie"] == "a=1")
+        #expect(script.requests[1].headers["Authorization"] == "Bearer t")
+        #expect(response.url.scheme == .https)
+    }
+
+    @Test("what comes over plain HTTP asks for TLS in vain")
+    func plainHTTP() async throws {
+        let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))
+        let client = script.client { $0.hsts = HSTSStore() }
+        _ = try await client.get("http://a.test/")
+        _ = try await client.get("http://a.test/")
+        #expect(script.urls == ["http://a.test/", "http://a.test/"])
+    }
+}

@@ -1,0 +1,238 @@
+import Synchronization
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Another try")
+struct RetryTests {
+    private static var quick: RetryPolicy {
+        var policy = RetryPolicy()
+        policy.delay = .milliseconds(1)
+        return policy
+    }
+
+    @Test(
+        "is made for answers that ask for it, and the attempts are told of",
+        arguments: [408, 425, 429, 502, 503, 504] as [UInt16]
+    )
+    func statuses(_ code: UInt16) async throws {
+        let script = Script(
+            (Status(code: Int(code)) ?? 200, [:]),
+            (Status(code: Int(code)) ?? 200, [:]),
+            (200, [:])
+        )
+        let response = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
+        #expect(response.status == 200 && response.history.map(\.reason) == [.retry, .retry])
+    }
+
+    @Test("is made so often and no more, and the last answer is delivered")
+    func limit() async throws {
+        let script = Script((503, [:]))
+        let response = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
+        #expect(response.status == 503 && script.urls.count == 3 && response.history.count == 2)
+    }
+
+    @Test("is nobody's unless asked for, and not for other answers", arguments: [500, 404, 501] as [UInt16])
+    func others(_ code: UInt16) async throws {
+        let script = Script((Status(code: Int(code)) ?? 200, [:]))
+        _ = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
+        #expect(script.urls.count == 1)
+        let busy = Script((503, [:]))
+        _ = try await busy.client().get("http://a.test/")
+        #expect(busy.urls.count == 1)
+    }
+
+    @Test("is not made with POST, unless the caller vouches for it, nor with a body that is gone")
+    func methods() async throws {
+        let post = Script((503, [:]))
+        _ = try await post.client { $0.retries = Self.quick }.post("http://a.test/", .text("x"))
+        #expect(post.urls.count == 1)
+        let vouched = Script((503, [:]), (200, [:]))
+        var request = Request(.post, "http://a.test/", body: .text("x"))
+        var policy = Self.quick
+        policy.repeatsAnyMethod = true
+        request.retries = policy
+        #expect(try await vouched.client().fetch(request).status == 200)
+        request.body = .stream(AsyncStream<[UInt8]> { $0.finish() })
+        #expect(try await Script((503, [:]), (200, [:])).client().fetch(request).status == 503)
+    }
+
+    @Test("waits as long as the server asks, in seconds or until a date, if that is not too long")
+    func retryAfter() {
+        let now = UnixTime(seconds: 784_111_777)
+        #expect(RetryAfter.wait(["Retry-After": "120"], now: now) == .seconds(120))
+        #expect(RetryAfter.wait(["Retry-After": "Sun, 06 Nov 1994 08:49:47 GMT"], now: now) == .seconds(10))
+        #expect(RetryAfter.wait(["Retry-After": "Sun, 06 Nov 1994 08:49:27 GMT"], now: now) == .zero)
+        #expect(
+            RetryAfter.wait(["Retry-After": "99999999999999999999"], now: now) ?? .zero
+                > .seconds(1_000_000_000)
+        )
+        for nonsense in ["-1", "+1", "soon", "", "1.5"] {
+            #expect(RetryAfter.wait(["Retry-After": nonsense], now: now) == nil)
+        }
+        let policy = RetryPolicy()
+        func wait(_ asked: Duration?) -> Duration? {
+            policy.wait(after: 1, .answer(503, retryAfter: asked), isRepeatable: true, random: 0.5)
+        }
+        #expect(wait(.seconds(3)) == .seconds(3))
+        #expect(wait(.seconds(61)) == nil)
+        #expect(wait(nil) == .milliseconds(100))
+    }
+
+    @Test("waits twice as long each time, up to a limit, and at random below that")
+    func backoff() {
+        var policy = RetryPolicy()
+        policy.attempts = 100
+        func wait(_ attempt: Int, _ random: Double) -> Duration? {
+            policy.wait(after: attempt, .failure, isRepeatable: true, random: random)
+        }
+        #expect(
+            wait(1, 0) == .zero && wait(1, 0.5) == .milliseconds(100) && wait(3, 0.5) == .milliseconds(400)
+        )
+        #expect(wait(20, 0.5) == .seconds(30) && wait(99, 0.5) == .seconds(30))
+        #expect(wait(100, 0.5) == nil)
+    }
+
+    @Test("is not made when the wait would end after the call's deadline")
+    func deadline() async throws {
+        let script = Script((503, ["Retry-After": "10"]))
+        var request = Request(.get, "http://a.test/")
+        request.timeouts = Timeouts(total: .seconds(5))
+        #expect(try await script.client { $0.retries = Self.quick }.fetch(request).status == 503)
+    }
+
+    @Test("is not made when the budget of all requests is used up, and success refills it")
+    func budget() async throws {
+        let budget = RetryBudget(retries: 1)
+        var policy = Self.quick
+        policy.budget = budget
+        let script = Script((503, [:]))
+        let client = script.client { $0.retries = policy }
+        _ = try await client.get("http://a.test/")
+        #expect(script.urls.count == 2)
+        _ = try await client.get("http://a.test/")
+        #expect(script.urls.count == 3)
+        for _ in 0..<10 {
+            _ = try await Script((200, [:])).client { $0.retries = policy }.get("http://a.test/")
+        }
+        _ = try await client.get("http://a.test/")
+        #expect(script.urls.count == 5)
+    }
+
+    @Test("ends with the task that waits for it")
+    func cancelled() async throws {
+        let script = Script((503, ["Retry-After": "30"]))
+        let client = script.client { $0.retries = RetryPolicy() }
+        let task = Task { try await client.get("http://a.test/") }
+        while script.urls.isEmpty { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("follows a failure of the network, and none of the request itself")
+    func failures() async throws {
+        let server = try FixtureServer.refusing()
+        let tries = Mutex(0)
+        let client = HTTPClient {
+            $0.retries = Self.quick
+            $0.networkInterceptors = [
+                { request, forward in
+                    tries.withLock { $0 += 1 }
+                    return try await forward(request)
+                }
+            ]
+        }
+        let error = try await httpError { try await client.get(server.http()) }
+        #expect(error.phase == .connect && tries.withLock { $0 } == 3)
+        _ = try await httpError { try await client.get("http://a b/") }
+        #expect(tries.withLock { $0 } == 4)
+    }
+
+    @Test("is made elsewhere when the server says it is the wrong one, whatever the method")
+    func misdirected() async throws {
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { request in
+            request.serverAddress == "127.0.0.1" ? .status(421) : .text(try request.text)
+        }
+        var request = Request(.post, "http://a.test:\(servers[0].port)/", body: .text("x"))
+        request.addresses = ["127.0.0.1", "127.0.0.2"]
+        let client = HTTPClient()
+        let response = try await client.fetch(request)
+        #expect(response.text == "x" && response.history.map(\.reason) == [.misdirected])
+        #expect(response.transaction?.endpoint.address == IPAddress("127.0.0.2"))
+    }
+
+    @Test("of a misdirected request takes a new connection to the only address there is, once")
+    func misdirectedTwice() async throws {
+        let server = try FixtureServer.start { _ in .status(421) }
+        let client = HTTPClient()
+        let response = try await client.get(server.http())
+        #expect(response.status == 421 && response.history.count == 1)
+        #expect(server.records.count == 2)
+    }
+}
+
+@Suite("Interceptors")
+struct InterceptorTests {
+    @Test("see the request in their order and the response in the opposite one")
+    func order() async throws {
+        let seen = Mutex<[String]>([])
+        func named(_ name: String) -> Interceptor {
+            { request, forward in
+                seen.withLock { $0.append("\(name) \(try! request.url.path)") }
+                let response = try await forward(request)
+                seen.withLock { $0.append("\(name) \(response.status)") }
+                return response
+            }
+        }
+        let script = Script.redirecting(302, "/next")
+        let client = script.client {
+            $0.interceptors = [named("call 1"), named("call 2")]
+            $0.networkInterceptors = [named("network")]
+        }
+        _ = try await client.get("http://a.test/")
+        #expect(
+            seen.withLock { $0 } == [
+                "call 1 /", "call 2 /", "network /", "network 302", "network /next", "network 200",
+                "call 2 200", "call 1 200",
+            ]
+        )
+    }
+
+    @Test("of the network see the final fields")
+    func finalFields() async throws {
+        let script = Script((200, [:]))
+        _ = try await script.client { $0.headers = ["User-Agent": "me"] }.get(
+            "http://u:p@a.test/",
+            headers: ["X": "1"]
+        )
+        #expect(
+            Set(script.requests[0].headers.map(\.name)).isSuperset(of: ["X", "Authorization", "User-Agent"])
+        )
+    }
+
+    @Test("may answer themselves, change the request, and fail")
+    func powers() async throws {
+        struct No: Error {}
+        let script = Script((200, [:]))
+        let client = script.client {
+            $0.interceptors = [
+                { request, forward in
+                    switch try request.url.path {
+                    case "/own": return try Response(to: request, 299, headers: ["X": "own"], body: [1])
+                    case "/no": throw No()
+                    default:
+                        var request = request
+                        request.headers["X"] = "changed"
+                        return try await forward(request)
+                    }
+                }
+            ]
+        }
+        let own = try await client.get("http://a.test/own")
+        #expect(own.status == 299 && own.body == [1] && own.headers["x"] == "own" && own.transaction == nil)
+        await #expect(throws: No.self) { try await client.get("http://a.test/no") }
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["X"] } == ["changed"])
+    }
+}

@@ -1,0 +1,158 @@
+import DirectIO
+import DirectTestCommands
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Files of cookies")
+struct CookieFileTests {
+    private let future = UnixTime.now.advanced(bySeconds: 1_000_000)
+
+    private var samples: [Cookie] {
+        get throws {
+            [
+                try Cookie("plain", "1", for: Host("a.test")),
+                try Cookie(
+                    "all",
+                    "v=\"x\"",
+                    for: Host("a.test"),
+                    coversSubdomains: true,
+                    path: "/p",
+                    expiry: future
+                ),
+                try Cookie("secret", "", for: Host("www.b.test"), isSecure: true, isHTTPOnly: true),
+                try Cookie("", "nameless", for: Host("192.0.2.1")),
+                try Cookie("six", "6", for: Host("2001:db8::1")),
+                try Cookie("\u{E9}", "\u{4E2D}\u{6587}\ttab", for: Host("a.test")),
+            ]
+        }
+    }
+
+    @Test("both formats give back what they were given", arguments: [CookieJar.FileFormat.netscape, .json])
+    func roundTrip(format: CookieJar.FileFormat) throws {
+        let jar = CookieJar()
+        for cookie in try samples { jar.add(cookie) }
+        let copy = CookieJar()
+        #expect(copy.add(text: jar.text(as: format)) == [])
+        #expect(copy.cookies == jar.cookies)
+    }
+
+    @Test("lines of JSON also keep SameSite, tabs in names and bytes that are no text")
+    func jsonKeepsAll() throws {
+        let jar = CookieJar()
+        jar.add(try Cookie("a\tb", "1", for: Host("a.test"), sameSite: .lax))
+        var content = CookieContent(name: [0xFF], value: [0xE4])
+        content.sameSite = .unrestricted
+        jar.add(try Cookie(content, for: Host("a.test"), coversSubdomains: false))
+        let copy = CookieJar()
+        #expect(copy.add(text: jar.text(as: .json)) == [])
+        #expect(copy.cookies == jar.cookies)
+        #expect(copy.add(text: jar.text(as: .netscape)) == [])
+    }
+
+    @Test("curl's file is read")
+    func curl() throws {
+        let text = """
+            # Netscape HTTP Cookie File
+            # https://curl.se/docs/http-cookies.html
+
+            .example.com\tTRUE\t/\tFALSE\t4000000000\tall\t1
+            #HttpOnly_www.example.com\tFALSE\t/p\tTRUE\t0\tsecret\ta\tb\r
+            www.example.com\tFALSE\t/\tFALSE\t0\tempty\t
+            www.example.com\tFALSE\t/\tFALSE\t0\tshort
+            example.com\tTRUE\t/\tFALSE\t1\texpired\t1
+            .192.0.2.1\tTRUE\t/\tFALSE\t0\taddress\t1
+            """
+        let jar = CookieJar()
+        #expect(jar.add(text: Array(text.utf8), at: testTime) == [])
+        #expect(try jar.field("https://www.example.com/p") == "secret=a\tb; all=1; empty=; short=")
+        #expect(try jar.field("https://192.0.2.1/") == "address=1")
+        #expect(jar.cookies.first?.coversSubdomains == true)
+        #expect(jar.cookies.first?.expiry == testTime.advanced(bySeconds: CookieContent.longestLife))
+        #expect(jar.cookies.first { $0.name == "secret" }?.isHTTPOnly == true)
+    }
+
+    @Test("a broken line costs no other, and is told of by its number")
+    func brokenNetscape() {
+        let text = """
+            a.test\tFALSE\t/\tFALSE\t0\tgood\t1
+            nonsense
+            a.test\tPERHAPS\t/\tFALSE\t0\tn\tv
+            a.test\tFALSE\t/\tFALSE\tsoon\tn\tv
+            a.test\tFALSE\tpath\tFALSE\t0\tn\tv
+            co.uk\tTRUE\t/\tFALSE\t0\tsuper\tcookie
+            a test\tFALSE\t/\tFALSE\t0\tn\tv
+            a.test\tFALSE\t/\tFALSE\t0\t__Host-n\tv
+            a.test\tFALSE\t/\tFALSE\t0\tn\tv\u{0}
+            192.0.2.\tTRUE\t/\tFALSE\t0\tn\tv
+            a.test\tFALSE\t/\tFALSE\t0\tlast\t2
+            a.test\tFALSE\t/\tFALSE\t0
+            """
+        let jar = CookieJar()
+        let faults = jar.add(text: Array(text.utf8) + [0xFF, 0x0A, 0x80])
+        #expect(faults.map(\.line) == [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13])
+        #expect(jar.cookies.map(\.name) == ["good", "last"])
+        #expect(faults.first?.description == "line 2: there are 1 fields, not 7")
+    }
+
+    @Test("a broken line of JSON costs no other")
+    func brokenJSON() {
+        let text = """
+            {"format":"direct-http cookies","version":1}
+            {"name":"good","value":"1","host":"a.test","new":[1,2]}
+            {"name":"torn","value":"1","ho
+            [1]
+            {"name":"n","value":"1"}
+            {"name":"n","value":7,"host":"a.test"}
+            {"name":"n","value":[1,999],"host":"a.test"}
+            {"name":"n","value":"1","host":"a.test","expiry":1.5}
+            {"name":"n","value":"1","host":"a.test","secure":"yes"}
+            {"name":"n","value":"1","host":"com","subdomains":true}
+            {"format":"something else","version":1}
+            {"name":"last","value":"2","host":"a.test","path":null}
+            """
+        let jar = CookieJar()
+        #expect(jar.add(text: Array(text.utf8)).map(\.line) == Array(3...11))
+        #expect(jar.cookies.map(\.name) == ["good", "last"])
+    }
+
+    @Test("any bytes at all are read without harm")
+    func noise() {
+        var generator = SystemRandomNumberGenerator()
+        let jar = CookieJar()
+        for cookie in (try? samples) ?? [] { jar.add(cookie) }
+        for format in [CookieJar.FileFormat.netscape, .json] {
+            let good = jar.text(as: format)
+            for _ in 0..<2_000 {
+                var text = good
+                for _ in 0..<4 {
+                    text[Int.random(in: text.indices, using: &generator)] = UInt8.random(
+                        in: 0...255,
+                        using: &generator
+                    )
+                }
+                _ = CookieJar().add(
+                    text: Array(text.prefix(Int.random(in: 0...text.count, using: &generator)))
+                )
+            }
+        }
+    }
+
+    @Test("a file is its owner's alone, replaced as a whole, and never a link")
+    func files() async throws {
+        let path = "/tmp/direct-http-cookies-\(UInt64.random(in: 0 ... .max))"
+        let jar = CookieJar()
+        jar.add(try Cookie("a", "1", for: Host("a.test")))
+        try await jar.save(to: path)
+        defer { try? StateFile.replace(path, with: []) }
+        let copy = CookieJar()
+        #expect(try await copy.load(from: path) == [])
+        #expect(copy.cookies == jar.cookies)
+        try await jar.save(to: path, as: .json)
+        #expect(try await copy.load(from: path) == [])
+        #expect(copy.cookies == jar.cookies)
+        #expect(try await copy.load(from: path + "-none") == [])
+        await #expect(throws: SystemError.self) { try await jar.save(to: "/tmp/no/such/folder/cookies") }
+        await #expect(throws: SystemError.self) { try await jar.load(from: "/tmp") }
+    }
+}

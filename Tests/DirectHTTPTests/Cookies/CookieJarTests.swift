@@ -1,0 +1,249 @@
+import DirectHTTP1
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Cookie jar")
+struct CookieJarTests {
+    @Test("a cookie goes back to the host that set it, and to no other")
+    func hostOnly() throws {
+        let jar = CookieJar()
+        try jar.take("a=1", from: "https://www.example.com/")
+        #expect(try jar.field("https://www.example.com/") == "a=1")
+        #expect(try jar.field("https://www.example.com:8443/deep") == "a=1")
+        #expect(try jar.field("https://example.com/") == nil)
+        #expect(try jar.field("https://x.www.example.com/") == nil)
+    }
+
+    @Test("the longest path comes first, then the oldest")
+    func order() throws {
+        let jar = CookieJar()
+        try jar.take("a=1; Path=/", "b=2; Path=/deep", "c=3; Path=/", from: "https://a.test/")
+        try jar.take("a=4; Path=/", from: "https://a.test/")
+        #expect(try jar.field("https://a.test/deep/er") == "b=2; a=4; c=3")
+    }
+
+    @Test("cookies of several sites above a host are mixed in the same order")
+    func mixedSites() throws {
+        let jar = CookieJar()
+        // Below amazonaws.com, which can be registered, s3.amazonaws.com is a suffix again.
+        try jar.take("own=1", "late=4; Path=/deep", from: "https://mine.s3.amazonaws.com/")
+        try jar.take(
+            "deep=2; Domain=amazonaws.com; Path=/deep",
+            "all=3; Domain=amazonaws.com; Path=/",
+            from: "https://amazonaws.com/"
+        )
+        #expect(try jar.field("https://mine.s3.amazonaws.com/deep") == "late=4; deep=2; own=1; all=3")
+        #expect(try jar.field("https://s3.amazonaws.com/deep") == "deep=2; all=3")
+    }
+
+    @Test("the caller's cookies come first, and the jar adds none of their names")
+    func merging() throws {
+        let jar = CookieJar()
+        try jar.take("a=1", "b=2", from: "https://a.test/")
+        let url = try HTTPURL("https://a.test/")
+        func merged(_ own: String...) -> [String] {
+            var headers = Headers(own.map { (name: "cookie", value: $0) })
+            headers.add("Accept", "*/*")
+            jar.addField(to: &headers, for: url, at: testTime)
+            #expect(headers.contains("accept"))
+            return headers.values(for: "Cookie")
+        }
+        #expect(merged() == ["a=1; b=2"])
+        #expect(merged("x=9; b=8", "y") == ["x=9; b=8; y; a=1"])
+        #expect(merged("b=8;a") == ["b=8;a; a=1"])
+        #expect(merged("b =1; a=0") == ["b =1; a=0"])
+        #expect(merged("") == ["a=1; b=2"])
+        #expect(merged("A=1") == ["A=1; a=1; b=2"])
+        let empty = CookieJar()
+        var headers: Headers = ["Cookie": "x", "cookie": "y"]
+        empty.addField(to: &headers, for: url, at: testTime)
+        #expect(headers.values(for: "Cookie") == ["x; y"])
+    }
+
+    @Test("a value that is not UTF-8 goes back as it came")
+    func bytes() throws {
+        let jar = CookieJar()
+        var headers = Headers()
+        headers.add("Set-Cookie", bytes: Array("a=".utf8) + [0xE4, 0xFF])
+        let url = try HTTPURL("https://a.test/")
+        jar.take(headers, from: url, at: testTime)
+        #expect(jar.fieldBytes(for: url, at: testTime) == Array("a=".utf8) + [0xE4, 0xFF])
+        #expect(jar.cookies(for: url).map(\.value) == ["\u{E4}\u{FF}"])
+    }
+
+    @Test("cookies can be put in, taken out and looked at")
+    func editing() throws {
+        let jar = CookieJar()
+        let session = try Cookie("a", "1", for: Host("a.test"))
+        let lasting = try Cookie("b", "2", for: Host("a.test"), expiry: .now.advanced(bySeconds: 100))
+        jar.add(session)
+        jar.add(lasting)
+        #expect(jar.cookies == [session, lasting])
+        jar.endSession()
+        #expect(jar.cookies == [lasting])
+        jar.add(try Cookie("b", "", for: Host("a.test"), expiry: UnixTime(seconds: 1)))
+        #expect(jar.cookies.isEmpty)
+        jar.add(session)
+        jar.remove(try Cookie("a", "", for: Host("b.test")))
+        jar.remove(try Cookie("a", "", for: Host("a.test"), path: "/x"))
+        #expect(jar.cookies == [session])
+        jar.remove(session)
+        #expect(jar.cookies.isEmpty)
+    }
+
+    static let impossibilities: [(name: String, value: String, path: String, fault: CookieFault)] = [
+        ("", "", "/", .empty),
+        ("a=b", "", "/", .invalidCharacter),
+        ("a", "b;c", "/", .invalidCharacter),
+        ("a", "b\r\nX: y", "/", .invalidCharacter),
+        ("a", "b\u{0}", "/", .invalidCharacter),
+        ("a", " b", "/", .invalidCharacter),
+        ("", "a=b", "/", .invalidCharacter),
+        ("a", "b", "/;", .invalidCharacter),
+        ("a", "b", "x", .badPath),
+        ("a", String(repeating: "x", count: 4096), "/", .tooLong),
+        ("__Secure-a", "b", "/", .brokenPrefix),
+        ("__hOST-a", "b", "/", .brokenPrefix),
+        ("", "__Host-a", "/", .brokenPrefix),
+    ]
+
+    @Test("the caller cannot make a cookie that no server could", arguments: impossibilities)
+    func impossible(name: String, value: String, path: String, fault: CookieFault) throws {
+        let host = try Host("a.test")
+        #expect(throws: fault) { try Cookie(name, value, for: host, path: path) }
+    }
+
+    @Test("a cookie for a domain needs one")
+    func domains() throws {
+        let address = try Host("192.0.2.1"), suffix = try Host("co.uk"), host = try Host("example.co.uk")
+        #expect(throws: CookieFault.addressHasNoSubdomains) {
+            try Cookie("a", "1", for: address, coversSubdomains: true)
+        }
+        #expect(throws: CookieFault.publicSuffix) {
+            try Cookie("a", "1", for: suffix, coversSubdomains: true)
+        }
+        #expect(try Cookie("a", "1", for: host, coversSubdomains: true).coversSubdomains)
+    }
+
+    @Test("what a cookie says of itself never shows its value")
+    func description() throws {
+        let cookie = try Cookie("a", "secret", for: Host("a.test"), coversSubdomains: true, path: "/p")
+        #expect(cookie.description == "a for *.a.test/p")
+    }
+
+    @Test("one jar may be used from many threads")
+    func threads() async throws {
+        let jar = CookieJar(limits: .init())
+        await withTaskGroup { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for round in 0..<500 {
+                        try? jar.take("c\(round % 7)=\(task)", from: "https://h\(round % 11).test/")
+                        _ = try? jar.field("https://h\(round % 11).test/")
+                        if round % 50 == 0 { jar.removeAll { $0.name == "c3" } }
+                    }
+                }
+            }
+        }
+        #expect(jar.cookies.count <= 77)
+    }
+}
+
+@Suite("Limits of a cookie jar")
+struct CookieLimitTests {
+    private func limits(_ configure: (inout CookieJar.Limits) -> Void) -> CookieJar {
+        var limits = CookieJar.Limits()
+        configure(&limits)
+        return CookieJar(limits: limits)
+    }
+
+    @Test("of a site that has too many, what was not used for longest goes first, over http before https")
+    func siteLimit() throws {
+        let jar = limits { $0.perSite = 3 }
+        try jar.take("a=1; Path=/a", "b=2; Secure", "c=3", from: "https://x.a.test/")
+        #expect(try jar.field("https://x.a.test/a") == "a=1; b=2; c=3")
+        try jar.take("d=4; Secure", from: "https://x.a.test/")
+        #expect(try jar.field("https://x.a.test/a") != nil)
+        #expect(jar.cookies.count == 3)
+        #expect(jar.cookies.map(\.name).contains("b"))
+        try jar.take("e=5; Secure", "f=6; Secure", from: "https://y.a.test/")
+        #expect(Set(jar.cookies.map(\.name)) == ["d", "e", "f"])
+    }
+
+    @Test("what has expired goes before anything else")
+    func expiredFirst() throws {
+        let jar = limits { $0.perSite = 2 }
+        try jar.take("a=1", "b=2; Max-Age=10; Secure", from: "https://a.test/")
+        try jar.take("c=3", from: "https://a.test/", at: testTime.advanced(bySeconds: 11))
+        #expect(try jar.field("https://a.test/") == "a=1; c=3")
+    }
+
+    @Test("a server with many names cannot drive out the cookies of others")
+    func flood() throws {
+        let jar = limits {
+            $0.total = 200
+            $0.perSite = 150
+        }
+        for index in 0..<40 { try jar.take("good=1", from: "https://good\(index).test/") }
+        for index in 0..<1_000 { try jar.take("bad=1", from: "https://n\(index).evil.test/") }
+        let names = jar.cookies.map(\.name)
+        #expect(names.count { $0 == "good" } == 40)
+        #expect(names.count <= 200)
+    }
+
+    @Test("of all sites, the shares of those that have many go first")
+    func totalLimit() throws {
+        let jar = limits {
+            $0.total = 200
+            $0.perSite = 190
+        }
+        for index in 0..<20 { try jar.take("old=1", from: "https://old\(index).test/") }
+        for index in 0..<181 { try jar.take("big\(index)=1", from: "https://big.test/") }
+        let names = jar.cookies.map(\.name)
+        #expect(names.count { $0 == "old" } == 20)
+        #expect(names.count == 190 && names.contains("big180") && !names.contains("big0"))
+    }
+
+    @Test("CVE-2022-32205: a flood of cookies is taken, and sent, in part")
+    func fieldLimit() throws {
+        let jar = CookieJar()
+        let large = String(repeating: "x", count: 4000)
+        try jar.take("a=\(large)", "b=\(large)", "c=\(large)", from: "https://a.test/")
+        let length = try jar.field("https://a.test/")?.utf8.count ?? 0
+        #expect(length == 2 * 4002 + 2)
+        let many = CookieJar()
+        let fields = (0..<60).map { (name: "Set-Cookie", value: "n\($0)=1") }
+        many.take(Headers(fields), from: try HTTPURL("https://a.test/"), at: testTime)
+        #expect(many.cookies.count == 50)
+        for index in 0..<180 { try many.take("m\(index)=1", from: "https://b.test/") }
+        #expect(try many.field("https://b.test/")?.split(separator: ";").count == 150)
+    }
+
+    @Test("no cookie lives longer than 400 days")
+    func longestLife() throws {
+        let jar = CookieJar()
+        try jar.take(
+            "a=1; Max-Age=99999999999999999999",
+            "b=2; Expires=Fri, 31 Dec 9999 23:59:59 GMT",
+            from: "https://a.test/"
+        )
+        let end = testTime.advanced(bySeconds: 400 * 86_400)
+        #expect(jar.cookies.map(\.expiry) == [end, end])
+        #expect(try jar.field("https://a.test/", at: end.advanced(bySeconds: -1)) == "a=1; b=2")
+        #expect(try jar.field("https://a.test/", at: end) == nil)
+    }
+}
+
+let testTime = UnixTime(seconds: 1_800_000_000)
+
+extension CookieJar {
+    func take(_ fields: String..., from url: String, at now: UnixTime = testTime) throws {
+        take(Headers(fields.map { (name: "Set-Cookie", value: $0) }), from: try HTTPURL(url), at: now)
+    }
+
+    func field(_ url: String, at now: UnixTime = testTime) throws -> String? {
+        field(for: try HTTPURL(url), at: now)
+    }
+}

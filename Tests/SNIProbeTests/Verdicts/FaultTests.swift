@@ -207,7 +207,8 @@ import Testing
             words + ["-t", "3s", "--skip-default"],
             trusting: root.rootPEM
         )
-        #expect(Instant.now.since(start) < .seconds(3 + 2))
+        // One after the other they would take half a minute; on a machine with nothing else to do it is 3 s.
+        #expect(Instant.now.since(start) < .seconds(25))
         #expect(outcome.records.count == 200)
         #expect(outcome.code == 28)
         #expect(outcome.faults == Array(repeating: "timeout_tls", count: 10))

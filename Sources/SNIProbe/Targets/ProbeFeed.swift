@@ -27,7 +27,7 @@ final class ProbeFeed {
     /// The targets of the command line without addresses of their own, while files may still give them some.
     private var openTargets: [ProbeTarget] = []
     /// The addresses of the command line that belong to no one target.
-    private var openRanges: [AddressRange] = []
+    private var openRanges: [ProbeAddresses] = []
     private var openTargetsServed = false
     private let skipsBad: Bool
     private let shard: Options.Shard?
@@ -186,13 +186,13 @@ final class ProbeFeed {
 /// Targets at addresses, not yet handed out: all addresses of the first target, then those of the next.
 private struct Expansion {
     let targets: [ProbeTarget]
-    let ranges: [AddressRange]
+    let ranges: [ProbeAddresses]
     let source: Probe.Source
     private var target = 0
     private var range = 0
     private var index = 0
 
-    init(targets: [ProbeTarget], ranges: [AddressRange], source: Probe.Source) {
+    init(targets: [ProbeTarget], ranges: [ProbeAddresses], source: Probe.Source) {
         self.targets = targets
         self.ranges = ranges
         self.source = source

@@ -1,9 +1,9 @@
 /// What one line of a file asks for.
 struct TargetLine: Equatable {
     /// Targets, each with addresses of its own or none.
-    var targets: [(target: ProbeTarget, ranges: [AddressRange])] = []
+    var targets: [(target: ProbeTarget, ranges: [ProbeAddresses])] = []
     /// Addresses for the targets of the command line: those of a line that names no target.
-    var addresses: [AddressRange] = []
+    var addresses: [ProbeAddresses] = []
 
     static func == (left: TargetLine, right: TargetLine) -> Bool {
         left.addresses == right.addresses
@@ -26,8 +26,8 @@ struct TargetLine: Equatable {
     /// `IP,name` with anything behind another comma, which is a tag.
     private mutating func readPair(_ word: Substring) throws(TargetFault) -> Bool {
         let parts = word.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count > 1, let range = try? AddressRange(parts[0]) else { return false }
-        if (try? AddressRange(parts[1])) != nil { return false }
+        guard parts.count > 1, let range = try? ProbeAddresses(parts[0]) else { return false }
+        if (try? ProbeAddresses(parts[1])) != nil { return false }
         if parts[1].isEmpty {
             addresses = [range]
         } else {
@@ -38,7 +38,7 @@ struct TargetLine: Equatable {
 
     private mutating func read(_ words: [Substring]) throws(TargetFault) {
         var named: [TargetWord] = []
-        var ranges: [AddressRange] = []
+        var ranges: [ProbeAddresses] = []
         for word in words {
             // In a file a bare address says where, also without the @.
             if let found = try? TargetWord.addresses(word) {
@@ -54,7 +54,7 @@ struct TargetLine: Equatable {
         try add(named, at: ranges)
     }
 
-    private mutating func add(_ words: [TargetWord], at ranges: [AddressRange]) throws(TargetFault) {
+    private mutating func add(_ words: [TargetWord], at ranges: [ProbeAddresses]) throws(TargetFault) {
         for case .target(let target, let own) in words {
             targets.append((target, own.isEmpty ? ranges : own))
         }

@@ -2,8 +2,8 @@ internal import DirectHTTP
 
 /// One word that names a target, addresses, or both.
 enum TargetWord: Equatable {
-    case target(ProbeTarget, at: [AddressRange])
-    case addresses([AddressRange])
+    case target(ProbeTarget, at: [ProbeAddresses])
+    case addresses([ProbeAddresses])
 
     init(_ word: String) throws(TargetFault) {
         if word.hasPrefix("@") {
@@ -16,11 +16,11 @@ enum TargetWord: Equatable {
     }
 
     /// Addresses with commas between.
-    static func addresses(_ text: some StringProtocol) throws(TargetFault) -> [AddressRange] {
+    static func addresses(_ text: some StringProtocol) throws(TargetFault) -> [ProbeAddresses] {
         guard !text.isEmpty else { throw .noAddresses }
-        var ranges: [AddressRange] = []
+        var ranges: [ProbeAddresses] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            ranges.append(try AddressRange(part))
+            ranges.append(try ProbeAddresses(part))
         }
         return ranges
     }
@@ -28,7 +28,7 @@ enum TargetWord: Equatable {
     /// `@…` at the end counts only behind the authority, and only if it is addresses.
     private static func url(_ word: String) throws(TargetFault) -> TargetWord {
         var text = Substring(word)
-        var ranges: [AddressRange] = []
+        var ranges: [ProbeAddresses] = []
         if let scheme = word.range(of: "://"),
             let path = word[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) }),
             let at = word[path...].lastIndex(of: "@"),
@@ -55,11 +55,12 @@ enum TargetWord: Equatable {
     }
 
     /// `host`, `host:port`, or `host:port:IP` as curl writes it.
-    private static func named(_ text: String, at ranges: [AddressRange]?) throws(TargetFault) -> TargetWord {
+    private static func named(_ text: String, at ranges: [ProbeAddresses]?) throws(TargetFault) -> TargetWord
+    {
         if let endpoint = try? Endpoint(text) {
             let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port ?? 443)
             // Where the host is an address, that is where it is.
-            return .target(target, at: ranges ?? [AddressRange(endpoint.address)])
+            return .target(target, at: ranges ?? [ProbeAddresses(endpoint.address)])
         }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         let host = try name(String(parts.first ?? ""))

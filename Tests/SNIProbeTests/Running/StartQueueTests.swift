@@ -7,10 +7,14 @@ import Testing
     private func slot(_ address: String, port: UInt16 = 443) throws -> Slot {
         let host = try Host("a.test")
         let address = try #require(IPAddress(address))
-        return Slot(.probe(Probe(target: ProbeTarget(host: host), address: address, port: port, source: .argument)))
+        return Slot(
+            .probe(Probe(target: ProbeTarget(host: host), address: address, port: port, source: .argument))
+        )
     }
 
-    private func moment(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: 1_000_000 * (milliseconds + 1000)) }
+    private func moment(_ milliseconds: UInt64) -> Instant {
+        Instant(nanoseconds: 1_000_000 * (milliseconds + 1000))
+    }
 
     @Test func soManyRunAtOnceAndAnEndMakesRoom() throws {
         let queue = StartQueue(jobs: 2, rate: nil)

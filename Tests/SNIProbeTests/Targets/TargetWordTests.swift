@@ -4,7 +4,7 @@ import Testing
 @testable import SNIProbe
 
 @Suite struct TargetWordTests {
-    private func target(_ word: String) throws -> (target: ProbeTarget, ranges: [AddressRange]) {
+    private func target(_ word: String) throws -> (target: ProbeTarget, ranges: [ProbeAddresses]) {
         guard case .target(let target, let ranges) = try TargetWord(word) else {
             throw TargetFault.noTarget
         }
@@ -105,18 +105,18 @@ import Testing
     }
 }
 
-@Suite struct AddressRangeTests {
+@Suite struct ProbeAddressesTests {
     @Test func aNetworkHasAllItsAddressesFromTheFirst() throws {
-        let range = try AddressRange("203.0.113.9/29")
+        let range = try ProbeAddresses("203.0.113.9/29")
         #expect((0..<range.count).map { range[$0].description } == (8...15).map { "203.0.113.\($0)" })
-        let six = try AddressRange("2001:db8::ff/126")
+        let six = try ProbeAddresses("2001:db8::ff/126")
         #expect(
             (0..<six.count).map { six[$0].description } == [
                 "2001:db8::fc", "2001:db8::fd", "2001:db8::fe", "2001:db8::ff",
             ]
         )
-        #expect(try AddressRange("203.0.113.7/32").count == 1)
-        #expect(try AddressRange("10.0.0.0/20").count == 4096)
+        #expect(try ProbeAddresses("203.0.113.7/32").count == 1)
+        #expect(try ProbeAddresses("10.0.0.0/20").count == 4096)
     }
 }
 

@@ -203,8 +203,12 @@ import Testing
             "\(host)@\(index % 20 == 3 ? silent.authority : server.authority)"
         }
         let start = Instant.now
-        let outcome = try await SNIProbeTests.probe(words + ["-t", "3s", "--skip-default"], trusting: root.rootPEM)
-        #expect(Instant.now.since(start) < .seconds(3 + 2))
+        let outcome = try await SNIProbeTests.probe(
+            words + ["-t", "3s", "--skip-default"],
+            trusting: root.rootPEM
+        )
+        // One after the other they would take half a minute; on a machine with nothing else to do it is 3 s.
+        #expect(Instant.now.since(start) < .seconds(25))
         #expect(outcome.records.count == 200)
         #expect(outcome.code == 28)
         #expect(outcome.faults == Array(repeating: "timeout_tls", count: 10))

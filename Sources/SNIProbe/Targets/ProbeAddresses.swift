@@ -1,7 +1,7 @@
 internal import DirectIO
 
 /// One address, or all those of a network, and the port if it is not the target's.
-struct AddressRange: Hashable, Sendable {
+struct ProbeAddresses: Hashable, Sendable {
     let first: IPAddress
     /// How many addresses there are from the first one on.
     let count: Int

@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
+        .executable(name: "sni-probe", targets: ["sni-probe"]),
     ],
     traits: [
         .trait(name: "Brotli", description: "Decodes the content coding br; needs libbrotli."),
@@ -75,6 +76,12 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures"],
             swiftSettings: manners
         ),
+        .target(
+            name: "SNIProbe",
+            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON", "TLSFixtures"],
+            swiftSettings: manners
+        ),
+        .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: manners),
 
         .testTarget(name: "DirectIOTests", dependencies: ["DirectIO"], swiftSettings: manners),
         .testTarget(
@@ -96,7 +103,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectResolversTests",
-            dependencies: ["DirectResolvers", "DirectHTTP", "TLSFixtures"],
+            dependencies: ["DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures"],
             swiftSettings: manners
         ),
         .testTarget(
@@ -107,6 +114,14 @@ let package = Package(
         .testTarget(
             name: "TLSFixturesTests",
             dependencies: ["TLSFixtures", "DirectTestCommands"],
+            swiftSettings: manners
+        ),
+        .testTarget(
+            name: "SNIProbeTests",
+            dependencies: [
+                "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
+            ],
+            exclude: ["Golden"],
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),

@@ -61,6 +61,8 @@ is_present() {
     case $1 in
         openssl-headers) has_openssl_headers ;;
         zlib-headers) [ -e /usr/include/zlib.h ] || { command -v pkg-config >/dev/null && pkg-config --exists zlib; } ;;
+        brotli-headers) [ -e /usr/include/brotli/decode.h ] ;;
+        zstd-headers) [ -e /usr/include/zstd.h ] ;;
         # Not on every user's PATH.
         nginx) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] ;;
         *) command -v "$1" >/dev/null ;;
@@ -71,6 +73,8 @@ package_of() {
     case $1 in
         openssl-headers) echo libssl-dev ;;
         zlib-headers) echo zlib1g-dev ;;
+        brotli-headers) echo libbrotli-dev ;;
+        zstd-headers) echo libzstd-dev ;;
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
         *) echo "$1" ;;
@@ -100,6 +104,14 @@ apt_install() {
     if [ $status -ne 0 ]; then tail -n 20 "$log" >&2; fi
     rm -f "$log"
     return $status
+}
+
+# As arguments for `swift build`: the traits whose libraries are here.
+possible_traits() {
+    local traits=()
+    if is_present brotli-headers; then traits+=(Brotli); fi
+    if is_present zstd-headers; then traits+=(Zstd); fi
+    if [ ${#traits[@]} -gt 0 ]; then (IFS=, && echo "--traits ${traits[*]}"); fi
 }
 
 # Runs a command for at most so many minutes, where the system can do that.

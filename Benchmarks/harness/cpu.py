@@ -38,7 +38,7 @@ def one_run(work, peer, programs, servers):
     result = {"cpu-us": figures["cpu_us"] / figures["units"]}
     if work.kind == "soak":
         result["rss-kib"] = figures["rss_end_kib"] - figures["rss_start_kib"]
-    if work.kind in ("down", "up"):
+    if work.kind in ("down", "up", "gzip", "bomb"):
         result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
     return result
 
@@ -72,7 +72,7 @@ def check_witness(work, peer, accepted, requests):
     """Nginx counted too: as many requests as asked for, on as many connections as the work means."""
     if not work.server.startswith("nginx"):
         return
-    expected = 2 if work.kind == "down" else work.count + work.warm_up
+    expected = 2 if work.kind in ("down", "gzip") else work.count + work.warm_up
     expected += work.in_flight if work.opening(peer) else 0
     if requests != expected:
         raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")

@@ -7,7 +7,7 @@ import time
 from http.client import HTTPConnection
 from pathlib import Path
 
-from . import children
+from . import children, content
 from .children import BenchError
 
 HOST = "bench.test"
@@ -44,6 +44,7 @@ http {{
         # The body's last byte says whether the session was resumed: "r" or ".".
         location = /close {{ keepalive_timeout 0; return 200 "Hello, world$ssl_session_reused"; }}
         location /down/ {{ alias {folder}/blobs/; }}
+        location /gzip/ {{ alias {folder}/gzip/; add_header Content-Encoding gzip; }}
     }}
     server {{
         listen {address}:{status_port};
@@ -88,13 +89,16 @@ def free_port():
 class Servers:
     """Both servers, running until `stop`."""
 
-    def __init__(self, folder, sink_program, blobs):
+    def __init__(self, folder, sink_program, blobs, coded):
         self.folder = folder
         make_certificates(folder)
         (folder / "blobs").mkdir()
         for kib in blobs:
             with open(folder / "blobs" / str(kib), "wb") as blob:
                 blob.truncate(kib * 1024)
+        (folder / "gzip").mkdir()
+        for name in coded:
+            (folder / "gzip" / name).write_bytes(content.bomb() if name == "bomb" else content.json(int(name)))
         self.ports = {"nginx": self.start_nginx(), "sink": self.start_sink(sink_program)}
         self.ports["nginx-plain"] = self.plain_port
         self.status = HTTPConnection(ADDRESS, self.status_port, timeout=30)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True)
 class Work:
     name: str
-    kind: str  # requests, fresh, down, up, idle, soak, start or head-parse
+    kind: str  # requests, fresh, down, up, gzip, bomb, idle, soak, start or head-parse
     unit: str = "request"  # what one count is: the figures are per unit
     peers: tuple = ("ours", "libcurl", "floor")
     server: str = "nginx"  # or sink
@@ -94,10 +94,13 @@ def every_work():
         transfer("down", "down", "/down/", "nginx"),
         transfer("up", "up", "/up", "sink"),
         transfer("chunk16k", "down", "/chunk16k/", "sink", mib=512),
+        replace(transfer("gzip", "gzip", "/gzip/", "nginx", mib=256), peers=("ours", "libcurl")),
         transfer("chunk512", "down", "/chunk512/", "sink", mib=512),
     ]
     alone = [
         Work("idle", "idle", unit="connection", in_flight=1000, count=1000),
+        # Ten GiB of zeros in ten MiB: what it costs to see that nobody wants them.
+        Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
         Work("start", "start", unit="process", count=20, counted=(1,)),
         Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
         Work("head-parse", "head-parse", unit="head", peers=("ours",), count=2_000_000, counted=(10_000, 30_000)),
@@ -120,7 +123,7 @@ def every_work():
 
 def quickened(work):
     """A smoke run of the work: the same steps, no figures worth keeping."""
-    if work.kind in ("down", "up"):
+    if work.kind in ("down", "up", "gzip"):
         return replace(work, count=16 * 1024, counted=work.counted and (1024, 4096))
     if work.kind == "idle":
         return replace(work, in_flight=50, count=50)

@@ -35,7 +35,8 @@ struct Works: Sendable {
         guard count > 0 else { return }
         switch settings.work {
         case "requests", "fresh", "idle": try await requests(count, last: last)
-        case "down": try await download(kib: count)
+        case "down", "gzip": try await download(kib: count)
+        case "bomb": try await refuseBomb()
         case "up": try await upload(kib: count)
         default: fail("unknown work: \(settings.work)")
         }
@@ -97,6 +98,21 @@ struct Works: Sendable {
         var received = 0
         for try await piece in response.body { received += piece.count }
         guard received == kib * 1024 else { fail("a body of \(received) bytes") }
+    }
+
+    /// Reads until it is refused, which has to come soon.
+    private func refuseBomb() async throws {
+        let response = try await client.send(request(.get, settings.path))
+        var received = 0
+        do {
+            for try await piece in response.body { received += piece.count }
+        } catch let error as HTTPError {
+            guard case .coding(.ratioTooHigh) = error.reason, received <= 1 << 20 else {
+                fail("after \(received) bytes: \(error)")
+            }
+            return
+        }
+        fail("a bomb of \(received) bytes was taken")
     }
 
     private func upload(kib: Int) async throws {

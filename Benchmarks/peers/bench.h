@@ -17,16 +17,16 @@
 #include <time.h>
 
 struct settings {
-    const char *work;    /* requests, fresh, down, up, idle or once */
+    const char *work;    /* requests, fresh, down, up, gzip, idle or once */
     const char *host;    /* the name: SNI, certificate check, Host */
     const char *address; /* where the bytes go */
     const char *port;
-    const char *path;    /* for down, the size in KiB is appended */
+    const char *path;    /* for down and gzip, the size in KiB is appended */
     const char *ca;      /* a PEM file, or "system" */
     const char *driver;  /* libcurl only: multi, poll or easy */
     long length;         /* bytes a body must have */
     int last;            /* the byte a body must end with, or 0 */
-    long count, warmup;  /* requests; for down and up, KiB */
+    long count, warmup;  /* requests; for down, gzip (decoded) and up, KiB */
     long inflight;
     bool resume;
     bool keep_roots;     /* libcurl only: keep the parsed roots between connections */

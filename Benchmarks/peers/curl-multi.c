@@ -83,7 +83,8 @@ static void set_up(struct transfer *t) {
     else if (getenv("CURL_CA_BUNDLE")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CURL_CA_BUNDLE"));
     if (settings.keep_roots) curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     if (!strcmp(settings.driver, "multi")) curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    if (is_work(&settings, "down") || is_work(&settings, "up")) {
+    if (is_work(&settings, "gzip")) curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+    if (is_work(&settings, "down") || is_work(&settings, "gzip") || is_work(&settings, "up")) {
         curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 64 * 1024L);
         curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024L);
     }
@@ -212,11 +213,11 @@ static void run(long requests) {
     else run_by_poll(requests);
 }
 
-/* Down and up count KiB: one request of that size. What a body must end with is not asked of a warm-up:
+/* Down, gzip and up count KiB: one request of that size. What a body must end with is not asked of a warm-up:
  * its first connection cannot resume. */
 static void run_stretch(long count, int last) {
     expected_last = last;
-    bool down = is_work(&settings, "down"), up = is_work(&settings, "up");
+    bool down = is_work(&settings, "down") || is_work(&settings, "gzip"), up = is_work(&settings, "up");
     snprintf(url, sizeof url, "https://%s:%s%s", settings.host, settings.port, settings.path);
     expected_length = settings.length;
     if (down) {

@@ -4,6 +4,7 @@
 /* Only what Swift cannot import by itself: function-like macros, casts, and 64-bit option macros. */
 
 #include <openssl/bio.h>
+#include <openssl/ct.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>

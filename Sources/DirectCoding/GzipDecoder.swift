@@ -4,19 +4,21 @@
 /// overlooks as well; anything else is an error.
 final class GzipDecoder: StreamDecoder {
     private enum Place {
+        case inHeader
         case inMember
         case behindMember
         case inPadding
     }
 
     private let inflater: Inflater
-    private var place = Place.inMember
+    private var place = Place.inHeader
+    private var check = MemberCheck()
 
     init() throws(CodingError) {
         inflater = try Inflater(.gzip, for: .gzip)
     }
 
-    var isAtEnd: Bool { place != .inMember }
+    var isAtEnd: Bool { place == .behindMember || place == .inPadding }
 
     func decode(
         _ input: UnsafeRawBufferPointer,
@@ -27,11 +29,28 @@ final class GzipDecoder: StreamDecoder {
         while true {
             let rest = UnsafeRawBufferPointer(rebasing: input[progress.used...])
             switch place {
+            case .inHeader:
+                // Without a faster way to check, zlib does everything.
+                guard MemberCheck.isFaster else {
+                    place = .inMember
+                    continue
+                }
+                let (used, isDone) = try inflater.readHeader(rest)
+                progress.used += used
+                guard isDone else { return progress }
+                inflater.setChecking(false)
+                check = MemberCheck()
+                place = .inMember
             case .inMember:
                 let free = UnsafeMutableRawBufferPointer(rebasing: room[progress.made...])
                 let step = try inflater.inflate(rest, isLast: isLast, into: free)
                 progress.used += step.progress.used
                 progress.made += step.progress.made
+                if MemberCheck.isFaster {
+                    let made = UnsafeRawBufferPointer(rebasing: free[..<step.progress.made])
+                    check.add(made, from: UnsafeRawBufferPointer(rebasing: rest[..<step.progress.used]))
+                    if step.hasEnded { try check.finish() }
+                }
                 guard step.hasEnded else { return progress }
                 place = .behindMember
             case .behindMember:
@@ -40,7 +59,8 @@ final class GzipDecoder: StreamDecoder {
                 case 0: place = .inPadding
                 case 0x1F:
                     inflater.reset()
-                    place = .inMember
+                    inflater.setChecking(true)
+                    place = .inHeader
                 default: throw .trailingBytes(.gzip)
                 }
             case .inPadding:

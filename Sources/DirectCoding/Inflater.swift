@@ -44,10 +44,34 @@ final class Inflater {
         inflateReset(stream)
     }
 
+    /// Whether zlib compares the check values of the stream's header and end, as it does at first.
+    func setChecking(_ isChecking: Bool) {
+        inflateValidate(stream, isChecking ? 1 : 0)
+    }
+
+    /// Goes through the header, at most, and says whether it is done.
+    func readHeader(_ input: UnsafeRawBufferPointer) throws(CodingError) -> (used: Int, isDone: Bool) {
+        // zlib wants room to be somewhere, though nothing is written before the first block.
+        // zlib wants room to be somewhere, though nothing is written before the first block.
+        let somewhere = UnsafeMutableRawBufferPointer(start: stream, count: 0)
+        let step = try inflate(input, Z_BLOCK, into: somewhere)
+        // Bit 7 says that zlib stands before a block.
+        return (step.progress.used, stream.pointee.data_type & 128 != 0)
+    }
+
     /// Inflates until the room is full, the input used up, or the stream at its end.
     func inflate(
         _ input: UnsafeRawBufferPointer,
         isLast: Bool,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(CodingError) -> Step {
+        // Told that this is the last of it, zlib keeps no window if there is room for all that comes.
+        try inflate(input, isLast ? Z_FINISH : Z_SYNC_FLUSH, into: room)
+    }
+
+    private func inflate(
+        _ input: UnsafeRawBufferPointer,
+        _ flush: Int32,
         into room: UnsafeMutableRawBufferPointer
     ) throws(CodingError) -> Step {
         let offered = UInt32(clamping: input.count), free = UInt32(clamping: room.count)
@@ -57,8 +81,7 @@ final class Inflater {
         stream.pointee.avail_in = offered
         stream.pointee.next_out = room.baseAddress?.assumingMemoryBound(to: Bytef.self)
         stream.pointee.avail_out = free
-        // Told that this is the last of it, zlib keeps no window if there is room for all that comes.
-        let result = CDirectZlib.inflate(stream, isLast ? Z_FINISH : Z_SYNC_FLUSH)
+        let result = CDirectZlib.inflate(stream, flush)
         var step = Step()
         step.progress.used = Int(offered - stream.pointee.avail_in)
         step.progress.made = Int(free - stream.pointee.avail_out)

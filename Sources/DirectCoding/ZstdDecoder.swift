@@ -9,6 +9,7 @@ final class ZstdDecoder: StreamDecoder {
     private let stream: OpaquePointer
     private var isAtFrameStart = true
     private var hasEndedFrame = false
+    private var blocks = ZstdBlockCheck()
 
     /// The magic number and the byte that says what follows.
     private static let shortestHeader = 5
@@ -49,6 +50,7 @@ final class ZstdDecoder: StreamDecoder {
             if !isAtFrameStart, source.pos == source.size || sink.pos == sink.size { break }
             if before == (source.pos, sink.pos) { break }
         }
+        try blocks.add(UnsafeRawBufferPointer(rebasing: input[..<source.pos]))
         return DecodingProgress(used: source.pos, made: sink.pos)
     }
 

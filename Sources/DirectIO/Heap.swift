@@ -11,3 +11,11 @@ package func trimHeap() {
     direct_trim_heap()
     #endif
 }
+
+/// Makes all threads of the process share one heap, before any is started: glibc otherwise gives each a heap of its
+/// own that grows by a system call every few pages. For programs, not for libraries: it is the host's decision.
+package func shareOneHeap() {
+    #if canImport(Glibc)
+    _ = mallopt(M_ARENA_MAX, 1)
+    #endif
+}

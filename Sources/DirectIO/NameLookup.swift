@@ -11,6 +11,16 @@ public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `errno`, where the code says that it holds the reason.
     public let systemCode: Int32
 
+    /// Whether the resolver has answered, and the answer is that there is none.
+    package var saysNone: Bool {
+        #if canImport(Darwin)
+        code == EAI_NONAME
+        #else
+        // EAI_NODATA, which Glibc shows only to GNU programs.
+        code == EAI_NONAME || code == -5
+        #endif
+    }
+
     public var description: String {
         if code == EAI_SYSTEM { return SystemError.text(of: systemCode) }
         guard let words = gai_strerror(code) else { return "resolver error \(code)" }

@@ -7,6 +7,9 @@ internal import CDirectOpenSSL
 struct CertificateReader {
     private let certificate: OpaquePointer
 
+    /// The certificate itself. Borrowed.
+    var raw: OpaquePointer { certificate }
+
     init(_ certificate: OpaquePointer) {
         self.certificate = certificate
     }

@@ -30,6 +30,9 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
         return ServerIdentity(kind: .name, text: text.lowercased())
     }
 
+    /// For judging a chain apart from any name: it is never compared with anything.
+    static let nobody = ServerIdentity(kind: .name, text: "")
+
     /// An IPv4 or IPv6 address as text, without brackets and without a zone.
     package static func address(_ text: String) throws(TLSError) -> ServerIdentity {
         guard let canonical = canonicalAddress(text) else {

@@ -7,7 +7,7 @@ internal import Glibc
 #endif
 
 /// Whole-label wildcards only, and the subject's common name never (RFC 9525, sections 6.3 and 6.4).
-private let nameCheckFlags = UInt32(
+let nameCheckFlags = UInt32(
     X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
 )
 

@@ -7,33 +7,36 @@ enum Stop {
     case closeNotify
     case truncated
     case failed(TLSError)
-}
 
-extension TLSConnection {
-    /// Says why the last call stopped, and leaves this thread's error queue empty.
-    func reasonToStop(_ result: Int32) -> Stop {
+    /// Says why the last call stopped, and leaves this thread's error queue empty. What the checks of the
+    /// certificate found comes before whatever they left in the queue.
+    init(
+        of ssl: OpaquePointer,
+        _ result: Int32,
+        _ transport: UnsafeMutablePointer<TransportState>,
+        rejection: Rejection?
+    ) {
         switch SSL_get_error(ssl, result) {
         // These two are only answered when the queue is empty.
-        case SSL_ERROR_WANT_READ: return .wantsRead
-        case SSL_ERROR_WANT_WRITE: return .wantsWrite
+        case SSL_ERROR_WANT_READ: self = .wantsRead
+        case SSL_ERROR_WANT_WRITE: self = .wantsWrite
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
-            return .closeNotify
-        case SSL_ERROR_SYSCALL: return transportFault()
-        default: return protocolFault()
+            self = .closeNotify
+        case SSL_ERROR_SYSCALL: self = Self.transportFault(transport)
+        default: self = Self.protocolFault(rejection)
         }
     }
 
-    private func transportFault() -> Stop {
+    private static func transportFault(_ transport: UnsafeMutablePointer<TransportState>) -> Stop {
         let code = ErrorQueue.drain()
         if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
         if transport.pointee.reachedEnd { return .truncated }
         return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
     }
 
-    private func protocolFault() -> Stop {
+    private static func protocolFault(_ rejection: Rejection?) -> Stop {
         let code = ErrorQueue.drain()
-        // Whatever the checks of a signature left in the queue before: this is what the handshake ended for.
         if let rejection { return .failed(rejection.error) }
         let reason = ERR_GET_REASON(code)
         guard ERR_GET_LIB(code) == ERR_LIB_SSL else {
@@ -45,5 +48,13 @@ extension TLSConnection {
             return .failed(.alertReceived(number: number, name: alertName(number)))
         }
         return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
+    }
+}
+
+extension TLSConnection {
+    /// Says why the last call stopped, and leaves this thread's error queue empty.
+    @inline(__always)
+    func reasonToStop(_ result: Int32) -> Stop {
+        Stop(of: ssl, result, transport, rejection: rejection)
     }
 }

@@ -114,7 +114,7 @@ extension ClientIdentity {
     }
 }
 
-private enum OpenSSLLibrary {
+enum OpenSSLLibrary {
     /// Loads OpenSSL's configuration file, as any program does: it may hold the administrator's policy or
     /// a FIPS provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is left out: it would
     /// pull the library from under threads that still use it.
@@ -126,4 +126,4 @@ private enum OpenSSLLibrary {
 private let contextNumbers = Atomic<UInt64>(0)
 
 /// `http/1.1`, with its length in front (RFC 7301, section 3.1).
-private let offeredProtocols: [UInt8] = [8] + Array("http/1.1".utf8)
+let offeredProtocols: [UInt8] = [8] + Array("http/1.1".utf8)

@@ -82,6 +82,9 @@ final class CertificateList {
         items = [certificate]
     }
 
+    /// The certificates. Borrowed.
+    var all: [OpaquePointer] { items }
+
     /// The first certificate. Borrowed.
     var first: OpaquePointer? { items.first }
 

@@ -69,6 +69,11 @@ package struct ChildProcess: Sendable {
         kill(process, SIGTERM)
     }
 
+    /// What a terminal sends for Ctrl-C.
+    package func interrupt() {
+        kill(process, SIGINT)
+    }
+
     /// Blocks until the program has ended; says its exit status, or the signal it died of as a negative number.
     package func waitForEnd() -> Int32 {
         var status: Int32 = 0

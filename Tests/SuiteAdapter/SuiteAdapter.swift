@@ -4,8 +4,11 @@
 ///     suite-adapter transfer [--lenient] < JOB
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
-///
-/// Adapters for cookie dates, DNS messages and the cache come with the code that they are to judge.
+///     suite-adapter date < LINES
+///     suite-adapter dns < LINES
+///     suite-adapter dns-fuzz COUNT [SEED]
+///     suite-adapter measure messages|map|cache COUNT
+///     suite-adapter cache [--folder FOLDER] < LINES
 @main
 enum SuiteAdapter {
     static func main() async {
@@ -26,9 +29,31 @@ enum SuiteAdapter {
                 try arguments.finish()
                 try answerLines(judge.verdict(on:))
             case "url":
-                try answerLines(reading(of:))
+                try answerLines { (question: URLQuestion) in reading(of: question) }
+            case "date":
+                try answerLines { (question: DateQuestion) in reading(of: question) }
+            case "dns":
+                try answerLines { (message: DNSCase) in try reading(of: message) }
+            case "dns-fuzz":
+                let numbers = rest.compactMap { UInt64($0) }
+                guard let count = numbers.first else { throw UsageError("usage: dns-fuzz COUNT [SEED]") }
+                mutateMessages(Int(clamping: count), seed: numbers.dropFirst().first ?? 1)
+            case "measure":
+                guard let kind = rest.first, let count = rest.dropFirst().first.flatMap({ Int($0) }) else {
+                    throw UsageError("usage: measure messages|map|cache COUNT")
+                }
+                if kind == "messages" {
+                    try readMessages(count)
+                } else {
+                    try await lookUpNames(count, in: kind)
+                }
+            case "cache":
+                var arguments = try Arguments(rest)
+                let folder = arguments.take("--folder")
+                try arguments.finish()
+                try await cache(in: folder)
             default:
-                throw UsageError("usage: suite-adapter get|transfer|verify|url")
+                throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure|cache")
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

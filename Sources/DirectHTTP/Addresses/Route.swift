@@ -21,7 +21,7 @@ enum Route: Sendable {
         switch self {
         case .system: source.author == .system
         case .literal: source.author == .url
-        case .chosen(let choice): choice.endpoints.contains(endpoint)
+        case .chosen(let choice): choice.contains(endpoint)
         }
     }
 
@@ -30,30 +30,79 @@ enum Route: Sendable {
         guard case .chosen(var choice) = self else { return self }
         let others = choice.endpoints.filter { $0 != endpoint }
         guard !others.isEmpty else { return self }
-        choice.endpoints = others
+        choice.given = others
         return .chosen(choice)
     }
 }
 
 /// The endpoints that a request may be sent to, who named them, and what there is to do about them.
 struct Choice: Sendable {
-    /// In order of preference, never empty, each with its port.
-    fileprivate(set) var endpoints: [Endpoint]
+    /// As they were named: one without a port has this one. A request on a connection that is there needs no
+    /// more, and allocates nothing.
+    fileprivate var given: [Endpoint]
+    private let port: UInt16
     let source: AddressSource
+    private var extras: Extras?
+
+    /// What there is to say of a resolver's answer only, in a place of its own: each request carries a choice about.
+    private final class Extras: Sendable {
+        struct Values: Sendable {
+            var isStrictlyOrdered = false
+            var resolveTime: Duration?
+            var fallback: (@Sendable (Instant) async -> Result<Choice?, HTTPError.Reason>)?
+            var report: (@Sendable (Endpoint, DialOutcome) -> Void)?
+        }
+
+        let values: Values
+
+        init(_ values: Values) {
+            self.values = values
+        }
+    }
+
+    private var values: Extras.Values {
+        get { extras?.values ?? Extras.Values() }
+        set { extras = Extras(newValue) }
+    }
+
     /// Whether the first is to be tried until it has failed, before any other: no race, no memory.
-    var isStrictlyOrdered = false
+    var isStrictlyOrdered: Bool {
+        get { values.isStrictlyOrdered }
+        set { values.isStrictlyOrdered = newValue }
+    }
+
     /// How long it took to be told; nothing if no question had to be asked.
-    var resolveTime: Duration?
+    var resolveTime: Duration? {
+        get { values.resolveTime }
+        set { values.resolveTime = newValue }
+    }
+
     /// Where else to go, asked for when no endpoint would do: nothing if nowhere else. The answer, whichever
     /// it is, comes by the given moment.
-    var fallback: (@Sendable (Instant) async -> Result<Choice?, HTTPError.Reason>)?
+    var fallback: (@Sendable (Instant) async -> Result<Choice?, HTTPError.Reason>)? {
+        get { values.fallback }
+        set { values.fallback = newValue }
+    }
+
     /// Takes what came of dialling, so that who named the endpoint knows better next time. Never blocks.
-    var report: (@Sendable (Endpoint, DialOutcome) -> Void)?
+    var report: (@Sendable (Endpoint, DialOutcome) -> Void)? {
+        get { values.report }
+        set { values.report = newValue }
+    }
 
     init(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) {
-        self.endpoints =
-            endpoints.allSatisfy { $0.port != nil }
-            ? endpoints : endpoints.map { Endpoint($0.address, port: $0.port ?? port) }
+        given = endpoints
+        self.port = port
         self.source = source
+    }
+
+    /// In order of preference, never empty, each with its port.
+    var endpoints: [Endpoint] {
+        given.map { $0.port == nil ? Endpoint($0.address, port: port) : $0 }
+    }
+
+    /// Whether an endpoint that has its port is one of them.
+    func contains(_ endpoint: Endpoint) -> Bool {
+        given.contains { $0.address == endpoint.address && ($0.port ?? port) == endpoint.port }
     }
 }

@@ -8,7 +8,7 @@ public import DirectIO
 ///
 /// A look-up hashes the name once or twice, and once or twice per label if the map has `*.name` entries.
 public struct StaticMap: Hashable, Sendable {
-    private var byName: [Key: [Endpoint]] = [:]
+    private var byName = NameTable<[Endpoint]>()
     private var byAddress: [AddressKey: [Endpoint]] = [:]
     private var forAny: [PortScope: [Endpoint]] = [:]
     /// How many keys of `byName` stand for subdomains.
@@ -45,8 +45,11 @@ public struct StaticMap: Hashable, Sendable {
 
     /// Adds one more endpoint for the name on any port, unless it is there.
     mutating func add(_ endpoint: Endpoint, for name: DomainName) {
-        let key = Key(name.bytes, from: 0, isParent: false, scope: .any)
-        if byName[key]?.contains(endpoint) != true { byName[key, default: []].append(endpoint) }
+        let tag = PortScope.any.tag(isParent: false)
+        let isThere = byName.update(name.bytes.span, tag: tag) { endpoints in
+            if !endpoints.contains(endpoint) { endpoints.append(endpoint) }
+        }
+        if !isThere { byName.set([endpoint], name.bytes.span, tag: tag) }
     }
 
     /// Where to connect for this host and port of a URL; `nil` if the map does not say.
@@ -64,31 +67,31 @@ public struct StaticMap: Hashable, Sendable {
     }
 
     private func endpoints(for name: DomainName, port: UInt16) -> [Endpoint]? {
-        if let exact = endpoints(for: name.bytes, from: 0, port: port, isParent: false) { return exact }
+        let bytes = name.bytes.span
+        if let exact = endpoints(for: bytes, port: port, isParent: false) { return exact }
         guard subdomainEntries > 0 else { return nil }
-        for index in name.bytes.indices where name.bytes[index] == UInt8(ascii: ".") {
-            if let below = endpoints(for: name.bytes, from: index + 1, port: port, isParent: true) {
-                return below
-            }
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
+            let parent = bytes.extracting((index + 1)...)
+            if let below = endpoints(for: parent, port: port, isParent: true) { return below }
         }
         return nil
     }
 
-    private func endpoints(for name: [UInt8], from start: Int, port: UInt16, isParent: Bool) -> [Endpoint]? {
-        byName[Key(name, from: start, isParent: isParent, scope: .port(port))]
-            ?? byName[Key(name, from: start, isParent: isParent, scope: .any)]
+    private func endpoints(for name: Span<UInt8>, port: UInt16, isParent: Bool) -> [Endpoint]? {
+        byName.value(name, tag: PortScope.port(port).tag(isParent: isParent))
+            ?? byName.value(name, tag: PortScope.any.tag(isParent: isParent))
     }
 
     private mutating func store(_ endpoints: [Endpoint]?, for pattern: HostPattern, port: UInt16?) {
         let scope = port.map(PortScope.port) ?? .any
         switch pattern {
         case .host(.name(let name)):
-            byName[Key(name.bytes, from: 0, isParent: false, scope: scope)] = endpoints
+            byName.set(endpoints, name.bytes.span, tag: scope.tag(isParent: false))
         case .host(.address(let address)):
             byAddress[AddressKey(address: address, scope: scope)] = endpoints
         case .subdomains(let name):
             let before = byName.count
-            byName[Key(name.bytes, from: 0, isParent: true, scope: scope)] = endpoints
+            byName.set(endpoints, name.bytes.span, tag: scope.tag(isParent: true))
             subdomainEntries += byName.count - before
         case .any:
             forAny[scope] = endpoints
@@ -99,41 +102,19 @@ public struct StaticMap: Hashable, Sendable {
     private enum PortScope: Hashable {
         case port(UInt16)
         case any
+
+        /// The same as a number, with whether it is for the names below.
+        func tag(isParent: Bool) -> UInt32 {
+            let parent: UInt32 = isParent ? 1 << 17 : 0
+            return switch self {
+            case .port(let port): parent | 1 << 16 | UInt32(port)
+            case .any: parent
+            }
+        }
     }
 
     private struct AddressKey: Hashable {
         let address: IPAddress
         let scope: PortScope
-    }
-
-    /// The end of a name, from some label on: a look-up for each parent allocates nothing.
-    private struct Key: Hashable {
-        let name: [UInt8]
-        let start: UInt16
-        let isParent: Bool
-        let scope: PortScope
-
-        init(_ name: [UInt8], from start: Int, isParent: Bool, scope: PortScope) {
-            self.name = name
-            self.start = UInt16(start)
-            self.isParent = isParent
-            self.scope = scope
-        }
-
-        static func == (left: Key, right: Key) -> Bool {
-            guard left.scope == right.scope, left.isParent == right.isParent else { return false }
-            let ours = left.name.span.extracting(Int(left.start)...)
-            let theirs = right.name.span.extracting(Int(right.start)...)
-            guard ours.count == theirs.count else { return false }
-            for index in ours.indices where ours[index] != theirs[index] { return false }
-            return true
-        }
-
-        func hash(into hasher: inout Hasher) {
-            var hash = FoldedHash()
-            hash.fold(name.span.extracting(Int(start)...))
-            hasher.combine(hash.value)
-            hasher.combine(scope)
-        }
     }
 }

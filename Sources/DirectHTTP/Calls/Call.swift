@@ -7,8 +7,8 @@ struct Call: Sendable {
     /// When the whole call has to be over.
     let end: Instant
 
-    init(_ request: Request, _ settings: HTTPClient.Settings, at start: Instant) {
-        timeouts = (request.timeouts ?? settings.timeouts).nanoseconds
+    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant) {
+        self.timeouts = timeouts
         self.start = start
         end = start.advanced(byNanoseconds: timeouts.total)
     }

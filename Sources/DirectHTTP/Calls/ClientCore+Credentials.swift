@@ -53,7 +53,12 @@ extension ClientCore {
 
     /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
     private func rememberingSend(_ request: Request, _ call: Call) async throws -> Response {
-        try await persistentSend(memory?.prepared(request) ?? request, call)
+        let request = memory?.prepared(request) ?? request
+        guard let cache = settings.cache else { return try await persistentSend(request, call) }
+        let url = try request.checkedURL()
+        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request in
+            try await self.persistentSend(request, call)
+        }
     }
 
     /// A wrong password stays wrong; a nonce may have grown old meanwhile.

@@ -48,20 +48,31 @@ extension ClientCore {
     }
 
     private func directedSend(_ request: Request, _ call: Call) async throws -> Response {
-        try await sentElsewhere(networkSend(request, call), request, call)
+        try await sentAnew(networkSend(request, call), request, call)
     }
 
     /// Asks once more, elsewhere if there is an elsewhere, when a server says that it is the wrong one (RFC
-    /// 9110, section 15.5.20). That is no repetition: nothing had been done.
-    func sentElsewhere(_ response: Response, _ request: Request, _ call: Call) async throws -> Response {
-        guard response.status == .misdirectedRequest, request.body.isReplayable else { return response }
+    /// 9110, section 15.5.20); or without the expectation that it cannot meet (section 15.5.18). That is no
+    /// repetition: nothing had been done.
+    func sentAnew(_ response: Response, _ request: Request, _ call: Call) async throws -> Response {
+        let next: Request
+        let reason: Hop.Reason
+        if response.status == .misdirectedRequest, request.body.isReplayable {
+            (next, reason) = (request, .misdirected)
+        } else if let plain = request.withoutExpectation(after: response.status) {
+            (next, reason) = (plain, .expectation)
+        } else {
+            return response
+        }
         await response.body.drain()
+        let hop = Hop(reason, request.method, response)
+        let avoided = reason == .misdirected ? response.transaction?.endpoint : nil
         do {
-            var second = try await networkSend(request, call, avoiding: response.transaction?.endpoint)
-            second.history.insert(Hop(.misdirected, request.method, response), at: 0)
+            var second = try await networkSend(next, call, avoiding: avoided)
+            second.history.insert(hop, at: 0)
             return second
         } catch let error as HTTPError {
-            throw error.after([Hop(.misdirected, request.method, response)])
+            throw error.after([hop])
         }
     }
 

@@ -11,19 +11,39 @@ extension ClientCore {
         guard hasPlainWay, request.hasPlainWay else { return try await interceptedSend(request) }
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
-        let call = Call(request, settings, at: .now)
-        let sent = memory?.prepared(request) ?? request
-        let response = try await transact(sent, call, from: call.start)
-        memory?.learn(from: response)
-        guard response.status.mayNotBeTheLast else { return try decoding.decode(response, to: request) }
-        let last = try await follow(sentElsewhere(response, sent, call), to: request, call)
+        let call = call(for: request)
+        guard let memory else {
+            let response = try await transact(request, call, from: call.start)
+            if response.status.mayNotBeTheLast { return try await goOn(response, request, request, call) }
+            return try decoding.decode(response, to: request)
+        }
+        let prepared = memory.prepared(request)
+        let response = try await transact(prepared, call, from: call.start)
+        memory.learn(from: response)
+        if response.status.mayNotBeTheLast { return try await goOn(response, request, prepared, call) }
+        return try decoding.decode(response, to: request)
+    }
+
+    private func goOn(
+        _ response: Response,
+        _ request: Request,
+        _ sent: Request,
+        _ call: Call
+    ) async throws -> Response {
+        let last = try await follow(sentAnew(response, sent, call), to: request, call)
         return try decoding.decode(last, to: request)
+    }
+
+    private func call(for request: Request) -> Call {
+        // Not `settings` as a whole: to hand it over would copy all of it.
+        let timeouts = request.timeouts?.nanoseconds ?? settings.timeouts.nanoseconds
+        return Call(timeouts, from: .now)
     }
 
     private func interceptedSend(_ request: Request) async throws -> Response {
         try await intercept(request, settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
-            let call = Call(request, self.settings, at: .now)
+            let call = self.call(for: request)
             let request = request.introducingURLUser()
             let last = try await self.follow(self.identifiedSend(request, call), to: request, call)
             return try self.decoding.decode(last, to: request)
@@ -35,7 +55,7 @@ extension HTTPClient.Settings {
     /// Whether requests that do not ask for more need nothing but an exchange.
     var havePlainWay: Bool {
         interceptors.isEmpty && networkInterceptors.isEmpty && transport == nil && retries == nil
-            && authenticators.isEmpty
+            && authenticators.isEmpty && cache == nil
     }
 }
 
@@ -60,5 +80,7 @@ extension Request {
 
 extension Status {
     /// Whether more than the body may follow.
-    fileprivate var mayNotBeTheLast: Bool { isRedirection || self == .misdirectedRequest }
+    fileprivate var mayNotBeTheLast: Bool {
+        isRedirection || self == .misdirectedRequest || self == .expectationFailed
+    }
 }

@@ -12,6 +12,8 @@ public struct Hop: Sendable, CustomStringConvertible {
         case retry
         /// It was another server's business (421).
         case misdirected
+        /// It did not want to be asked for leave to send the body (417).
+        case expectation
     }
 
     public let reason: Reason

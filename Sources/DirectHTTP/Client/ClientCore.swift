@@ -8,8 +8,8 @@ final class ClientCore: Sendable {
     let hasPlainWay: Bool
     let memory: Memory?
     let decoding: ContentDecoding
-    private let pool: ConnectionPool
-    private let dialler: Dialler
+    let pool: ConnectionPool
+    let dialler: Dialler
     private let harmlessFields: ContentDecoding
     private let addresses: AddressBook
 
@@ -24,8 +24,12 @@ final class ClientCore: Sendable {
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
+                total: max(1, settings.maximumConnections ?? .max),
                 idle: max(0, settings.maximumIdleConnections),
-                idleTime: settings.idleTimeout.clampedNanoseconds
+                idleTime: settings.idleTimeout.clampedNanoseconds,
+                age: settings.maximumConnectionAge.clampedNanoseconds,
+                uses: max(1, settings.maximumConnectionUses ?? .max),
+                followsAnswers: settings.resolver != nil
             ),
             loop: settings.loop
         )
@@ -48,7 +52,8 @@ final class ClientCore: Sendable {
             var route = try await route(of: request, to: url, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
             let leg = Leg(url: url, route: route, start: start, call: call)
-            if endpoint == nil, let (connection, lease) = pool.takeIdle(PoolKey(origin: url.origin), route) {
+            let key = PoolKey(origin: url.origin)
+            if endpoint == nil, let (connection, lease) = pool.takeIdle(key, route, at: start) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {
@@ -66,7 +71,9 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the request's origin's business.
     func defaults(for request: Request) -> Headers {
-        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(for: request)
+        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(
+            for: request
+        )
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.
@@ -112,7 +119,7 @@ final class ClientCore: Sendable {
         pool.discard(reading.exchange.connection, lease)
     }
 
-    private func route(
+    func route(
         of request: Request,
         to url: HTTPURL,
         _ timeouts: Timeouts.Nanoseconds,
@@ -127,7 +134,7 @@ final class ClientCore: Sendable {
         }
     }
 
-    private func connection(
+    func connection(
         for leg: Leg,
         fresh: Bool
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
@@ -149,6 +156,7 @@ final class ClientCore: Sendable {
         case .dial(let lease):
             do throws(DialFailure) {
                 let connection = try await dialler.dial(leg.url, leg.route, leg.timeouts, end: leg.end)
+                pool.admit(connection, lease)
                 return (connection, lease, false)
             } catch {
                 pool.release(lease)
@@ -271,7 +279,7 @@ extension Request {
 }
 
 extension DialFailure {
-    fileprivate func asError(name: String) -> any Error {
+    func asError(name: String) -> any Error {
         switch cause {
         case .cancelled: CancellationError()
         case .failed(let phase, let reason):

@@ -6,7 +6,7 @@ public import DirectIO
 /// A client is cheap to make and to copy; copies share their connections. There is nothing to shut down:
 /// when the last copy is gone, idle connections are closed, and requests under way still end.
 public struct HTTPClient: Sendable {
-    private let core: ClientCore
+    let core: ClientCore
 
     /// A client to share, with the default settings.
     public static let shared = HTTPClient()

@@ -35,12 +35,21 @@ extension HTTPClient {
         /// Answers instead of the network; for tests of programs that use a client. Everything else about a
         /// call (redirects, cookies, cache, retries) stays as it is.
         public var transport: Forward?
+        /// Keeps responses and answers with them; nothing is kept without.
+        public var cache: ResponseCache?
         /// How many connections to one origin may be open at a time; further requests wait their turn.
         public var maximumConnectionsPerOrigin: Int?
+        /// How many connections may be open at a time, over all origins; further requests wait their turn.
+        public var maximumConnections: Int?
         /// How many connections may be kept open without work, over all origins.
         public var maximumIdleConnections = 1024
         /// How long a connection is kept open without work.
         public var idleTimeout: Duration = .seconds(60)
+        /// How old a connection may become and still be used again: it keeps to an address, and the name may
+        /// have moved.
+        public var maximumConnectionAge: Duration = .seconds(600)
+        /// How many requests a connection may serve.
+        public var maximumConnectionUses: Int?
         /// The largest body that `fetch` and its relatives hold in memory.
         public var maximumBufferedBody = 16 * 1024 * 1024
         /// Whether and how the content of responses is decoded.

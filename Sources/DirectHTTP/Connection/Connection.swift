@@ -20,11 +20,14 @@ final class Connection: @unchecked Sendable {
 
     let socket: Socket
     let facts: ConnectionFacts
-    /// How many exchanges it has begun.
-    private(set) var uses = 0
     /// Written by the pool, under its lock.
-    var idleSince = Instant(nanoseconds: 0)
+    var stay: PoolStay {
+        get { unsafe notes }
+        set { unsafe notes = newValue }
+    }
 
+    /// Under a lock nobody can overlap.
+    @exclusivity(unchecked) private var notes = PoolStay()
     private let tls: TLSConnection?
     // There is one owner at a time, so Swift need not look for overlapping access while it runs: that would be
     // one instruction in twenty of a small request.
@@ -129,7 +132,6 @@ final class Connection: @unchecked Sendable {
 
     /// Begins an exchange: the next head answers this method; `upgrade` allows it to switch protocols.
     func beginExchange(_ method: Method, upgrade: Bool = false) {
-        uses += 1
         unsafe reader.begin(method, upgrade: upgrade)
     }
 
@@ -138,6 +140,9 @@ final class Connection: @unchecked Sendable {
 
     /// Whether any byte of the response has come.
     var hasResponseBegun: Bool { unsafe reader.hasStarted }
+
+    /// What the server said about keeping the connection, when it last answered.
+    var keepAlive: KeepAliveHint? { unsafe reader.keepAlive }
 
     /// Whether another exchange may follow, as far as the parser knows.
     var reuse: ReuseVerdict { unsafe reader.reuse }

@@ -30,15 +30,17 @@ struct Dialler: Sendable {
         let limits = DialLimits(timeouts: timeouts, end: end)
         let destination = Destination(url)
         var choice = try await choice(destination, route, limits)
+        var unreachable: [Endpoint]?
         var earlier: [Attempt] = []
         while true {
             let outcome = await race(destination, choice, limits).run()
             learn(outcome, destination, choice)
             let attempts = earlier + attempts(outcome, choice.source)
             if let index = outcome.decisive, let link = outcome.trials[index].link {
-                return connection(link, to: outcome.trials[index].endpoint, destination, choice, attempts)
+                return connection(link, outcome.trials[index], destination, choice, attempts, unreachable)
             }
             if let failure = outcome.decisiveFailure { throw failure.with(attempts) }
+            unreachable = unreachable ?? choice.endpoints
             choice = try await next(after: choice, attempts, limits)
             earlier = attempts
         }
@@ -163,20 +165,24 @@ struct Dialler: Sendable {
 
     private func connection(
         _ link: Link,
-        to endpoint: Endpoint,
+        _ trial: Trial,
         _ destination: Destination,
         _ choice: Choice,
-        _ attempts: [Attempt]
+        _ attempts: [Attempt],
+        _ unreachable: [Endpoint]?
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
-            endpoint: endpoint,
+            endpoint: trial.endpoint,
             source: choice.source,
             tls: link.tls?.facts,
             failedAttempts: attempts,
             resolveTime: choice.resolveTime,
             connectTime: link.connectTime,
-            tlsTime: link.tlsTime
+            tlsTime: link.tlsTime,
+            birth: trial.end,
+            followsAnswers: choice.report != nil,
+            standsInFor: unreachable
         )
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
         return Connection(socket: link.socket, tls: link.tls, facts: facts, reader: reader)

@@ -1,3 +1,5 @@
+internal import DirectIO
+
 /// How addresses are tried where there are several for one name.
 public struct DiallingSettings: Hashable, Sendable {
     /// What becomes of the others when an address answers with a certificate that will not do.

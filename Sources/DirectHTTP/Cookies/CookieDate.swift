@@ -1,9 +1,9 @@
-internal import DirectIO
+package import DirectIO
 
 /// A date of `Expires`, read as RFC 6265bis, section 5.1.1 has it: whatever looks like a time, a day, a
 /// month and a year, in any order and with anything between them. Other fields of HTTP have `HTTPDate`.
-enum CookieDate {
-    static func parse(_ text: some Sequence<UInt8>) -> UnixTime? {
+package enum CookieDate {
+    package static func parse(_ text: some Sequence<UInt8>) -> UnixTime? {
         var clock: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?

@@ -65,7 +65,9 @@ struct CookieEntry {
         get throws(LineError) {
             do throws(CookieFault) {
                 let dotless = host.first == UInt8(ascii: ".") ? host.dropFirst() : host
-                return try Cookie(content, for: Self.host(dotless), coversSubdomains: coversSubdomains)
+                let host = try Self.host(dotless)
+                // curl writes those of addresses as if there were names below.
+                return try Cookie(content, for: host, coversSubdomains: coversSubdomains && host.name != nil)
             } catch {
                 throw LineError("\(error)")
             }

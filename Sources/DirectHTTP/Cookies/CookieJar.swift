@@ -91,7 +91,7 @@ public final class CookieJar: Sendable {
 /// What the client asks of a jar for each request and response.
 extension CookieJar {
     /// The value of the `Cookie` field for a request; nothing if there is no cookie for it.
-    func field(for url: HTTPURL, at now: UnixTime) -> String? {
+    package func field(for url: HTTPURL, at now: UnixTime) -> String? {
         fieldBytes(for: url, at: now).map { String(cookieText: $0[...]) }
     }
 
@@ -116,7 +116,7 @@ extension CookieJar {
     }
 
     /// The field's bytes, which need not be text; `isTaken` says which names must not come from the jar.
-    func fieldBytes(
+    package func fieldBytes(
         for url: HTTPURL,
         at now: UnixTime,
         unless isTaken: ((ArraySlice<UInt8>) -> Bool)? = nil
@@ -129,7 +129,12 @@ extension CookieJar {
                 if let isTaken, isTaken(cookie.nameBytes) { return true }
                 let length = field.count + cookie.pair.count + (count == 0 ? 0 : 2)
                 guard count < limits.perRequest, length <= limits.fieldLength else { return false }
-                if count > 0 { field += [UInt8(ascii: ";"), UInt8(ascii: " ")] }
+                if count == 0 {
+                    field.reserveCapacity(256)
+                } else {
+                    field.append(UInt8(ascii: ";"))
+                    field.append(UInt8(ascii: " "))
+                }
                 field += cookie.pair
                 count += 1
                 return true

@@ -1,12 +1,18 @@
 internal import DirectIO
 
-/// A cookie in its jar, with its place in the order of events.
-struct KeptCookie {
+/// A cookie in its jar, with its place in the order of events; an object, as it is looked at more often than changed.
+final class KeptCookie {
     let cookie: Cookie
     /// When the first cookie of this name, host and path came; no two cookies have the same.
     let created: UInt64
     /// When it was stored or last sent.
     var used: UInt64
+
+    init(cookie: Cookie, created: UInt64, used: UInt64) {
+        self.cookie = cookie
+        self.created = created
+        self.used = used
+    }
 
     /// Whether it is sent before the other (RFC 6265bis, section 5.8.3).
     func precedes(_ other: KeptCookie) -> Bool {
@@ -20,9 +26,9 @@ final class CookieSite {
     var kept: [KeptCookie] = []
 
     func visit(_ request: CookieRequest, tick: UInt64, _ body: (Cookie) -> Bool) {
-        for index in kept.indices where request.wants(kept[index].cookie) {
-            kept[index].used = tick
-            guard body(kept[index].cookie) else { return }
+        for one in kept where request.wants(one.cookie) {
+            one.used = tick
+            guard body(one.cookie) else { return }
         }
     }
 

@@ -7,7 +7,7 @@ internal import DirectIO
 /// the names above it, which are at most a few.
 struct CookieTable {
     let limits: CookieJar.Limits
-    private var sites: [HostKey: CookieSite] = [:]
+    private var sites = HostTable<CookieSite>()
     private(set) var count = 0
     /// Counts cookies stored and looked up: the order of events, where the clock has only seconds.
     private var ticks: UInt64 = 0
@@ -30,7 +30,7 @@ struct CookieTable {
         ticks += 1
         var first: CookieSite?
         var others: [CookieSite] = []
-        forEachSite(above: request.host) { site in
+        sites.visit(atOrAbove: request.host) { site in
             guard site.kept.contains(where: { request.wants($0.cookie) }) else { return }
             if first == nil { first = site } else { others.append(site) }
         }
@@ -45,10 +45,8 @@ struct CookieTable {
 
     /// Stores a cookie, or removes the one that it replaces if it has expired already.
     mutating func store(_ cookie: Cookie, in siteHost: Host, at now: UnixTime) {
-        let key = HostKey(siteHost)
         let hasExpired = cookie.hasExpired(at: now)
-        guard let site = sites[key] ?? (hasExpired ? nil : CookieSite()) else { return }
-        sites[key] = site
+        guard let site = sites[siteHost] ?? (hasExpired ? nil : CookieSite()) else { return }
         count -= site.kept.count
         ticks += 1
         let replaced = site.remove { $0.replaces(cookie) }
@@ -57,14 +55,14 @@ struct CookieTable {
             if site.kept.count > limits.perSite { site.makeRoom(limits.perSite, at: now) }
         }
         count += site.kept.count
-        if site.kept.isEmpty { sites[key] = nil }
+        sites[siteHost] = site.kept.isEmpty ? nil : site
         if count > limits.total { makeRoom(at: now) }
     }
 
     /// Whether a cookie that came over http would be taken for one that only goes over https (RFC 6265bis,
     /// section 5.7). Cookies of other sites never go to the same host.
     func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: Host) -> Bool {
-        guard let site = sites[HostKey(siteHost)] else { return false }
+        guard let site = sites[siteHost] else { return false }
         return site.kept.contains { kept in
             let other = kept.cookie
             return other.isSecure && other.nameBytes == cookie.nameBytes
@@ -74,12 +72,7 @@ struct CookieTable {
     }
 
     mutating func removeAll(where isUnwanted: (Cookie) -> Bool) {
-        for (key, site) in sites {
-            count -= site.kept.count
-            site.kept.removeAll { isUnwanted($0.cookie) }
-            count += site.kept.count
-            if site.kept.isEmpty { sites[key] = nil }
-        }
+        removeAllKept { isUnwanted($0.cookie) }
     }
 
     /// Brings the whole down below its limit, by so much that it need not be done each time: what has expired,
@@ -91,19 +84,17 @@ struct CookieTable {
         var candidates = sites.values.flatMap { $0.evictionOrder(share: CookieJar.Limits.fairShare) }
         candidates.sort { ($0.rank, $0.used) < ($1.rank, $1.used) }
         let victims = Set(candidates.prefix(excess).map(\.created))
-        for (key, site) in sites {
-            site.kept.removeAll { victims.contains($0.created) }
-            if site.kept.isEmpty { sites[key] = nil }
-        }
-        count -= victims.count
+        removeAllKept { victims.contains($0.created) }
     }
 
-    /// Calls for each site that may hold cookies of this host.
-    private func forEachSite(above host: Host, _ body: (CookieSite) -> Void) {
-        if let site = sites[HostKey(host)] { body(site) }
-        guard case .name(let name) = host else { return }
-        name.forEachNameAbove { above in
-            if let site = sites[HostKey(.name(above))] { body(site) }
+    private mutating func removeAllKept(where isUnwanted: (KeptCookie) -> Bool) {
+        var removed = 0
+        sites.removeAll { site in
+            removed += site.kept.count
+            site.kept.removeAll(where: isUnwanted)
+            removed -= site.kept.count
+            return site.kept.isEmpty
         }
+        count -= removed
     }
 }

@@ -1,7 +1,7 @@
-internal import DirectIO
+package import DirectIO
 
 /// A date of HTTP, as header fields write it (RFC 9110, section 5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     /// The moment that a field value names, in any of the three forms that a recipient has to know; nothing
     /// if it is none of them.
     ///
@@ -12,7 +12,7 @@ enum HTTPDate {
     }
 
     /// The moment in the form that is to be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func text(_ time: UnixTime) -> String {
+    package static func text(_ time: UnixTime) -> String {
         let day = CivilDay(daysSince1970: time.seconds.floorQuotient(by: 86_400))
         let second = time.seconds - time.seconds.floorQuotient(by: 86_400) * 86_400
         let clock = [second / 3600, second / 60 % 60, second % 60].map { twoDigits(Int($0)) }

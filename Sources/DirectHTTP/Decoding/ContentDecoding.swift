@@ -2,7 +2,7 @@ internal import DirectCoding
 internal import DirectHTTP1
 
 /// What a client asks for, and how it undoes what it gets.
-struct ContentDecoding: Sendable {
+final class ContentDecoding: Sendable {
     private let settings: DecodingSettings
     /// Whether the client's own fields ask for something: then the content is the caller's business.
     private let isManual: Bool
@@ -62,7 +62,10 @@ struct ContentDecoding: Sendable {
 
 extension ResponseBody {
     fileprivate var mayHaveContent: Bool {
-        if case .complete(let bytes, _, _) = content { !bytes.isEmpty } else { true }
+        switch content {
+        case .complete(let bytes, _, _): !bytes.isEmpty
+        case .arriving(let pieces): !(pieces is PendingStream)
+        }
     }
 
     fileprivate init(decoding body: ResponseBody, with decoder: ContentDecoder, at place: DecodedBody.Place) {

@@ -85,6 +85,17 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         return all
     }
 
+    /// The rest as it came: what nobody wants is not decoded (CVE-2026-21441).
+    func drain() async {
+        guard enter() else { return }
+        defer { leave() }
+        guard case nil = outcome else { return }
+        if case .arriving(let pieces) = source { await pieces.drain() }
+        _ = fail(place.error(.bodyAlreadyRead))
+    }
+
+    func error(_ reason: HTTPError.Reason) -> HTTPError { place.error(reason) }
+
     private func nextPiece() async throws -> [UInt8]? {
         switch outcome {
         // The second one to come here would take an empty body for the real one.

@@ -30,6 +30,12 @@ public struct TransferProgress: Hashable, Sendable {
     public let bytes: UInt64
     /// How many it will be; nothing if nobody knows yet.
     public let total: UInt64?
+
+    /// So much of so much.
+    public init(bytes: UInt64, total: UInt64?) {
+        self.bytes = bytes
+        self.total = total
+    }
 }
 
 extension Request {

@@ -62,6 +62,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case bodySource(any Error)
         /// The body of a response is read by one task, once.
         case bodyAlreadyRead
+        /// What the cache had kept of the response turned out to be damaged while it was read.
+        case cache(CacheFault)
         /// The body could not be decoded.
         case coding(CodingError)
         /// The body that was to be sent cannot be made.
@@ -128,6 +130,7 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body was announced with \(announced) bytes and has \(given) or more"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .cache(let fault): "\(fault)"
         case .coding(let error): "\(error)"
         case .requestBody(let fault): "\(fault)"
         case .tooSlow(let speed): "slower than \(speed)"

@@ -11,6 +11,8 @@ public struct Response: Sendable {
     public let transaction: Transaction?
     /// The responses before this one that led here: redirects, refusals without credentials, retries.
     public internal(set) var history: [Hop] = []
+    /// What the cache had to do with it; nothing if the client has none.
+    public internal(set) var cacheUse: CacheUse?
 
     init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: Transaction?) {
         self.head = head
@@ -51,8 +53,10 @@ public struct FullResponse: Sendable {
     public let history: [Hop]
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
     public let transaction: Transaction?
+    /// What the cache had to do with it; nothing if the client has none.
+    public let cacheUse: CacheUse?
 
-    init(_ response: Response, _ body: [UInt8]) {
+    package init(_ response: Response, _ body: [UInt8]) {
         head = response.head
         self.body = body
         decoding = response.body.decoding
@@ -60,6 +64,7 @@ public struct FullResponse: Sendable {
         url = response.url
         history = response.history
         transaction = response.transaction
+        cacheUse = response.cacheUse
     }
 
     /// The result.

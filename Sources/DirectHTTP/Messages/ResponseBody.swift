@@ -14,7 +14,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         case arriving(any BodyPieces)
     }
 
-    let content: Content
+    var content: Content
     var coding = Coding.none
 
     public func makeAsyncIterator() -> Iterator {
@@ -47,7 +47,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// The same body, to be had only once also if all of it is there: as it is with one that is still to come.
     var readableOnce: ResponseBody {
         guard case .complete(let bytes, let trailers, let facts) = content else { return self }
-        return ResponseBody(content: .arriving(WholeBody(bytes, trailers, facts)))
+        var body = self
+        body.content = .arriving(WholeBody(bytes, trailers, facts))
+        return body
     }
 
     /// The fields that came behind a body sent in chunks; there once the body has been read to its end.

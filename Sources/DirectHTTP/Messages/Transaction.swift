@@ -54,6 +54,12 @@ final class ConnectionFacts: Sendable {
     let resolveTime: Duration?
     let connectTime: Duration
     let tlsTime: Duration?
+    /// When it was made.
+    let birth: Instant
+    /// Whether the address is a resolver's answer.
+    let followsAnswers: Bool
+    /// The answer none of whose addresses could be reached, so that this one had to do.
+    let standsInFor: [Endpoint]?
 
     init(
         name: String,
@@ -63,7 +69,10 @@ final class ConnectionFacts: Sendable {
         failedAttempts: [Attempt],
         resolveTime: Duration?,
         connectTime: Duration,
-        tlsTime: Duration?
+        tlsTime: Duration?,
+        birth: Instant,
+        followsAnswers: Bool,
+        standsInFor: [Endpoint]?
     ) {
         self.name = name
         self.endpoint = endpoint
@@ -73,5 +82,15 @@ final class ConnectionFacts: Sendable {
         self.resolveTime = resolveTime
         self.connectTime = connectTime
         self.tlsTime = tlsTime
+        self.birth = birth
+        self.followsAnswers = followsAnswers
+        self.standsInFor = standsInFor
+    }
+
+    /// Whether the route's own addresses could not be reached when this connection was made, and it was made
+    /// in their stead: as long as it lives, nobody tries them again.
+    func standsIn(for route: Route) -> Bool {
+        guard let standsInFor else { return false }
+        return route.answer == standsInFor
     }
 }

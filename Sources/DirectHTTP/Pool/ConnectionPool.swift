@@ -30,10 +30,16 @@ final class ConnectionPool: @unchecked Sendable {
         var waiting: [Machine.Ticket: Waiter] = [:]
         var janitor: LoopHandle?
 
-        mutating func fulfil(_ grant: Machine.Grant?) {
-            guard let grant, let waiter = waiting.removeValue(forKey: grant.ticket) else { return }
-            waiter.connection = grant.member
-            waiter.turn.input.signal()
+        /// Wakes who may go on; says what is to be closed once the lock is let go of.
+        mutating func carryOut() -> [Connection] {
+            guard machine.hasOrders else { return [] }
+            let orders = machine.takeOrders()
+            for grant in orders.grants {
+                guard let waiter = waiting.removeValue(forKey: grant.ticket) else { continue }
+                waiter.connection = grant.member
+                waiter.turn.input.signal()
+            }
+            return orders.close
         }
     }
 
@@ -48,14 +54,17 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     deinit {
-        let (idle, janitor) = state.withLock { ($0.machine.sweep(at: .never) { _ in true }, $0.janitor) }
+        let (idle, janitor) = state.withLock { state in
+            state.machine.sweep(at: .never) { _ in true }
+            return (state.carryOut(), state.janitor)
+        }
         for connection in idle { connection.close() }
         janitor?.input.signal()
     }
 
     /// A connection that fits and is alive, if one has nothing to do.
-    func takeIdle(_ key: PoolKey, _ route: Route) -> (Connection, Lease)? {
-        while let (connection, origin) = state.withLock({ $0.machine.takeIdle(key, route) }) {
+    func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Connection, Lease)? {
+        while let (connection, origin) = decide({ $0.takeIdle(key, route, at: now) }) {
             let lease = Lease(origin: origin)
             if connection.isStillQuiet() { return (connection, lease) }
             discard(connection, lease)
@@ -72,64 +81,80 @@ final class ConnectionPool: @unchecked Sendable {
         fresh: Bool,
         _ patience: Patience
     ) async throws(CallFailure) -> Turn {
-        while true {
-            let (turn, close, waiter) = ask(key, route, fresh)
-            close?.close()
-            switch turn {
-            case .reuse(let connection, let origin):
-                let lease = Lease(origin: origin)
-                if connection.isStillQuiet() { return .reuse(connection, lease) }
-                discard(connection, lease)
-            case .dial(let origin):
-                return .dial(Lease(origin: origin))
-            case .wait(let ticket, let origin):
-                guard let waiter else { continue }
-                let lease = Lease(origin: origin)
-                try await wait(waiter, ticket, lease, patience)
-                guard let connection = waiter.connection else { return .dial(lease) }
-                if connection.isStillQuiet() { return .reuse(connection, lease) }
-                discard(connection, lease)
-            }
+        let (turn, waiter) = ask(key, route, fresh)
+        switch turn {
+        case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
+        case .dial(let origin): return .dial(Lease(origin: origin))
+        case .wait(let ticket, let origin):
+            let lease = Lease(origin: origin)
+            try await wait(waiter, ticket, lease, patience)
+            guard let connection = waiter.connection else { return .dial(lease) }
+            return checked(connection, lease)
         }
+    }
+
+    /// A connection that has been dialled is one of the pool's from now on.
+    func admit(_ connection: Connection, _ lease: Lease) {
+        decide { $0.admit(connection, to: lease.origin) }
     }
 
     /// Gives back a connection that can serve another request.
     func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
-        let (close, janitor) = state.withLock { state -> (Connection?, LoopHandle?) in
-            let orders = state.machine.checkIn(connection, to: lease.origin, at: now)
-            state.fulfil(orders.grant)
-            guard state.janitor == nil else { return (orders.close, nil) }
+        let (close, janitor) = state.withLock { state -> ([Connection], LoopHandle?) in
+            state.machine.checkIn(connection, to: lease.origin, at: now)
+            let close = state.carryOut()
+            guard state.janitor == nil else { return (close, nil) }
             state.janitor = LoopHandle(loop: loop)
-            return (orders.close, state.janitor)
+            return (close, state.janitor)
         }
-        close?.close()
+        for connection in close { connection.close() }
         if let janitor { startTidying(janitor) }
     }
 
     /// Closes a connection that cannot.
     func discard(_ connection: Connection, _ lease: Lease) {
         connection.close()
-        release(lease)
+        decide { $0.release(connection, lease.origin) }
     }
 
     /// Gives back the leave to dial: it has come to nothing.
     func release(_ lease: Lease) {
-        state.withLock { $0.fulfil($0.machine.release(lease.origin)) }
+        decide { $0.release(lease.origin) }
+    }
+
+    /// What there is at this moment.
+    func survey(at now: Instant) -> ConnectionList {
+        state.withLock { ConnectionList($0.machine.origins.values, at: now) }
+    }
+
+    /// One decision of the machine, and what follows from it.
+    private func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
+        let (answer, close) = state.withLock { state in
+            let answer = decision(&state.machine)
+            return (answer, state.carryOut())
+        }
+        for connection in close { connection.close() }
+        return answer
+    }
+
+    /// The connection if it is alive; else leave to dial in its place, which nobody takes away in between.
+    private func checked(_ connection: Connection, _ lease: Lease) -> Turn {
+        if connection.isStillQuiet() { return .reuse(connection, lease) }
+        connection.close()
+        decide { $0.drop(connection, lease.origin) }
+        return .dial(lease)
     }
 
     /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
-    private func ask(
-        _ key: PoolKey,
-        _ route: Route,
-        _ fresh: Bool
-    ) -> (Machine.Turn, close: Connection?, Waiter?) {
-        state.withLock { state in
-            let (turn, close) = state.machine.checkOut(key, route, fresh: fresh)
-            guard case .wait(let ticket, _) = turn else { return (turn, close, nil) }
-            let waiter = Waiter(loop: loop)
-            state.waiting[ticket] = waiter
-            return (turn, close, waiter)
+    private func ask(_ key: PoolKey, _ route: Route, _ fresh: Bool) -> (Machine.Turn, Waiter) {
+        let waiter = Waiter(loop: loop)
+        let (turn, close) = state.withLock { state -> (Machine.Turn, [Connection]) in
+            let turn = state.machine.checkOut(key, route, fresh: fresh, at: .now)
+            if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
+            return (turn, state.carryOut())
         }
+        for connection in close { connection.close() }
+        return (turn, waiter)
     }
 
     private func wait(
@@ -169,14 +194,14 @@ final class ConnectionPool: @unchecked Sendable {
     private func tidy(at now: Instant) -> Bool {
         var released = 0
         let (done, goesOn) = state.withLock { state -> ([Connection], Bool) in
-            let done = state.machine.sweep(at: now) { connection in
+            state.machine.sweep(at: now) { connection in
                 guard connection.isStillQuiet() else { return true }
-                let rested = connection.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
+                let rested = connection.stay.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
                 if rested <= now, connection.releaseBuffers() { released += 1 }
                 return false
             }
             if !state.machine.hasIdle { state.janitor = nil }
-            return (done, state.machine.hasIdle)
+            return (state.carryOut(), state.machine.hasIdle)
         }
         for connection in done { connection.close() }
         if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
@@ -191,7 +216,10 @@ final class ConnectionPool: @unchecked Sendable {
 }
 
 extension Connection: PoolMember {
+    var birth: Instant { facts.birth }
+    var followsAnswers: Bool { facts.followsAnswers }
+
     func serves(_ route: Route) -> Bool {
-        route.leads(to: facts.endpoint, from: facts.source)
+        route.leads(to: facts.endpoint, from: facts.source) || facts.standsIn(for: route)
     }
 }

@@ -1,27 +1,27 @@
 internal import DirectIO
 
-/// What the pool needs to know of a connection.
-protocol PoolMember: AnyObject {
-    /// Since when it has been waiting for work. Written by the pool alone.
-    var idleSince: Instant { get set }
-
-    /// Whether a request that wants to go this way may use it.
-    func serves(_ route: Route) -> Bool
-}
-
 /// Decides which connection serves which request: a machine without sockets, locks or a clock.
 ///
-/// It never closes or wakes anything itself but says what is to be closed and who may go on; its user does
-/// that after letting go of the lock. Connections are grouped by origin, which is a name and never an
-/// address; within an origin only those will do that lead to an address the request allows.
+/// It never closes or wakes anything itself. What is to be closed and who may go on gathers in its orders; its
+/// user takes them after each call, and closes after letting go of the lock. Connections are grouped by origin,
+/// which is a name and never an address; within an origin only those will do that lead to an address the
+/// request allows.
 struct Pool<Member: PoolMember> {
     struct Limits {
         /// Open connections to one origin, busy and idle together.
         var perOrigin = Int.max
+        /// Open connections in all.
+        var total = Int.max
         /// Idle connections in all.
         var idle = 1024
         /// How long a connection stays without work.
         var idleTime = UInt64.max
+        /// How old it may become and serve again.
+        var age = UInt64.max
+        /// How many requests it may serve.
+        var uses = Int.max
+        /// Whether there is a resolver whose answers may change.
+        var followsAnswers = true
     }
 
     /// The connections of one origin. A class, so that a connection on lease finds its way back without
@@ -30,9 +30,13 @@ struct Pool<Member: PoolMember> {
         let key: PoolKey
         /// The longest idle first.
         fileprivate(set) var idle: [Member] = []
+        /// Idle and on lease.
+        fileprivate(set) var members: [Member] = []
         /// Idle, on lease, and being dialled.
         fileprivate(set) var open = 0
-        fileprivate var waiting: [Waiter] = []
+        fileprivate(set) var waiting: [Waiter] = []
+        /// The way that the resolver last pointed; nothing if none was asked.
+        fileprivate var followed: Route?
 
         fileprivate init(_ key: PoolKey) {
             self.key = key
@@ -60,101 +64,124 @@ struct Pool<Member: PoolMember> {
 
     /// What is to be done now that the machine has made up its mind.
     struct Orders {
-        var close: Member?
-        var grant: Grant?
+        var close: [Member] = []
+        var grants: [Grant] = []
+
+        var isEmpty: Bool { close.isEmpty && grants.isEmpty }
     }
 
     private let limits: Limits
-    private var origins: [PoolKey: Origin] = [:]
+    private(set) var origins: [PoolKey: Origin] = [:]
+    private var orders = Orders()
+    private var openCount = 0
     private var idleCount = 0
+    private var waitingCount = 0
     private var lastTicket = 0
 
     init(_ limits: Limits) {
         self.limits = limits
     }
 
+    var hasIdle: Bool { idleCount > 0 }
+
+    var hasOrders: Bool { !orders.isEmpty }
+
+    /// What has gathered since the last time.
+    mutating func takeOrders() -> Orders {
+        defer { orders = Orders() }
+        return orders
+    }
+
     /// An idle connection that leads where the request may go.
-    mutating func takeIdle(_ key: PoolKey, _ route: Route) -> (Member, Origin)? {
-        guard let origin = origins[key], let member = takeIdle(origin, route) else { return nil }
+    mutating func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Member, Origin)? {
+        guard let origin = origins[key] else { return nil }
+        follow(route, origin)
+        guard let member = takeIdle(origin, route, now) else {
+            settle(origin)
+            return nil
+        }
         return (member, origin)
     }
 
     /// A connection for a request, or leave to dial one, or a place in the queue.
-    mutating func checkOut(
-        _ key: PoolKey,
-        _ route: Route,
-        fresh: Bool = false
-    ) -> (turn: Turn, close: Member?) {
+    ///
+    /// `fresh` passes over what is idle.
+    mutating func checkOut(_ key: PoolKey, _ route: Route, fresh: Bool = false, at now: Instant) -> Turn {
         let origin = origin(for: key)
-        if !fresh, let member = takeIdle(origin, route) { return (.reuse(member, origin), nil) }
-        if origin.open < limits.perOrigin {
-            origin.open += 1
-            return (.dial(origin), nil)
+        follow(route, origin)
+        if !fresh, let member = takeIdle(origin, route, now) { return .reuse(member, origin) }
+        // What has just been closed for its age or its address has made room for who waits already.
+        passOn(origin)
+        if origin.open >= limits.perOrigin {
+            // What is idle leads elsewhere: the longest idle makes room.
+            guard let oldest = origin.idle.first else { return wait(origin, route) }
+            removeIdle(oldest, of: origin)
+        } else if openCount >= limits.total {
+            guard let (oldest, its) = longestIdle else { return wait(origin, route) }
+            removeIdle(oldest, of: its)
+            if its !== origin { forget(its) }
         }
-        // Full, and what is idle leads elsewhere: the longest idle makes room.
-        if let stale = origin.idle.first {
-            origin.idle.removeFirst()
-            idleCount -= 1
-            return (.dial(origin), stale)
-        }
-        lastTicket += 1
-        origin.waiting.append(Waiter(ticket: lastTicket, route: route))
-        return (.wait(lastTicket, origin), nil)
+        open(origin)
+        return .dial(origin)
+    }
+
+    /// A connection has been made with the leave to dial.
+    mutating func admit(_ member: Member, to origin: Origin) {
+        member.stay.turns = 1
+        origin.members.append(member)
     }
 
     /// Takes back a connection that is fit for another request.
-    mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) -> Orders {
-        if let first = origin.waiting.first {
-            origin.waiting.removeFirst()
-            guard member.serves(first.route) else {
-                // Its slot passes to the waiter.
-                return Orders(close: member, grant: Grant(ticket: first.ticket, member: nil))
-            }
-            return Orders(close: nil, grant: Grant(ticket: first.ticket, member: member))
-        }
-        member.idleSince = now
+    mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
+        let expiry = expiry(of: member, at: now)
+        guard expiry > now, !isOutdated(member, origin) else { return retire(member, origin) }
+        if waitingCount > 0, handOver(member, origin) { return }
+        member.stay = PoolStay(turns: member.stay.turns, idleSince: now, expiry: expiry, isIdle: true)
         origin.idle.append(member)
         idleCount += 1
-        guard idleCount > limits.idle else { return Orders() }
-        return Orders(close: takeLongestIdle(), grant: nil)
+        if idleCount > limits.idle, let (oldest, its) = longestIdle {
+            removeIdle(oldest, of: its)
+            settle(its)
+        }
     }
 
-    /// A connection on lease, or one that was being dialled, is no more.
-    mutating func release(_ origin: Origin) -> Grant? {
-        if let first = origin.waiting.first {
-            origin.waiting.removeFirst()
-            return Grant(ticket: first.ticket, member: nil)
+    /// A connection on lease is no more.
+    mutating func release(_ member: Member, _ origin: Origin) {
+        drop(member, origin)
+        release(origin)
+    }
+
+    /// A leave to dial has come to nothing.
+    mutating func release(_ origin: Origin) {
+        origin.open -= 1
+        openCount -= 1
+        settle(origin)
+    }
+
+    /// A connection on lease is no more, but its holder keeps the place, and may dial.
+    mutating func drop(_ member: Member, _ origin: Origin) {
+        if let index = origin.members.firstIndex(where: { $0 === member }) {
+            origin.members.remove(at: index)
         }
-        forget(origin)
-        return nil
     }
 
     /// The caller no longer waits. False when it has been granted its turn already.
     mutating func leave(_ ticket: Ticket, _ origin: Origin) -> Bool {
         guard let index = origin.waiting.firstIndex(where: { $0.ticket == ticket }) else { return false }
         origin.waiting.remove(at: index)
+        waitingCount -= 1
+        forget(origin)
         return true
     }
 
-    /// Takes out the idle connections that `isDone` names and those that have been idle for too long.
-    mutating func sweep(at now: Instant, _ isDone: (Member) -> Bool) -> [Member] {
-        var done: [Member] = []
+    /// Closes the idle connections that `isDone` names and those whose time is over.
+    mutating func sweep(at now: Instant, _ isDone: (Member) -> Bool) {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
-            var kept: [Member] = []
-            for member in origin.idle {
-                let due = member.idleSince.advanced(byNanoseconds: limits.idleTime)
-                if due <= now || isDone(member) { done.append(member) } else { kept.append(member) }
-            }
-            let gone = origin.idle.count - kept.count
-            guard gone > 0 else { continue }
-            origin.idle = kept
-            idleCount -= gone
-            for _ in 0..<gone { forget(origin) }
+            let done = origin.idle.filter { $0.stay.expiry <= now || isDone($0) }
+            for member in done { removeIdle(member, of: origin) }
+            for _ in done { settle(origin) }
         }
-        return done
     }
-
-    var hasIdle: Bool { idleCount > 0 }
 
     private mutating func origin(for key: PoolKey) -> Origin {
         if let origin = origins[key] { return origin }
@@ -164,29 +191,143 @@ struct Pool<Member: PoolMember> {
     }
 
     /// The one used last: it is the likeliest to be alive.
-    private mutating func takeIdle(_ origin: Origin, _ route: Route) -> Member? {
-        guard let index = origin.idle.lastIndex(where: { $0.serves(route) }) else { return nil }
-        idleCount -= 1
-        return origin.idle.remove(at: index)
+    private mutating func takeIdle(_ origin: Origin, _ route: Route, _ now: Instant) -> Member? {
+        var index = origin.idle.count
+        while index > 0 {
+            index -= 1
+            let member = origin.idle[index]
+            if member.stay.expiry <= now {
+                removeIdle(member, of: origin)
+            } else if member.serves(route) {
+                origin.idle.remove(at: index)
+                idleCount -= 1
+                var stay = member.stay
+                stay.isIdle = false
+                stay.turns += 1
+                member.stay = stay
+                return member
+            }
+        }
+        return nil
     }
 
-    private mutating func takeLongestIdle() -> Member? {
-        var oldest: Origin?
+    /// Where a resolver's answer has changed, idle connections that follow it are closed.
+    private mutating func follow(_ route: Route, _ origin: Origin) {
+        guard limits.followsAnswers, let answer = route.answer, origin.followed?.answer != answer
+        else { return }
+        origin.followed = route
+        for member in origin.idle where member.followsAnswers && !member.serves(route) {
+            removeIdle(member, of: origin)
+        }
+    }
+
+    private func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
+        guard limits.followsAnswers, let followed = origin.followed, member.followsAnswers
+        else { return false }
+        return !member.serves(followed)
+    }
+
+    /// How long the connection may wait for work. Not at all if it has served as often as it may.
+    private func expiry(of member: Member, at now: Instant) -> Instant {
+        guard member.stay.turns < limits.uses else { return now }
+        let byAge = member.birth.advanced(byNanoseconds: limits.age)
+        guard let hint = member.keepAlive else {
+            return min(byAge, now.advanced(byNanoseconds: limits.idleTime))
+        }
+        guard hint.max != 0 else { return now }
+        return min(byAge, now.advanced(byNanoseconds: min(limits.idleTime, hint.restTime)))
+    }
+
+    /// Gives a connection, or its place, to who waits longest, and says whether anybody does.
+    private mutating func handOver(_ member: Member, _ origin: Origin) -> Bool {
+        origin.open -= 1
+        openCount -= 1
+        let next = nextInLine(origin)
+        origin.open += 1
+        openCount += 1
+        guard let next else { return false }
+        if next === origin, let first = origin.waiting.first, member.serves(first.route) {
+            member.stay.turns += 1
+            grant(origin, member)
+        } else {
+            retire(member, origin)
+        }
+        return true
+    }
+
+    /// Closes a connection on lease; its place passes on.
+    private mutating func retire(_ member: Member, _ origin: Origin) {
+        orders.close.append(member)
+        release(member, origin)
+    }
+
+    /// Closes an idle connection. What becomes of its place is the caller's affair.
+    private mutating func removeIdle(_ member: Member, of origin: Origin) {
+        if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
+        drop(member, origin)
+        member.stay.isIdle = false
+        idleCount -= 1
+        origin.open -= 1
+        openCount -= 1
+        orders.close.append(member)
+    }
+
+    private mutating func wait(_ origin: Origin, _ route: Route) -> Turn {
+        lastTicket += 1
+        origin.waiting.append(Waiter(ticket: lastTicket, route: route))
+        waitingCount += 1
+        return .wait(lastTicket, origin)
+    }
+
+    private mutating func open(_ origin: Origin) {
+        origin.open += 1
+        openCount += 1
+    }
+
+    private mutating func grant(_ origin: Origin, _ member: Member?) {
+        let first = origin.waiting.removeFirst()
+        waitingCount -= 1
+        orders.grants.append(Grant(ticket: first.ticket, member: member))
+    }
+
+    /// Free places go to those who wait; an origin with nothing and nobody is not kept.
+    private mutating func settle(_ origin: Origin) {
+        passOn(origin)
+        forget(origin)
+    }
+
+    private mutating func passOn(_ origin: Origin) {
+        while waitingCount > 0, let next = nextInLine(origin) {
+            open(next)
+            grant(next, nil)
+        }
+    }
+
+    /// Who has waited longest, of those who may dial now. Only a limit on all together lets a place of one
+    /// origin help the next.
+    private func nextInLine(_ origin: Origin) -> Origin? {
+        if limits.total == .max { return mayDial(origin) ? origin : nil }
+        guard openCount < limits.total else { return nil }
+        return origins.values.filter(mayDial).min {
+            ($0.waiting.first?.ticket ?? 0) < ($1.waiting.first?.ticket ?? 0)
+        }
+    }
+
+    private func mayDial(_ origin: Origin) -> Bool {
+        !origin.waiting.isEmpty && origin.open < limits.perOrigin
+    }
+
+    private var longestIdle: (Member, Origin)? {
+        var longest: (member: Member, origin: Origin)?
         for origin in origins.values {
             guard let candidate = origin.idle.first else { continue }
-            if let known = oldest?.idle.first, known.idleSince <= candidate.idleSince { continue }
-            oldest = origin
+            if let longest, longest.member.stay.idleSince <= candidate.stay.idleSince { continue }
+            longest = (candidate, origin)
         }
-        guard let oldest else { return nil }
-        idleCount -= 1
-        let member = oldest.idle.removeFirst()
-        forget(oldest)
-        return member
+        return longest.map { ($0.member, $0.origin) }
     }
 
-    /// One open connection fewer; an origin with none is not kept.
     private mutating func forget(_ origin: Origin) {
-        origin.open -= 1
         if origin.open == 0, origin.waiting.isEmpty { origins[origin.key] = nil }
     }
 }

@@ -24,7 +24,7 @@ public final class HSTSStore: Sendable {
     }
 
     private struct Table {
-        var entries: [HostKey: (entry: Entry, age: UInt64)] = [:]
+        var entries = HostTable<(entry: Entry, age: UInt64)>()
         var age: UInt64 = 0
     }
 
@@ -46,12 +46,12 @@ public final class HSTSStore: Sendable {
 
     /// Takes out the entry for this name itself.
     public func remove(_ name: DomainName) {
-        table.withLock { $0.entries[HostKey(.name(name))] = nil }
+        table.withLock { $0.entries[.name(name)] = nil }
     }
 
     /// Takes out all entries.
     public func removeAll() {
-        table.withLock { $0.entries = [:] }
+        table.withLock { $0.entries = HostTable() }
     }
 
     func entries(at now: UnixTime) -> [Entry] {
@@ -61,21 +61,20 @@ public final class HSTSStore: Sendable {
 
     /// Of the name's own entry; the beginning of time without one.
     func expiry(of name: DomainName) -> UnixTime {
-        table.withLock { $0.entries[HostKey(.name(name))]?.entry.expiry } ?? UnixTime(seconds: .min)
+        table.withLock { $0.entries[.name(name)]?.entry.expiry } ?? UnixTime(seconds: .min)
     }
 
     func add(_ entry: Entry, at now: UnixTime) {
-        let key = HostKey(.name(entry.name))
         table.withLock { table in
             table.age += 1
-            table.entries[key] = (entry, table.age)
+            table.entries[.name(entry.name)] = (entry, table.age)
             guard table.entries.count > limit else { return }
-            table.entries = table.entries.filter { $0.value.entry.expiry > now }
-            while table.entries.count > limit,
-                let oldest = table.entries.min(by: { $0.value.age < $1.value.age })
-            {
-                table.entries[oldest.key] = nil
-            }
+            table.entries.removeAll { $0.entry.expiry <= now }
+            guard table.entries.count > limit else { return }
+            // A few more than needed, so that the next ones find room.
+            let ages = table.entries.values.map(\.age).sorted()
+            let oldestToStay = ages[ages.count - (limit - limit / 20)]
+            table.entries.removeAll { $0.age < oldestToStay }
         }
     }
 }
@@ -104,15 +103,13 @@ extension HSTSStore {
     /// Whether the name, or one above it with all below, is in force (section 8.2). One entry never changes
     /// another (CVE-2024-9681).
     func isKnown(_ name: DomainName, at now: UnixTime) -> Bool {
+        var isKnown = false
         table.withLock { table in
-            guard !table.entries.isEmpty else { return false }
-            if let own = table.entries[HostKey(.name(name))], own.entry.expiry > now { return true }
-            var isCovered = false
-            name.forEachNameAbove { above in
-                guard !isCovered, let found = table.entries[HostKey(.name(above))] else { return }
-                isCovered = found.entry.includesSubdomains && found.entry.expiry > now
+            table.entries.visit(atOrAbove: .name(name)) { known in
+                guard known.entry.expiry > now else { return }
+                isKnown = isKnown || known.entry.includesSubdomains || known.entry.name == name
             }
-            return isCovered
         }
+        return isKnown
     }
 }

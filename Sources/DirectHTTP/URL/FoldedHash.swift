@@ -10,6 +10,11 @@ struct FoldedHash {
         (value, factor) = Self.secrets
     }
 
+    /// For hashes that are to be the same tomorrow, and that nobody has an interest in.
+    init(start: UInt64, factor: UInt64) {
+        (value, self.factor) = (start, factor)
+    }
+
     mutating func fold(_ word: UInt64) {
         let product = (value ^ word).multipliedFullWidth(by: factor)
         value = product.high ^ product.low

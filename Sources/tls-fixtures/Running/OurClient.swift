@@ -58,7 +58,7 @@ struct OurClient: VectorClient {
 
     /// How long a phase may take. Servers that never answer cost this much, and a loaded machine must not
     /// take longer for those that do.
-    private static let patience = Duration.milliseconds(1500)
+    private static let patience = Duration.milliseconds(2500)
 
     private static func get(_ url: String, _ addresses: [String]?, _ client: HTTPClient) async -> Observation
     {

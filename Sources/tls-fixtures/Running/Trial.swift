@@ -34,7 +34,9 @@ struct Trial: Sendable {
         return switch vector {
         case .response(let vector): row(vector.head, vector.differences())
         case .request(let vector): row(vector.head, vector.differences())
+        case .cookies(let vector): row(vector.head, vector.differences())
         case .decoding(let vector): attempt(vector)
+        case .cache(let vector): await row(vector.head, vector.differences())
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
         case .routes(let vector): await attempt(vector.head) { try await run(vector) }

@@ -38,7 +38,7 @@ struct RouteVector: Sendable {
     /// How the client is told to try addresses.
     struct Dialling: Sendable {
         /// Milliseconds from one address to the next. Long by default: a busy machine is no silent address.
-        var stagger = 1000
+        var stagger = 2000
         var keepsOrder = false
         var passesOverWrongServers = false
 

@@ -12,11 +12,15 @@ enum Topic: String, CaseIterable, Sendable {
     case handshake
     /// Several addresses for one name, and which of them answers.
     case routes
+    /// What responses set, and which cookies go with the requests behind them.
+    case cookies
+    /// Requests one after the other, and what a cache has to do with them.
+    case cache
 
     /// Whether a whole client is needed, and servers for it.
     var needsServers: Bool {
         switch self {
-        case .response, .request, .decoding: false
+        case .response, .request, .decoding, .cookies, .cache: false
         case .names, .handshake, .routes: true
         }
     }

@@ -40,6 +40,8 @@ enum Vector: Sendable {
     case names(NameVector)
     case handshake(HandshakeVector)
     case routes(RouteVector)
+    case cookies(CookieVector)
+    case cache(CacheVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldFault) {
         var fields = try Fields(value)
@@ -51,6 +53,8 @@ enum Vector: Sendable {
         case .names: self = .names(try NameVector(head, &fields))
         case .handshake: self = .handshake(try HandshakeVector(head, &fields))
         case .routes: self = .routes(try RouteVector(head, &fields))
+        case .cookies: self = .cookies(try CookieVector(head, &fields))
+        case .cache: self = .cache(try CacheVector(head, &fields))
         }
         try fields.end()
     }
@@ -63,13 +67,15 @@ enum Vector: Sendable {
         case .names(let vector): vector.head
         case .handshake(let vector): vector.head
         case .routes(let vector): vector.head
+        case .cookies(let vector): vector.head
+        case .cache(let vector): vector.head
         }
     }
 
     /// The certificates and servers it speaks of, which have to be there.
     var mentions: Mentions {
         switch self {
-        case .response, .request, .decoding: Mentions()
+        case .response, .request, .decoding, .cookies, .cache: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

@@ -1,10 +1,11 @@
+import DirectIO
 import Testing
 
 @testable import DirectHTTP
 
 @Suite("Vetting")
 struct AddressVettingTests {
-    private let anyone = Host.name(try! DomainName("a.test"))
+    private let anyone = Host.name(.test("a.test"))
 
     private func objection(_ text: String, _ vetting: AddressVetting = .publicInternetOnly) throws -> String?
     {

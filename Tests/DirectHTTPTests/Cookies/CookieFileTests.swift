@@ -61,10 +61,12 @@ struct CookieFileTests {
             www.example.com\tFALSE\t/\tFALSE\t0\tempty\t
             www.example.com\tFALSE\t/\tFALSE\t0\tshort
             example.com\tTRUE\t/\tFALSE\t1\texpired\t1
+            .192.0.2.1\tTRUE\t/\tFALSE\t0\taddress\t1
             """
         let jar = CookieJar()
         #expect(jar.add(text: Array(text.utf8), at: testTime) == [])
         #expect(try jar.field("https://www.example.com/p") == "secret=a\tb; all=1; empty=; short=")
+        #expect(try jar.field("https://192.0.2.1/") == "address=1")
         #expect(jar.cookies.first?.coversSubdomains == true)
         #expect(jar.cookies.first?.expiry == testTime.advanced(bySeconds: CookieContent.longestLife))
         #expect(jar.cookies.first { $0.name == "secret" }?.isHTTPOnly == true)
@@ -82,7 +84,7 @@ struct CookieFileTests {
             a test\tFALSE\t/\tFALSE\t0\tn\tv
             a.test\tFALSE\t/\tFALSE\t0\t__Host-n\tv
             a.test\tFALSE\t/\tFALSE\t0\tn\tv\u{0}
-            192.0.2.1\tTRUE\t/\tFALSE\t0\tn\tv
+            192.0.2.\tTRUE\t/\tFALSE\t0\tn\tv
             a.test\tFALSE\t/\tFALSE\t0\tlast\t2
             a.test\tFALSE\t/\tFALSE\t0
             """

@@ -27,12 +27,15 @@ struct CookieJarTests {
     @Test("cookies of several sites above a host are mixed in the same order")
     func mixedSites() throws {
         let jar = CookieJar()
-        // Both names can be registered, one below the other.
-        let parent = try DomainName("blogspot.com"), child = try DomainName("x.blogspot.com")
-        jar.add(try Cookie("old", "1", for: .name(child)))
-        jar.add(try Cookie("parent", "2", for: .name(parent), path: "/deep"))
-        #expect(try jar.field("https://x.blogspot.com/deep") == "old=1")
-        #expect(try jar.field("https://blogspot.com/deep") == "parent=2")
+        // Below amazonaws.com, which can be registered, s3.amazonaws.com is a suffix again.
+        try jar.take("own=1", "late=4; Path=/deep", from: "https://mine.s3.amazonaws.com/")
+        try jar.take(
+            "deep=2; Domain=amazonaws.com; Path=/deep",
+            "all=3; Domain=amazonaws.com; Path=/",
+            from: "https://amazonaws.com/"
+        )
+        #expect(try jar.field("https://mine.s3.amazonaws.com/deep") == "late=4; deep=2; own=1; all=3")
+        #expect(try jar.field("https://s3.amazonaws.com/deep") == "deep=2; all=3")
     }
 
     @Test("the caller's cookies come first, and the jar adds none of their names")

@@ -1,3 +1,4 @@
+import DirectHTTP1
 import DirectIO
 import Testing
 
@@ -5,7 +6,10 @@ import Testing
 
 /// A connection as far as the pool knows one.
 final class FakeMember: PoolMember {
-    var idleSince = Instant(nanoseconds: 0)
+    var stay = PoolStay()
+    var birth = Instant(nanoseconds: 0)
+    var keepAlive: KeepAliveHint?
+    var followsAnswers = false
     let endpoint: Endpoint
     let source: AddressSource
 
@@ -28,10 +32,26 @@ struct PoolTests {
     private func dial(
         _ pool: FakePool,
         _ key: PoolKey,
-        _ route: Route = .system
+        _ route: Route = .system,
+        takingNothing isFresh: Bool = false
     ) throws -> FakePool.Machine.Origin {
-        guard case .dial(let origin) = pool.checkOut(key, route).turn else { throw Unexpected() }
+        guard case .dial(let origin) = pool.checkOut(key, route, fresh: isFresh).turn else {
+            throw Unexpected()
+        }
         return origin
+    }
+
+    /// What a resolver says.
+    private func answer(_ addresses: Endpoint...) -> Route {
+        var choice = Choice(addresses, port: 443, .resolver("test"))
+        choice.report = { _, _ in }
+        return .chosen(choice)
+    }
+
+    private func follower(_ endpoint: Endpoint) -> FakeMember {
+        let member = FakeMember(endpoint, .resolver("test"))
+        member.followsAnswers = true
+        return member
     }
 
     private func ticket(
@@ -47,9 +67,12 @@ struct PoolTests {
         _ pool: FakePool,
         _ key: PoolKey,
         since seconds: UInt64,
-        _ member: FakeMember = FakeMember()
+        _ member: FakeMember = FakeMember(),
+        _ route: Route? = nil
     ) throws -> FakeMember {
-        let origin = try dial(pool, key, .chosen([member.endpoint], port: 443, .request))
+        let route = route ?? .chosen([member.endpoint], port: 443, .request)
+        let origin = try dial(pool, key, route, takingNothing: true)
+        pool.admit(member, to: origin)
         _ = pool.checkIn(member, to: origin, at: at(seconds))
         return member
     }
@@ -124,7 +147,7 @@ struct PoolTests {
             let orders = pool.checkIn(member, to: origin, at: at(1))
             #expect(orders.grant?.ticket == ticket)
             #expect(orders.grant?.member === member)
-            #expect(orders.close == nil)
+            #expect(orders.closed == nil)
             #expect(!pool.hasIdle)
         }
         #expect(pool.checkIn(member, to: origin, at: at(2)).grant == nil)
@@ -139,7 +162,7 @@ struct PoolTests {
         let ticket = try ticket(pool, a, .chosen(["10.0.0.2"], port: 443, .request))
         let member = FakeMember("10.0.0.1:443")
         let orders = pool.checkIn(member, to: origin, at: at(1))
-        #expect(orders.close === member)
+        #expect(orders.closed === member)
         #expect(orders.grant?.ticket == ticket)
         #expect(orders.grant != nil && orders.grant?.member == nil)
         #expect(origin.open == 1)
@@ -205,7 +228,7 @@ struct PoolTests {
         _ = try idle(pool, b, since: 2, FakeMember("10.0.0.2:443", .request))
         let origin = try dial(pool, b)
         let newest = FakeMember()
-        #expect(pool.checkIn(newest, to: origin, at: at(3)).close === oldest)
+        #expect(pool.checkIn(newest, to: origin, at: at(3)).closed === oldest)
         #expect(pool.takeIdle(a, .system) == nil)
         #expect(pool.takeIdle(b, .system) === newest)
     }
@@ -215,7 +238,7 @@ struct PoolTests {
         let pool = FakePool(.init(idle: 0))
         let origin = try dial(pool, a)
         let member = FakeMember()
-        #expect(pool.checkIn(member, to: origin, at: at(1)).close === member)
+        #expect(pool.checkIn(member, to: origin, at: at(1)).closed === member)
         #expect(!pool.hasIdle)
         #expect(origin.open == 0)
     }
@@ -233,6 +256,135 @@ struct PoolTests {
         #expect(pool.hasIdle)
         #expect(pool.takeIdle(b, .chosen([good.endpoint], port: 443, .request)) === good)
         #expect(!pool.hasIdle)
+    }
+
+    @Test(
+        "a resolver's changed answer closes the idle connections that it no longer names, and those given back later"
+    )
+    func changedAnswer() throws {
+        let pool = FakePool(.init())
+        let before = answer("10.0.0.1", "10.0.0.2"), after = answer("10.0.0.2", "10.0.0.3")
+        let kept = try idle(pool, a, since: 1, follower("10.0.0.2:443"), before)
+        let closed = try idle(pool, a, since: 2, follower("10.0.0.1:443"), before)
+        let chosen = try idle(pool, a, since: 3, FakeMember("10.0.0.1:443", .request))
+        let busy = follower("10.0.0.1:443")
+        let origin = try dial(pool, a, before, takingNothing: true)
+        pool.admit(busy, to: origin)
+        #expect(pool.takeIdle(a, before) === chosen)
+        _ = pool.checkIn(chosen, to: origin, at: at(4))
+        #expect(pool.orders().close.isEmpty)
+
+        #expect(pool.takeIdle(a, after) === kept)
+        #expect(pool.orders().closed === closed)
+        #expect(pool.checkIn(busy, to: origin, at: at(5)).closed === busy)
+        // Somebody chose this one: what the resolver says is not about it.
+        #expect(pool.takeIdle(a, .chosen(["10.0.0.1"], port: 443, .request)) === chosen)
+    }
+
+    @Test("an answer in another order closes nothing")
+    func reorderedAnswer() throws {
+        let pool = FakePool(.init())
+        let member = try idle(pool, a, since: 1, follower("10.0.0.1:443"), answer("10.0.0.1", "10.0.0.2"))
+        #expect(pool.takeIdle(a, answer("10.0.0.2", "10.0.0.1")) === member)
+        #expect(pool.orders().isEmpty)
+    }
+
+    @Test(
+        "a limit for all: the longest idle of any origin makes room, else the next place goes to who waits longest"
+    )
+    func total() throws {
+        let pool = FakePool(.init(total: 2))
+        let old = try idle(pool, a, since: 1)
+        let first = try dial(pool, b)
+        let (turn, close) = pool.checkOut(b, .system)
+        guard case .dial = turn else { throw Unexpected() }
+        #expect(close === old)
+
+        let c = PoolKey(origin: Origin(scheme: .https, host: .init(name: "c.test"), port: 443))
+        let waitsInA = try ticket(pool, a), waitsInB = try ticket(pool, b), waitsInC = try ticket(pool, c)
+        let member = FakeMember()
+        pool.admit(member, to: first)
+        let orders = pool.checkIn(member, to: first, at: at(2))
+        #expect(orders.grant?.ticket == waitsInA)
+        #expect(orders.grant?.member == nil && orders.closed === member)
+        let second = FakeMember()
+        let next = pool.checkIn(second, to: first, at: at(3))
+        #expect(next.grant?.ticket == waitsInB && next.grant?.member === second)
+        #expect(pool.release(first)?.ticket == waitsInC)
+    }
+
+    @Test("a limit for all does not lift the limit for one origin")
+    func bothLimits() throws {
+        let pool = FakePool(.init(perOrigin: 1, total: 2))
+        let inA = try dial(pool, a)
+        _ = try dial(pool, b)
+        let first = try ticket(pool, b), second = try ticket(pool, a)
+        #expect(pool.release(inA)?.ticket == second)
+        #expect(pool.leave(first, inA) == false)
+    }
+
+    @Test("a connection serves as often as it may, and is then closed")
+    func uses() throws {
+        let pool = FakePool(.init(uses: 2))
+        let member = FakeMember()
+        let origin = try dial(pool, a)
+        pool.admit(member, to: origin)
+        #expect(pool.checkIn(member, to: origin, at: at(1)).closed == nil)
+        #expect(pool.takeIdle(a, .system) === member)
+        #expect(pool.checkIn(member, to: origin, at: at(2)).closed === member)
+        #expect(!pool.hasIdle)
+    }
+
+    @Test("a connection that is too old is neither kept nor lent")
+    func age() throws {
+        let pool = FakePool(.init(age: 10_000_000_000))
+        let member = try idle(pool, a, since: 1)
+        #expect(pool.takeIdle(a, .system, at: at(9)) === member)
+        let origin = try dial(pool, a)
+        #expect(pool.checkIn(member, to: origin, at: at(9)).closed == nil)
+        #expect(pool.takeIdle(a, .system, at: at(10)) == nil)
+        #expect(pool.orders().closed === member)
+        let other = FakeMember()
+        #expect(pool.checkIn(other, to: origin, at: at(10)).closed === other)
+    }
+
+    @Test(
+        "what the server says about keeping it counts: less than the seconds it names, and no use past the last"
+    )
+    func keepAlive() throws {
+        let pool = FakePool(.init(idleTime: 60_000_000_000))
+        let brief = FakeMember()
+        brief.keepAlive = KeepAliveHint(timeout: 5)
+        _ = try idle(pool, a, since: 10, brief)
+        #expect(pool.sweep(at: at(13)) { _ in false }.isEmpty)
+        #expect(pool.takeIdle(a, .system, at: at(14)) == nil)
+        #expect(pool.orders().closed === brief)
+
+        let last = FakeMember()
+        last.keepAlive = KeepAliveHint(max: 0)
+        #expect(pool.checkIn(last, to: try dial(pool, a), at: at(1)).closed === last)
+        let instant = FakeMember()
+        instant.keepAlive = KeepAliveHint(timeout: 0)
+        #expect(pool.checkIn(instant, to: try dial(pool, a), at: at(1)).closed === instant)
+        let long = FakeMember()
+        long.keepAlive = KeepAliveHint(timeout: 3600, max: 100)
+        _ = try idle(pool, b, since: 1, long)
+        #expect(pool.sweep(at: at(60)) { _ in false }.isEmpty)
+        #expect(pool.sweep(at: at(61)) { _ in false }.first === long)
+    }
+
+    @Test("who was handed a dead connection keeps its place, and nobody overtakes")
+    func deadHandOver() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        let first = try ticket(pool, a), second = try ticket(pool, a)
+        let member = FakeMember()
+        pool.admit(member, to: origin)
+        #expect(pool.checkIn(member, to: origin, at: at(1)).grant?.ticket == first)
+        pool.drop(member, origin)
+        #expect(origin.open == 1 && origin.members.isEmpty)
+        #expect(pool.orders().grants.isEmpty)
+        #expect(pool.release(origin)?.ticket == second)
     }
 
     @Test("an origin without connections is forgotten")
@@ -264,27 +416,47 @@ private final class FakePool {
 
     var hasIdle: Bool { machine.hasIdle }
 
-    func takeIdle(_ key: PoolKey, _ route: Route) -> FakeMember? { machine.takeIdle(key, route)?.0 }
+    func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant = Instant(nanoseconds: 0)) -> FakeMember? {
+        machine.takeIdle(key, route, at: now)?.0
+    }
 
     func checkOut(
         _ key: PoolKey,
         _ route: Route,
-        fresh: Bool = false
+        fresh: Bool = false,
+        at now: Instant = Instant(nanoseconds: 0)
     ) -> (turn: Machine.Turn, close: FakeMember?) {
-        machine.checkOut(key, route, fresh: fresh)
+        let turn = machine.checkOut(key, route, fresh: fresh, at: now)
+        return (turn, machine.takeOrders().close.first)
     }
+
+    func admit(_ member: FakeMember, to origin: Machine.Origin) { machine.admit(member, to: origin) }
 
     func checkIn(_ member: FakeMember, to origin: Machine.Origin, at now: Instant) -> Machine.Orders {
         machine.checkIn(member, to: origin, at: now)
+        return machine.takeOrders()
     }
 
-    func release(_ origin: Machine.Origin) -> Machine.Grant? { machine.release(origin) }
+    func release(_ origin: Machine.Origin) -> Machine.Grant? {
+        machine.release(origin)
+        return machine.takeOrders().grants.first
+    }
+
+    func orders() -> Machine.Orders { machine.takeOrders() }
 
     func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool { machine.leave(ticket, origin) }
 
+    func drop(_ member: FakeMember, _ origin: Machine.Origin) { machine.drop(member, origin) }
+
     func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
         machine.sweep(at: now, isDone)
+        return machine.takeOrders().close
     }
+}
+
+extension Pool<FakeMember>.Orders {
+    fileprivate var grant: Pool<FakeMember>.Grant? { grants.first }
+    fileprivate var closed: FakeMember? { close.first }
 }
 
 extension Host {

@@ -36,10 +36,14 @@ private struct PoolWalk {
 
     private static let perOrigin = 3
     private static let idleLimit = 5
+    private static let total = 9
+    private static let uses = 12
     private static let idleTime: UInt64 = 40
     private static let addresses: [Endpoint] = ["10.0.0.1:443", "10.0.0.2:443"]
 
-    private var pool = FakePool(.init(perOrigin: perOrigin, idle: idleLimit, idleTime: idleTime))
+    private var pool = FakePool(
+        .init(perOrigin: perOrigin, total: total, idle: idleLimit, idleTime: idleTime, uses: uses)
+    )
     private var books: [PoolKey: Books] = [:]
     private var random: Dice
     private var now: UInt64 = 0
@@ -75,6 +79,8 @@ private struct PoolWalk {
                 expect(pool.leave(first.ticket, origin), "a waiter was not known")
                 books[key]?.waiting.removeFirst()
             }
+        }
+        for key in keys {
             while books[key]?.leased.isEmpty == false, fault == nil { release(key) }
             while (books[key]?.dialling ?? 0) > 0, fault == nil { release(key) }
         }
@@ -98,10 +104,16 @@ private struct PoolWalk {
         }
     }
 
+    private var instant: Instant { Instant(nanoseconds: now) }
+    private var open: Int { books.values.reduce(0) { $0 + $1.open } }
+
     private mutating func checkOut(_ key: PoolKey, _ route: Route) {
         var own = books[key] ?? Books()
-        let expected = own.idle.last { $0.serves(route) }
-        let (turn, close) = pool.checkOut(key, route)
+        let expected = own.idle.last { $0.serves(route) && $0.stay.expiry > instant }
+        let oldest = own.idle.first
+        let (turn, orders) = (pool.checkOut(key, route, at: instant), pool.takeOrders())
+        for member in orders.close { forgetIdle(member) }
+        own = books[key] ?? own
         switch turn {
         case .reuse(let member, let origin):
             expect(member === expected, "not the youngest that fits")
@@ -110,69 +122,73 @@ private struct PoolWalk {
             own.origin = origin
         case .dial(let origin):
             expect(expected == nil, "dials although one is idle")
-            if let close {
-                expect(own.open == Self.perOrigin, "closes without need")
-                expect(close === own.idle.first, "closes not the longest idle")
-                own.idle.removeAll { $0 === close }
+            expect(open < Self.total && own.open < Self.perOrigin, "dials although all is full")
+            if let close = orders.close.last, close !== oldest, close.stay.expiry > instant {
+                expect(open == Self.total - 1, "closes without need")
             }
             own.dialling += 1
             own.origin = origin
         case .wait(let ticket, let origin):
-            expect(own.idle.isEmpty && own.open == Self.perOrigin, "waits without need")
+            let isFull = own.open == Self.perOrigin && own.idle.isEmpty
+            let areAllFull = open == Self.total && books.values.allSatisfy(\.idle.isEmpty)
+            expect(isFull || areAllFull, "waits without need")
             own.waiting.append((ticket, route))
             own.origin = origin
         }
         books[key] = own
+        honour(orders.grants)
     }
 
     private mutating func finishDialling(_ key: PoolKey) {
-        guard var own = books[key], own.dialling > 0 else { return }
+        guard var own = books[key], own.dialling > 0, let origin = own.origin else { return }
         own.dialling -= 1
         let endpoint = Self.addresses.randomElement(using: &random) ?? Self.addresses[0]
-        own.leased.append(FakeMember(endpoint, Bool.random(using: &random) ? .system : .request))
+        let member = FakeMember(endpoint, Bool.random(using: &random) ? .system : .request)
+        own.leased.append(member)
+        pool.admit(member, to: origin)
         books[key] = own
     }
 
     private mutating func checkIn(_ key: PoolKey) {
         guard var own = books[key], let origin = own.origin, let member = own.leased.popLast() else { return }
-        let orders = pool.checkIn(member, to: origin, at: Instant(nanoseconds: now))
-        if let grant = orders.grant {
-            expect(grant.ticket == own.waiting.first?.ticket, "not the first in the queue")
-            guard let waiter = own.waiting.first else { return }
-            own.waiting.removeFirst()
-            if member.serves(waiter.route) {
-                expect(grant.member === member && orders.close == nil, "did not hand over what fits")
-                own.leased.append(member)
-            } else {
-                expect(grant.member == nil && orders.close === member, "handed over what does not fit")
-                own.dialling += 1
-            }
+        books[key] = own
+        let first = nextInLine
+        pool.checkIn(member, to: origin, at: instant)
+        let orders = pool.takeOrders()
+        if orders.grants.first?.member === member {
+            expect(first?.key == key, "handed over to another origin")
+            own.leased.append(member)
+            _ = own.waiting.removeFirst()
             books[key] = own
+            expect(orders.close.isEmpty && orders.grants.count == 1, "handed over and more")
             return
         }
-        expect(own.waiting.isEmpty, "nobody was granted a turn")
-        own.idle.append(member)
-        books[key] = own
-        guard let close = orders.close else { return }
-        let oldest = books.values.flatMap(\.idle).map(\.idleSince).min()
-        expect(close.idleSince == oldest, "closes not the longest idle of all")
-        forgetIdle(close)
+        let isSpent = member.stay.turns >= Self.uses
+        if orders.close.contains(where: { $0 === member }) {
+            expect(isSpent || first != nil || idleCount >= Self.idleLimit, "closes what is good")
+        } else {
+            expect(first == nil && !isSpent, "keeps what somebody waits for, or what is spent")
+            own.idle.append(member)
+            books[key] = own
+        }
+        for closed in orders.close where closed !== member {
+            expect(closed.stay.idleSince == oldestIdle, "closes not the longest idle of all")
+            forgetIdle(closed)
+        }
+        honour(orders.grants)
     }
 
     private mutating func release(_ key: PoolKey) {
         guard var own = books[key], let origin = own.origin else { return }
-        if own.leased.popLast() == nil {
+        if let member = own.leased.popLast() {
+            pool.release(member, origin)
+        } else {
             guard own.dialling > 0 else { return }
             own.dialling -= 1
-        }
-        let grant = pool.release(origin)
-        expect(grant?.ticket == own.waiting.first?.ticket, "not the first in the queue")
-        expect(grant?.member == nil, "a connection out of nothing")
-        if grant != nil, !own.waiting.isEmpty {
-            own.waiting.removeFirst()
-            own.dialling += 1
+            pool.release(origin)
         }
         books[key] = own
+        honour(pool.takeOrders().grants)
     }
 
     private mutating func leave(_ key: PoolKey) {
@@ -186,12 +202,40 @@ private struct PoolWalk {
 
     private mutating func sweep() {
         let victim = books.values.flatMap(\.idle).randomElement(using: &random)
-        let done = pool.sweep(at: Instant(nanoseconds: now)) { $0 === victim }
+        pool.sweep(at: instant) { $0 === victim }
+        let orders = pool.takeOrders()
         for member in books.values.flatMap(\.idle) {
-            let isDue = member.idleSince.nanoseconds + Self.idleTime <= now || member === victim
-            expect(done.contains { $0 === member } == isDue, "sweeps the wrong ones")
+            let isDue = member.stay.idleSince.nanoseconds + Self.idleTime <= now || member === victim
+            expect(orders.close.contains { $0 === member } == isDue, "sweeps the wrong ones")
         }
-        for member in done { forgetIdle(member) }
+        for member in orders.close { forgetIdle(member) }
+        honour(orders.grants)
+    }
+
+    private var idleCount: Int { books.values.reduce(0) { $0 + $1.idle.count } }
+    private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.stay.idleSince).min() }
+
+    /// Whose turn it is when one more may be open.
+    private var nextInLine: (key: PoolKey, ticket: Int)? {
+        books.filter { $0.value.open < Self.perOrigin }
+            .compactMap { key, own in own.waiting.first.map { (key, $0.ticket) } }
+            .min { $0.1 < $1.1 }
+    }
+
+    /// Each leave to dial goes to who waits longest, of those whose origin has room.
+    private mutating func honour(_ grants: [FakePool.Grant]) {
+        for grant in grants {
+            let ready = books.filter { $0.value.open < Self.perOrigin && !$0.value.waiting.isEmpty }
+            let first = ready.min { $0.value.waiting[0].ticket < $1.value.waiting[0].ticket }
+            expect(grant.ticket == first?.value.waiting[0].ticket, "not the first in the queue")
+            expect(grant.member == nil, "a connection out of nothing")
+            expect(open < Self.total, "a leave without room")
+            guard let first else { return }
+            books[first.key]?.waiting.removeFirst()
+            books[first.key]?.dialling += 1
+        }
+        let ready = books.values.contains { $0.open < Self.perOrigin && !$0.waiting.isEmpty }
+        expect(!ready || open == Self.total, "somebody waits without need")
     }
 
     private mutating func forgetIdle(_ member: FakeMember) {
@@ -208,6 +252,7 @@ private struct PoolWalk {
                 expect(origin.open == own.open, "\(origin.open) open instead of \(own.open)")
                 expect(origin.idle.elementsEqual(own.idle) { $0 === $1 }, "other idle connections")
                 expect(own.waiting.isEmpty || own.idle.isEmpty, "waits beside an idle connection")
+                expect(origin.members.count == own.idle.count + own.leased.count, "other connections")
             } else {
                 expect(origin.open == 0 && origin.idle.isEmpty, "an origin without connections has some")
                 books[key]?.origin = nil

@@ -1,0 +1,118 @@
+internal import DirectIO
+
+/// The text in which a cache keeps its answers: a first line that says what it is, and a line an answer with
+/// its checksum. A line that cannot be read is left out; the others count.
+///
+///     direct-http answers 1
+///     9ae51f30 www.example.com 0 1700000300 300 resolver dns.example - - 192.0.2.7 [2001:db8::7]:8443
+enum AnswerFile {
+    struct Line: Equatable {
+        var key: AnswerKey
+        var expiry: UnixTime
+        /// How long the answer was to hold when it came.
+        var seconds: Int64
+        var endpoints: [Endpoint]
+        var author: AddressSource.Author
+        var canonicalName: DomainName?
+        var isStrictlyOrdered = false
+    }
+
+    static func write(_ lines: some Sequence<Line>) -> [UInt8] {
+        var text = Array(heading.utf8)
+        text.append(UInt8(ascii: "\n"))
+        for line in lines {
+            let content = Array(content(of: line).utf8)
+            let digits = String(checksum(content.span), radix: 16)
+            text += repeatElement(UInt8(ascii: "0"), count: 8 - digits.utf8.count)
+            text += digits.utf8
+            text.append(UInt8(ascii: " "))
+            text += content
+            text.append(UInt8(ascii: "\n"))
+        }
+        return text
+    }
+
+    static func read(_ text: [UInt8]) -> [Line] {
+        var lines: [Line] = []
+        var isFirst = true
+        for piece in text.split(separator: UInt8(ascii: "\n")) {
+            if isFirst {
+                // Written by another version, which may mean other things by the same words.
+                guard piece.elementsEqual(heading.utf8) else { return [] }
+                isFirst = false
+            } else if let line = line(Array(piece)) {
+                lines.append(line)
+            }
+        }
+        return lines
+    }
+
+    private static let heading = "direct-http answers 1"
+
+    private static func content(of line: Line) -> String {
+        var words = [
+            line.key.host.text, String(line.key.port), String(line.expiry.seconds), String(line.seconds),
+        ]
+        words.append(line.isStrictlyOrdered ? "ordered" : "any")
+        words.append(line.canonicalName?.text ?? "-")
+        words += line.endpoints.map(\.description)
+        words.append("by")
+        words.append(name(of: line.author))
+        return words.joined(separator: " ")
+    }
+
+    private static func line(_ text: [UInt8]) -> Line? {
+        let all = text.span
+        guard all.count > 9, let sum = UInt32(String(copying: all.extracting(..<8)), radix: 16) else {
+            return nil
+        }
+        let content = all.extracting(9...)
+        guard checksum(content) == sum else { return nil }
+        // Only a resolver's name, which is the last word, may have spaces in it.
+        let words = String(copying: content).split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count > 8, let host = try? DomainName(String(words[0])), let port = UInt16(words[1]),
+            let expiry = Int64(words[2]), let seconds = Int64(words[3]), seconds >= 0,
+            words[4] == "ordered" || words[4] == "any",
+            let end = words[6...].firstIndex(of: "by"), end > 6, end < words.count - 1
+        else { return nil }
+        let endpoints = words[6..<end].compactMap { try? Endpoint(String($0)) }
+        guard endpoints.count == end - 6 else { return nil }
+        let canonicalName = words[5] == "-" ? nil : try? DomainName(String(words[5]))
+        return Line(
+            key: AnswerKey(host: host, port: port),
+            expiry: UnixTime(seconds: expiry),
+            seconds: seconds,
+            endpoints: endpoints,
+            author: author(words[(end + 1)...].joined(separator: " ")),
+            canonicalName: canonicalName,
+            isStrictlyOrdered: words[4] == "ordered"
+        )
+    }
+
+    private static func name(of author: AddressSource.Author) -> String {
+        switch author {
+        case .request: "request"
+        case .staticMap: "map"
+        case .url: "url"
+        case .system: "system"
+        case .resolver(let name): "resolver " + name.filter { $0 != "\n" && $0 != "\r\n" }
+        }
+    }
+
+    private static func author(_ text: String) -> AddressSource.Author {
+        switch text {
+        case "request": .request
+        case "map": .staticMap
+        case "url": .url
+        case "system": .system
+        default: .resolver(text.hasPrefix("resolver ") ? String(text.dropFirst(9)) : text)
+        }
+    }
+
+    /// FNV-1a: it finds what a disk or a hasty editor has done, and is no protection against malice.
+    private static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
+        var sum: UInt32 = 0x811C_9DC5
+        for index in bytes.indices { sum = (sum ^ UInt32(bytes[index])) &* 0x0100_0193 }
+        return sum
+    }
+}

@@ -1,0 +1,114 @@
+internal import DirectIO
+
+extension CachingResolver {
+    /// Writes the answers to the settings' file now; does nothing if there is none.
+    public func save() async throws {
+        guard let path = settings.file else { return }
+        await readFile()
+        let text = AnswerFile.write(lines())
+        let outcome: Result<Void, SystemError>
+        do throws(BlockingWork.Abandoned) {
+            outcome = try await BlockingWork.shared.run(until: .never, on: .shared) {
+                do throws(SystemError) {
+                    return .success(try StateFile.replace(path, with: text))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            throw CancellationError()
+        }
+        try outcome.get()
+    }
+
+    /// Reads the file if that has not been done. One that cannot be read is none: a cache is no treasure.
+    func readFile() async {
+        guard let path = state.withLock({ $0.unread }) else { return }
+        let text = try? await BlockingWork.shared.run(until: .never, on: .shared) {
+            (try? StateFile.read(path, limit: Self.fileLimit)) ?? nil
+        }
+        restore(text.flatMap { $0 } ?? [], at: now, .now)
+    }
+
+    /// Writes the file in a while, together with what happens until then.
+    func saveSoon() {
+        guard settings.file != nil else { return }
+        let isFirst = state.withLock { state in
+            defer { state.isSaving = true }
+            return !state.isSaving
+        }
+        guard isFirst else { return }
+        Task { [weak self] in
+            let pause = LoopHandle(loop: .shared)
+            EventLoop.shared.add(pause)
+            let end = Instant.now.advanced(byNanoseconds: Self.savingDelay)
+            _ = await pause.input.wait(until: end, on: .shared)
+            EventLoop.shared.remove(pause)
+            guard let self else { return }
+            state.withLock { $0.isSaving = false }
+            try? await save()
+        }
+    }
+
+    /// The file's answers, as far as they still hold, unless something newer is known.
+    func restore(_ text: [UInt8], at now: Instant, _ date: UnixTime) {
+        let lines = AnswerFile.read(text)
+        let longest = settings.maximumTimeToLive.clampedNanoseconds
+        state.withLock { state in
+            guard state.unread != nil else { return }
+            state.unread = nil
+            for line in lines where state.table.entries[line.key] == nil {
+                // By another clock it may lie far ahead: no answer holds longer than one just given would.
+                let left = line.expiry.seconds.subtractingReportingOverflow(date.seconds)
+                guard !left.overflow else { continue }
+                let expiry: Instant
+                if left.partialValue >= 0 {
+                    let span = min(Duration.seconds(left.partialValue).clampedNanoseconds, longest)
+                    expiry = now.advanced(byNanoseconds: span)
+                } else {
+                    let past = Duration.seconds(-left.partialValue).clampedNanoseconds
+                    guard past < state.table.rules.stale, past < now.nanoseconds else { continue }
+                    expiry = Instant(nanoseconds: now.nanoseconds - past)
+                }
+                var answer = Resolution(
+                    line.endpoints,
+                    source: AddressSource(line.author),
+                    canonicalName: line.canonicalName
+                )
+                answer.isStrictlyOrdered = line.isStrictlyOrdered
+                let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
+                state.table.restore(answer, for: line.key, expiry: expiry, span: span)
+            }
+        }
+    }
+
+    /// What is worth keeping: the addresses, not their absence.
+    private func lines() -> [AnswerFile.Line] {
+        let table = state.withLock { $0.table }
+        let (now, date) = (now, UnixTime.now)
+        var lines: [AnswerFile.Line] = []
+        table.entries.forEach { name, port, entry in
+            guard entry.kind == .addresses || entry.kind == .orderedAddresses else { return }
+            let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
+            let (endpoints, canonicalName) = table.contents(of: entry)
+            lines.append(
+                AnswerFile.Line(
+                    key: AnswerKey(
+                        host: DomainName(checked: [UInt8](copying: name)),
+                        port: UInt16(truncatingIfNeeded: port)
+                    ),
+                    expiry: date.advanced(bySeconds: left / 1_000_000_000),
+                    seconds: Int64(entry.span / 1000),
+                    endpoints: endpoints,
+                    author: table.authors[Int(entry.author)],
+                    canonicalName: canonicalName,
+                    isStrictlyOrdered: entry.kind == .orderedAddresses
+                )
+            )
+        }
+        return lines
+    }
+
+    private static let savingDelay: UInt64 = 3_000_000_000
+    private static let fileLimit = 64 * 1024 * 1024
+}

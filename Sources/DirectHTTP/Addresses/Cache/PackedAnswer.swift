@@ -1,0 +1,83 @@
+internal import DirectIO
+
+/// The endpoints of an answer in a few bytes each: a cache holds many more of them than are ever used at once.
+///
+/// An endpoint is a byte for family and port, perhaps two for the port, and 4 or 16 for the address; behind
+/// them all stands the canonical name. Zones mean nothing to others and are not kept: an answer with one
+/// cannot be packed.
+struct PackedAnswer {
+    private(set) var bytes: [UInt8] = []
+
+    init?(_ endpoints: [Endpoint], canonicalName: DomainName?) {
+        bytes.reserveCapacity(
+            1 + endpoints.reduce(0) { $0 + ($1.address.family == .v4 ? 5 : 17) + ($1.port == nil ? 0 : 2) }
+                + (canonicalName?.bytes.count ?? 0)
+        )
+        guard let count = UInt8(exactly: endpoints.count) else { return nil }
+        bytes.append(count)
+        for endpoint in endpoints {
+            guard endpoint.address.zone == nil, endpoint.fault == nil else { return nil }
+            append(endpoint)
+        }
+        if let canonicalName { bytes += canonicalName.bytes }
+    }
+
+    private mutating func append(_ endpoint: Endpoint) {
+        let isV6 = endpoint.address.family == .v6
+        bytes.append((isV6 ? Flag.v6 : 0) | (endpoint.port == nil ? 0 : Flag.port))
+        if let port = endpoint.port {
+            bytes.append(UInt8(port >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: port))
+        }
+        let (high, low) = endpoint.address.words
+        if isV6 { append(high, 8) }
+        append(low, isV6 ? 8 : 4)
+    }
+
+    private mutating func append(_ number: UInt64, _ count: Int) {
+        for index in 0..<count {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - index))))
+        }
+    }
+
+    /// The endpoints and the canonical name in the bytes of a packed answer.
+    static func contents(of all: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
+        guard all.count > 0 else { return ([], nil) }
+        let count = all[0]
+        var position = 1
+        var endpoints: [Endpoint] = []
+        endpoints.reserveCapacity(Int(count))
+        for _ in 0..<count {
+            let flags = all[position]
+            position += 1
+            var port: UInt16?
+            if flags & Flag.port != 0 {
+                port = UInt16(all[position]) << 8 | UInt16(all[position + 1])
+                position += 2
+            }
+            if flags & Flag.v6 != 0 {
+                let (high, low) = (number(all, position, 8), number(all, position + 8, 8))
+                endpoints.append(Endpoint(IPAddress(.v6, high: high, low: low), port: port))
+                position += 16
+            } else {
+                endpoints.append(
+                    Endpoint(IPAddress(.v4, high: 0, low: number(all, position, 4)), port: port)
+                )
+                position += 4
+            }
+        }
+        let rest = all.extracting(position...)
+        return (endpoints, rest.isEmpty ? nil : DomainName(checked: [UInt8](copying: rest)))
+    }
+
+    private static func number(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+        var number: UInt64 = 0
+        for index in start..<(start + count) { number = number << 8 | UInt64(bytes[index]) }
+        return number
+    }
+
+    private enum Flag {
+        static let v6: UInt8 = 1
+        static let port: UInt8 = 2
+    }
+}

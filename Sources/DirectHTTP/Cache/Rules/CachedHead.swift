@@ -1,0 +1,214 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// The head of a response as a cache keeps it, with what the rules need to know of it.
+struct CachedHead: Sendable {
+    let head: ResponseHead
+    /// When the request for it was sent, or for what it was last confirmed with.
+    let requestTime: UnixTime
+    /// When it came, or was last confirmed.
+    let responseTime: UnixTime
+    let control: CacheControl
+    /// For how many seconds it is fresh, counted from when the origin made it.
+    let lifetime: Int64
+    /// How many seconds old it was when it came (RFC 9111, section 4.2.3).
+    let initialAge: Int64
+
+    /// `headers` are as they are to be kept: `CachedHead.kept`, or read from a store.
+    init(_ head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) {
+        self.head = head
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        control = CacheControl(head.headers)
+        let date = head.headers.date("date", now: responseTime) ?? responseTime
+        lifetime = Self.lifetime(head, control, date: date, now: responseTime)
+        let apparentAge = responseTime.secondsSince(date)
+        let age = head.headers.ageField.addingClamped(responseTime.secondsSince(requestTime))
+        initialAge = max(apparentAge, age)
+    }
+
+    /// The head as it came over the network, without what is not to be kept.
+    init(received head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) {
+        var headers = head.headers
+        headers.removeUnstorable()
+        // RFC 9110, section 6.6.1: who keeps a message without a date gives it that of its coming.
+        if !headers.contains("Date") { headers["Date"] = HTTPDate.text(responseTime) }
+        let kept = ResponseHead(
+            status: head.status,
+            reason: head.reason,
+            version: head.version,
+            headers: headers
+        )
+        self.init(kept, requestTime: requestTime, responseTime: responseTime)
+    }
+
+    var headers: Headers { head.headers }
+    /// Roughly what it takes, in bytes.
+    var cost: Int { headers.reduce(256) { $0 + $1.name.utf8.count + $1.value.utf8.count + 20 } }
+    var entityTag: EntityTag? { EntityTag(headers) }
+    var hasValidator: Bool {
+        headers.index(of: "etag") != nil || headers.index(of: "last-modified") != nil
+    }
+
+    /// Its age by now; a clock that was set back says nothing about ages, so they are all too old then.
+    func age(at now: UnixTime) -> Int64 {
+        guard now >= responseTime else { return .max }
+        return initialAge.addingClamped(now.secondsSince(responseTime))
+    }
+
+    /// Fresh for so many more seconds, or stale since then, if negative.
+    func freshness(at now: UnixTime) -> Int64 {
+        let age = age(at: now)
+        return age == .max ? -.max : lifetime - age
+    }
+
+    /// RFC 9111, section 4.2.1; `s-maxage` is for shared caches.
+    private static func lifetime(
+        _ head: ResponseHead,
+        _ control: CacheControl,
+        date: UnixTime,
+        now: UnixTime
+    ) -> Int64 {
+        if let maxAge = control.maxAge { return maxAge }
+        let headers = head.headers
+        if headers.index(of: "expires") != nil {
+            // No date is a date in the past (section 5.3).
+            return headers.date("expires", now: now)?.secondsSince(date) ?? 0
+        }
+        guard head.status.isHeuristicallyCacheable || control.isPublic else { return 0 }
+        guard let modified = headers.date("last-modified", now: now) else { return 0 }
+        return min(date.secondsSince(modified) / 10, longestGuess)
+    }
+
+    /// A guess is good for a week.
+    private static let longestGuess: Int64 = 7 * 86_400
+}
+
+/// What identifies a version of a representation (RFC 9110, section 8.8.3).
+struct EntityTag: Hashable, Sendable {
+    /// As it was received, with quotes and perhaps `W/`.
+    let text: String
+
+    init(text: String) {
+        self.text = text
+    }
+
+    init?(_ headers: Headers) {
+        guard let text = headers["ETag"], !text.isEmpty else { return nil }
+        self.text = text
+    }
+
+    var isWeak: Bool { text.hasPrefix("W/") }
+
+    /// Without regard to weakness (RFC 9110, section 8.8.3.2).
+    func matches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+    /// The tags of a list such as that of `If-None-Match`; commas in a tag are no separators.
+    static func list(_ text: String) -> [EntityTag] {
+        var tags: [EntityTag] = []
+        var current = ""
+        var isQuoted = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { isQuoted.toggle() }
+            if scalar == ",", !isQuoted {
+                tags.append(EntityTag(text: current))
+                current = ""
+            } else if isQuoted || (scalar != " " && scalar != "\t") {
+                current.unicodeScalars.append(scalar)
+            }
+        }
+        return (tags + [EntityTag(text: current)]).filter { !$0.text.isEmpty }
+    }
+
+    private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
+}
+
+extension Headers {
+    /// What a date field says; nothing if it is none, or if there are several that differ.
+    func date(_ name: StaticString, now: UnixTime) -> UnixTime? {
+        guard let index = index(of: name) else { return nil }
+        let bytes = valueBytes(at: index)
+        var next = self.index(of: name, from: index + 1)
+        while let other = next {
+            guard valueBytes(at: other) == bytes else { return nil }
+            next = self.index(of: name, from: other + 1)
+        }
+        return HTTPDate.parseIgnoringCase(bytes, now: now)
+    }
+
+    /// The `Age` field: the first member, if somebody made a list of it; what is no number is overlooked
+    /// (RFC 9111, section 5.1).
+    fileprivate var ageField: Int64 {
+        guard let index = index(of: "age") else { return 0 }
+        let member = valueBytes(at: index).prefix { $0 != .comma }
+        return deltaSeconds(member.filter { !$0.isBlank }) ?? 0
+    }
+
+    /// Takes out what is for one connection, or for a proxy, and must not be kept (RFC 9111, section 3.1).
+    mutating func removeUnstorable() {
+        for name in connectionFields { remove(name) }
+        for name in Self.unstorable { remove(name) }
+    }
+
+    private var connectionFields: [String] {
+        values(for: "Connection").flatMap { $0.split(separator: ",") }.map {
+            String($0.filter { $0 != " " && $0 != "\t" })
+        }
+        // A sender cannot make us forget how to treat the rest.
+        .filter { name in !Self.endToEnd.contains { name.lowercased() == $0 } }
+    }
+
+    private static let unstorable = [
+        "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+        "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
+    ]
+
+    private static let endToEnd = [
+        "cache-control", "vary", "age", "date", "expires", "content-encoding", "content-length",
+    ]
+}
+
+extension HTTPDate {
+    /// RFC 9111, section 4.2: recipients that cache ought not to mind upper and lower case.
+    static func parseIgnoringCase(_ bytes: [UInt8], now: UnixTime) -> UnixTime? {
+        if let time = parse(String(decoding: bytes, as: UTF8.self), now: now) { return time }
+        var folded = bytes
+        var isInWord = false
+        for index in folded.indices {
+            let lower = folded[index] | 0x20
+            let isLetter = UInt8(ascii: "a")...UInt8(ascii: "z") ~= lower
+            if isLetter { folded[index] = isInWord ? lower : lower & 0xdf }
+            isInWord = isLetter
+        }
+        if folded.suffix(3).elementsEqual("Gmt".utf8) {
+            folded.replaceSubrange(folded.count - 3..<folded.count, with: "GMT".utf8)
+        }
+        return folded == bytes ? nil : parse(String(decoding: folded, as: UTF8.self), now: now)
+    }
+}
+
+extension Status {
+    /// May be kept for a while though nobody said how long (RFC 9110, section 15.1).
+    var isHeuristicallyCacheable: Bool {
+        switch code {
+        case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
+    }
+}
+
+extension UnixTime {
+    /// How many seconds `earlier` lies back; none if it lies ahead.
+    func secondsSince(_ earlier: UnixTime) -> Int64 {
+        let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
+        return overflow ? .max : max(0, difference)
+    }
+}
+
+extension Int64 {
+    /// For what is never negative: the sum, or the largest there is.
+    func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,106 @@
+internal import DirectHTTP1
+
+/// The fields of a request that a response may depend on (RFC 9111, section 4.1).
+struct SelectingFields: Sendable {
+    let headers: Headers
+    /// What the client adds where the request has no such field.
+    let defaults: Headers
+
+    /// A value in a form in which equal meanings look equal; nothing if there is no such field.
+    subscript(name: String) -> String? {
+        var values = headers.values(for: name)
+        if values.isEmpty { values = defaults.values(for: name) }
+        guard !values.isEmpty else { return nil }
+        let elements = values.flatMap(Self.elements)
+        switch name {
+        case "accept", "accept-charset", "accept-encoding", "accept-language":
+            return Self.byPreference(elements.map { $0.lowercased() }).joined(separator: ",")
+        default: return elements.joined(separator: ",")
+        }
+    }
+
+    /// Whether the request says who asks.
+    var isAuthorized: Bool { headers.index(of: "authorization") != nil }
+
+    /// The list's elements, blanks around them left out.
+    private static func elements(_ value: String) -> [String] {
+        var elements: [String] = []
+        var current: [UInt8] = []
+        var isQuoted = false
+        for byte in value.utf8 {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if byte == .comma, !isQuoted {
+                elements.append(trimmed(current))
+                current = []
+            } else {
+                current.append(byte)
+            }
+        }
+        return elements + [trimmed(current)]
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> String {
+        var rest = bytes[...]
+        while rest.first?.isBlank == true { rest.removeFirst() }
+        while rest.last?.isBlank == true { rest.removeLast() }
+        return String(decoding: rest, as: UTF8.self)
+    }
+
+    /// Preferences in falling order of their weights; those of equal weight stay as they are, for servers may
+    /// take the first one.
+    private static func byPreference(_ elements: [String]) -> [String] {
+        let tidy = elements.map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty }
+        let weighted = tidy.enumerated().map {
+            (offset: $0.offset, weight: weight($0.element), text: $0.element)
+        }
+        return weighted.sorted { ($1.weight, $0.offset) < ($0.weight, $1.offset) }.map(\.text)
+    }
+
+    /// In thousandths, as `;q=0.5` says; 1000 without.
+    private static func weight(_ element: String) -> Int {
+        guard let parameter = element.split(separator: ";").dropFirst().last(where: { $0.hasPrefix("q=") })
+        else { return 1000 }
+        let digits = parameter.dropFirst(2).split(
+            separator: ".",
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
+        guard let whole = digits.first.flatMap({ Int($0) }) else { return 1000 }
+        let fraction = digits.count > 1 ? String(digits[1].prefix(3)) : ""
+        let padded = fraction + String(repeating: "0", count: 3 - fraction.count)
+        return whole * 1000 + (Int(padded) ?? 0)
+    }
+}
+
+/// The names of the fields that a response was selected by, in lower case and in order.
+struct SelectingNames: Hashable, Sendable {
+    let names: [String]
+
+    init(names: [String]) {
+        self.names = names
+    }
+
+    /// Nothing if no later request is sure to get the same (`Vary: *`).
+    ///
+    /// Who asks counts always: one client may ask for several people, and what was said to one of them is
+    /// not for the others, whatever the server says it depends on.
+    init?(_ response: Headers, to fields: SelectingFields) {
+        var names: Set<String> = []
+        for value in response.values(for: "Vary") {
+            for name in value.lowercased().split(separator: ",") {
+                let name = name.filter { $0 != " " && $0 != "\t" }
+                if name == "*" { return nil }
+                if !name.isEmpty { names.insert(name) }
+            }
+        }
+        if fields.isAuthorized { names.insert(Self.authorization) }
+        self.names = names.sorted()
+    }
+
+    /// Whether responses selected by these may be for that request at all.
+    func suit(_ fields: SelectingFields) -> Bool {
+        !fields.isAuthorized || names.contains(Self.authorization)
+    }
+
+    private static let authorization = "authorization"
+}

@@ -1,0 +1,277 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// The files of a cache in their folder. All of it blocks.
+///
+/// `KEY.r` is the response that depends on no field of the request, `KEY-VARIANT.r` one that does, `KEY.v` says on
+/// which fields such responses depend. Without it they are never found again: removing it removes them all.
+final class CacheFiles: Sendable {
+    let folder: StateFolder
+    let objectLimit: Int
+    /// The last things that went wrong.
+    let faults = Locked<[CacheFault]>([])
+    private let limits: ResponseCache.Limits
+    private let usage = Locked(Usage())
+
+    /// What is known of the folder; other processes write to it, too.
+    private struct Usage {
+        var bytes = 0
+        var objects = 0
+        var isKnown = false
+        var isBeingCounted = false
+        /// How much was added since it was counted.
+        var bytesAdded = 0
+        var objectsAdded = 0
+    }
+
+    init(folder: StateFolder, limits: ResponseCache.Limits) {
+        self.folder = folder
+        self.limits = limits
+        objectLimit = min(limits.objectBytes, limits.bytes)
+    }
+
+    func find(_ key: CacheKey, _ fields: SelectingFields) -> DirectoryEntry? {
+        var best = fields.isAuthorized ? nil : load(key.plainName, key, variant: nil)
+        if let index = index(key) {
+            for names in index.sets where names.suit(fields) {
+                guard let variant = CacheVariant(names, fields) else { continue }
+                guard let other = load(key.name(variant, index), key, variant: variant) else { continue }
+                if let found = best, !other.head.isNewer(than: found.head) { continue }
+                best = other
+            }
+        }
+        if let best, UnixTime.now.secondsSince(best.file.time) > Self.touchInterval { best.file.touch() }
+        return best
+    }
+
+    /// Puts a file that is whole where it is found.
+    func place(_ file: StateDraft, _ key: CacheKey, _ variant: CacheVariant, size: Int) throws(SystemError) {
+        var name = key.plainName
+        if !variant.names.names.isEmpty {
+            var index = index(key) ?? VariantIndex()
+            if index.note(variant.names) { try write(index, key) }
+            name = key.name(variant, index)
+        }
+        try file.place(as: name)
+        count(size)
+    }
+
+    /// Copies a response under another head, unless it has been replaced or removed meanwhile.
+    func replaceHead(_ entry: DirectoryEntry, with head: CachedHead) {
+        _ = attempt { () throws(SystemError) in
+            guard let front = EntryFile.front(entry.key, entry.variant, head, length: entry.length) else {
+                return
+            }
+            let draft = try folder.draft()
+            try draft.write(front, at: 0)
+            let size = EntryFile.contentSize(entry.length)
+            var copied = 0
+            while copied < size {
+                let piece = try entry.file.bytes(
+                    at: entry.contentStart + copied,
+                    count: min(Self.copySize, size - copied)
+                )
+                guard !piece.isEmpty else { return }
+                try draft.write(piece, at: front.count + copied)
+                copied += piece.count
+            }
+            guard folder.holds(entry.file, as: entry.name) else { return }
+            try draft.place(as: entry.name)
+            count(front.count + size)
+        }
+    }
+
+    func remove(_ key: CacheKey) {
+        folder.remove(key.plainName)
+        folder.remove(key.indexName)
+    }
+
+    func removeAll() {
+        _ = attempt { () throws(SystemError) in
+            for facts in try folder.contents() where CacheFileKind(facts.name) != .foreign {
+                folder.remove(facts.name)
+            }
+        }
+        usage.withLock { $0 = Usage() }
+    }
+
+    /// Runs what may fail, and remembers if it did.
+    func attempt(_ work: () throws(SystemError) -> Void) -> Bool {
+        do throws(SystemError) {
+            try work()
+            return true
+        } catch {
+            report(.file(error))
+            return false
+        }
+    }
+
+    private func report(_ fault: CacheFault) {
+        faults.withLock { faults in
+            if faults.count >= Self.faultLimit { faults.removeFirst() }
+            faults.append(fault)
+        }
+    }
+
+    private func index(_ key: CacheKey) -> VariantIndex? {
+        var index: VariantIndex?
+        _ = attempt { () throws(SystemError) in
+            guard let file = try folder.file(key.indexName) else { return }
+            index = VariantIndex(try file.bytes(at: 0, count: min(file.size, Self.indexLimit)), key)
+            if index == nil { discard(key.indexName) }
+        }
+        return index
+    }
+
+    private func write(_ index: VariantIndex, _ key: CacheKey) throws(SystemError) {
+        let draft = try folder.draft()
+        try draft.write(index.bytes(key), at: 0)
+        try draft.place(as: key.indexName)
+    }
+
+    /// The response in that file; nothing if there is none, or if it is not what it should be.
+    private func load(_ name: String, _ key: CacheKey, variant: CacheVariant?) -> DirectoryEntry? {
+        var entry: DirectoryEntry?
+        _ = attempt { () throws(SystemError) in
+            guard let file = try folder.file(name) else { return }
+            entry = try read(file, name)
+            guard let found = entry else { return discard(name) }
+            guard found.key == key, variant.map({ $0 == found.variant }) ?? found.variant.names.names.isEmpty
+            else {
+                entry = nil
+                return discard(name)
+            }
+        }
+        return entry
+    }
+
+    private func read(_ file: StateReader, _ name: String) throws(SystemError) -> DirectoryEntry? {
+        let isSmall = file.size <= Self.smallFile
+        var bytes = try file.bytes(at: 0, count: isSmall ? file.size : Self.firstPiece)
+        guard let frontSize = EntryFile.frontSize(bytes), frontSize <= file.size else { return nil }
+        if frontSize > bytes.count { bytes = try file.bytes(at: 0, count: frontSize) }
+        guard let front = EntryFile.front(Array(bytes.prefix(frontSize)), fileSize: file.size) else {
+            return nil
+        }
+        guard isSmall, front.length <= EntryFile.blockSize else {
+            return DirectoryEntry(self, front, name, file, bytes: nil)
+        }
+        guard front.length > 0 else { return DirectoryEntry(self, front, name, file, bytes: []) }
+        guard let content = EntryFile.content(ofBlock: bytes[frontSize...], index: 0) else { return nil }
+        return DirectoryEntry(self, front, name, file, bytes: Array(content))
+    }
+
+    /// Removes what is damaged.
+    func discard(_ name: String) {
+        folder.remove(name)
+        report(.damaged(file: name))
+    }
+
+    private static let touchInterval: Int64 = 60
+    private static let faultLimit = 32
+    private static let indexLimit = 64 * 1024
+    private static let copySize = 256 * 1024
+    private static let smallFile = 96 * 1024
+    private static let firstPiece = 16 * 1024
+    private static let draftLifetime: Int64 = 3600
+}
+
+extension CacheFiles {
+    /// Counts what there is, and removes what has been used least until it is well within the limits.
+    func sweep() {
+        guard
+            usage.withLock({ usage in
+                defer { usage.isBeingCounted = true }
+                return !usage.isBeingCounted
+            })
+        else { return }
+        var kept: [StateFolder.Facts] = []
+        let isDone = attempt { () throws(SystemError) in kept = try tidiedContents() }
+        var bytes = kept.reduce(0) { $0 + $1.size }
+        var objects = kept.count
+        if bytes > limits.bytes || objects > limits.objects {
+            kept.sort { $0.time < $1.time }
+            for facts in kept {
+                guard bytes > limits.bytes / 10 * 9 || objects > limits.objects / 10 * 9 else { break }
+                folder.remove(facts.name)
+                bytes -= facts.size
+                objects -= 1
+            }
+        }
+        usage.withLock { usage in
+            usage = Usage(bytes: bytes, objects: objects, isKnown: isDone)
+        }
+    }
+
+    /// What counts; what a writer has left behind is removed.
+    private func tidiedContents() throws(SystemError) -> [StateFolder.Facts] {
+        let now = UnixTime.now
+        return try folder.contents().filter { facts in
+            switch facts.isRegularFile ? CacheFileKind(facts.name) : .foreign {
+            case .response, .index: return true
+            case .draft:
+                guard now.secondsSince(facts.time) > Self.draftLifetime else { return true }
+                folder.remove(facts.name)
+                return false
+            case .foreign:
+                let fault = CacheFault.foreign(file: facts.name)
+                if !faults.withLock({ $0.contains(fault) }) { report(fault) }
+                return false
+            }
+        }
+    }
+
+    /// Something was added; others may have added, too, which shows when all is counted again.
+    private func count(_ size: Int) {
+        let (isKnown, isTooMuch) = usage.withLock { usage in
+            usage.bytes += size
+            usage.objects += 1
+            usage.bytesAdded += size
+            usage.objectsAdded += 1
+            let isOver = usage.bytes > limits.bytes || usage.objects > limits.objects
+            let isLongAgo = usage.bytesAdded > limits.bytes / 16 || usage.objectsAdded > limits.objects / 16
+            return (usage.isKnown, isOver || isLongAgo)
+        }
+        if isTooMuch {
+            sweep()
+        } else if !isKnown {
+            BlockingWork.shared.submit { self.sweep() }
+        }
+    }
+}
+
+/// What a file of a cache is, by its name.
+enum CacheFileKind: Equatable {
+    case response
+    case index
+    case draft
+    /// Not a cache's.
+    case foreign
+
+    init(_ name: String) {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let stems = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(\.utf8)
+        let areDigits = stems.allSatisfy { $0.allSatisfy(Self.isDigit) }
+        let shape = (stems.map(\.count), parts.count > 1 ? String(parts[1]) : "")
+        switch shape {
+        case ([32], "r") where areDigits, ([32, 16], "r") where areDigits: self = .response
+        case ([32], "v") where areDigits: self = .index
+        case ([16], "tmp") where areDigits: self = .draft
+        default: self = .foreign
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
+    }
+}
+
+extension CacheKey {
+    fileprivate var plainName: String { digest.text + ".r" }
+    fileprivate var indexName: String { digest.text + ".v" }
+
+    fileprivate func name(_ variant: CacheVariant, _ index: VariantIndex) -> String {
+        let mixed = Digest128(high: 0, low: variant.digest.low ^ index.generation)
+        return digest.text + "-" + mixed.text.suffix(16) + ".r"
+    }
+}

@@ -1,0 +1,205 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// How a response lies in a file:
+///
+///     prologue  "DHCACHE1", checksum of what follows up to the content, length of the content (8 bytes each),
+///               length of the head (4), zero (4), key (16)
+///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason, fields
+///     content   blocks of 64 KiB, the last one shorter, with a checksum (8) behind each
+///
+/// Numbers are little-endian. The content is as it came, codings and all.
+enum EntryFile {
+    static let blockSize = 64 * 1024
+    static let prologueSize = 48
+    private static let checksumSize = 8
+    private static let magic: UInt64 = 0x3145_4843_4143_4844
+    private static let headLimit = 4 << 20
+
+    /// What comes before the content.
+    struct Front: Sendable {
+        var key: CacheKey
+        var variant: CacheVariant
+        var head: CachedHead
+        var length: Int
+        /// Where the content begins.
+        var contentStart: Int
+    }
+
+    /// Where the block of that number begins, behind the start of the content.
+    static func blockOffset(_ index: Int) -> Int { index * (blockSize + checksumSize) }
+
+    /// How much room a content takes.
+    static func contentSize(_ length: Int) -> Int {
+        length + (length + blockSize - 1) / blockSize * checksumSize
+    }
+
+    /// The prologue and the head; nothing if a field is too long to be kept.
+    static func front(_ key: CacheKey, _ variant: CacheVariant, _ head: CachedHead, length: Int) -> [UInt8]? {
+        guard let head = encode(variant, head), head.count <= headLimit else { return nil }
+        var rest = StoredBytesWriter()
+        rest.add(UInt64(length))
+        rest.add(UInt32(head.count))
+        rest.add(UInt32(0))
+        rest.add(key.digest)
+        let checked = rest.bytes + head
+        var all = StoredBytesWriter()
+        all.add(magic)
+        all.add(Checksum.of(checked))
+        return all.bytes + checked
+    }
+
+    /// A block of content with its checksum.
+    static func block(_ bytes: ArraySlice<UInt8>, index: Int) -> [UInt8] {
+        var check = StoredBytesWriter()
+        check.add(Checksum.of(bytes, seed: UInt64(index) + 1))
+        return bytes + check.bytes
+    }
+
+    /// The content of a block that lies there with its checksum; nothing if that is wrong.
+    static func content(ofBlock bytes: ArraySlice<UInt8>, index: Int) -> ArraySlice<UInt8>? {
+        guard bytes.count > checksumSize else { return nil }
+        let content = bytes.dropLast(checksumSize)
+        var check = StoredBytesReader(Array(bytes.suffix(checksumSize)))
+        return check.number() == Checksum.of(content, seed: UInt64(index) + 1) ? content : nil
+    }
+
+    /// How many bytes come before the content, as the first bytes of a file say.
+    static func frontSize(_ bytes: [UInt8]) -> Int? {
+        var reader = StoredBytesReader(bytes)
+        guard reader.number() == magic, reader.number(UInt64.self) != nil, reader.number(UInt64.self) != nil,
+            let headSize = reader.number(UInt32.self), headSize <= headLimit
+        else { return nil }
+        return prologueSize + Int(headSize)
+    }
+
+    /// Reads prologue and head, which are the whole of `bytes`, from a file of that size.
+    static func front(_ bytes: [UInt8], fileSize: Int) -> Front? {
+        var reader = StoredBytesReader(bytes)
+        guard frontSize(bytes) == bytes.count, reader.number(UInt64.self) != nil,
+            reader.number() == Checksum.of(bytes[16...]), let length = reader.number(UInt64.self),
+            let length = Int(exactly: length), length <= fileSize,
+            fileSize == bytes.count + contentSize(length), reader.number(UInt64.self) != nil,
+            let key = reader.digest(), let (variant, head) = decode(&reader)
+        else { return nil }
+        return Front(
+            key: CacheKey(digest: key),
+            variant: variant,
+            head: head,
+            length: length,
+            contentStart: bytes.count
+        )
+    }
+
+    private static func encode(_ variant: CacheVariant, _ cached: CachedHead) -> [UInt8]? {
+        let head = cached.head
+        var writer = StoredBytesWriter()
+        writer.add(variant.digest)
+        writer.add(cached.requestTime.seconds)
+        writer.add(cached.responseTime.seconds)
+        writer.add(head.status.code)
+        writer.add(head.version == .http11 ? UInt8(1) : 0)
+        writer.add(UInt16(clamping: variant.names.names.count))
+        for name in variant.names.names { writer.add(name.utf8) }
+        writer.add(head.reason.utf8)
+        writer.add(UInt16(clamping: head.headers.count))
+        for index in head.headers.indices {
+            let name = head.headers[index].name
+            let value = head.headers.valueBytes(at: index)
+            guard name.utf8.count <= UInt16.max, value.count <= UInt16.max else { return nil }
+            writer.add(name.utf8)
+            writer.add(value)
+        }
+        guard head.headers.count <= UInt16.max, variant.names.names.count <= UInt16.max else { return nil }
+        return writer.bytes
+    }
+
+    private static func decode(_ reader: inout StoredBytesReader) -> (CacheVariant, CachedHead)? {
+        guard let digest = reader.digest(), let requestTime = reader.number(Int64.self),
+            let responseTime = reader.number(Int64.self), let code = reader.number(UInt16.self),
+            let status = Status(code: Int(code)), let version = reader.number(UInt8.self),
+            let names = list(&reader), let reason = reader.text(), let count = reader.number(UInt16.self)
+        else { return nil }
+        var headers = Headers()
+        for _ in 0..<count {
+            guard let name = reader.text(), let value = reader.text() else { return nil }
+            headers.add(String(decoding: name, as: UTF8.self), bytes: value)
+        }
+        guard reader.isAtEnd else { return nil }
+        let head = ResponseHead(
+            status: status,
+            reason: String(decoding: reason, as: UTF8.self),
+            version: version == 1 ? .http11 : .http10,
+            headers: headers
+        )
+        let cached = CachedHead(
+            head,
+            requestTime: UnixTime(seconds: requestTime),
+            responseTime: UnixTime(seconds: responseTime)
+        )
+        return (CacheVariant(names: SelectingNames(names: names), digest: digest), cached)
+    }
+
+    private static func list(_ reader: inout StoredBytesReader) -> [String]? {
+        guard let count = reader.number(UInt16.self) else { return nil }
+        var names: [String] = []
+        for _ in 0..<count {
+            guard let name = reader.text() else { return nil }
+            names.append(String(decoding: name, as: UTF8.self))
+        }
+        return names
+    }
+}
+
+/// How the selecting fields of a URL's responses lie in a file: by which names they are found.
+struct VariantIndex: Equatable, Sendable {
+    /// Part of the names of the responses' files: without the index they are never found again.
+    var generation: UInt64
+    /// The sets of names, the last one that was used first.
+    var sets: [SelectingNames]
+
+    private static let magic: UInt64 = 0x3159_5241_5643_4844
+    private static let limit = 8
+
+    init() {
+        generation = UInt64.random(in: .min ... .max)
+        sets = []
+    }
+
+    /// Puts these first; says whether that changed anything.
+    mutating func note(_ names: SelectingNames) -> Bool {
+        guard sets.first != names else { return false }
+        sets.removeAll { $0 == names }
+        sets.insert(names, at: 0)
+        sets = Array(sets.prefix(Self.limit))
+        return true
+    }
+
+    init?(_ bytes: [UInt8], _ key: CacheKey) {
+        var reader = StoredBytesReader(bytes)
+        guard reader.number() == Self.magic, bytes.count >= 16, reader.number() == Checksum.of(bytes[16...]),
+            reader.digest() == key.digest, let generation = reader.number(UInt64.self),
+            let count = reader.number(UInt8.self), count <= Self.limit
+        else { return nil }
+        self.generation = generation
+        sets = []
+        for _ in 0..<count {
+            guard let names = reader.text() else { return nil }
+            let texts = names.split(separator: 0x2c).map { String(decoding: $0, as: UTF8.self) }
+            sets.append(SelectingNames(names: texts))
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+
+    func bytes(_ key: CacheKey) -> [UInt8] {
+        var rest = StoredBytesWriter()
+        rest.add(key.digest)
+        rest.add(generation)
+        rest.add(UInt8(sets.count))
+        for names in sets { rest.add(names.names.joined(separator: ",").utf8) }
+        var all = StoredBytesWriter()
+        all.add(Self.magic)
+        all.add(Checksum.of(rest.bytes))
+        return all.bytes + rest.bytes
+    }
+}

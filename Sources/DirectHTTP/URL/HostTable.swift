@@ -1,0 +1,84 @@
+internal import DirectIO
+
+/// Values by host, made for asking for a host and all names above it, few of which have a value.
+///
+/// A look-up makes no names: it hashes the tail of the name's bytes and compares it where it finds something.
+struct HostTable<Value> {
+    private struct Entry {
+        let host: Host
+        var value: Value
+    }
+
+    /// By the hash of the host; two with the same hash share a place.
+    private var places: [UInt64: [Entry]] = [:]
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    var values: [Value] { places.values.flatMap { $0.map(\.value) } }
+
+    subscript(host: Host) -> Value? {
+        get { places[Self.hash(host)]?.first { $0.host == host }?.value }
+        set {
+            let hash = Self.hash(host)
+            var entries = places.removeValue(forKey: hash) ?? []
+            count -= entries.count
+            entries.removeAll { $0.host == host }
+            if let newValue { entries.append(Entry(host: host, value: newValue)) }
+            count += entries.count
+            if !entries.isEmpty { places[hash] = entries }
+        }
+    }
+
+    /// Lends the values of the host and of the names above it, from the longest name on.
+    func visit(atOrAbove host: Host, _ body: (Value) -> Void) {
+        guard count > 0 else { return }
+        guard case .name(let name) = host else {
+            if let value = self[host] { body(value) }
+            return
+        }
+        let bytes = name.bytes.span
+        visit(bytes, body)
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
+            visit(bytes.extracting((index + 1)...), body)
+        }
+    }
+
+    mutating func removeAll(where isUnwanted: (Value) -> Bool) {
+        for (hash, entries) in places {
+            let kept = entries.filter { !isUnwanted($0.value) }
+            count -= entries.count - kept.count
+            places[hash] = kept.isEmpty ? nil : kept
+        }
+    }
+
+    private func visit(_ name: Span<UInt8>, _ body: (Value) -> Void) {
+        var hash = FoldedHash()
+        hash.fold(name)
+        guard let entries = places[hash.value] else { return }
+        for entry in entries {
+            guard case .name(let own) = entry.host, own.bytes.span.hasSameBytes(as: name) else { continue }
+            body(entry.value)
+        }
+    }
+
+    private static func hash(_ host: Host) -> UInt64 {
+        var hash = FoldedHash()
+        switch host {
+        case .name(let name):
+            hash.fold(name.bytes.span)
+        case .address(let address):
+            hash.fold(address.words.high)
+            hash.fold(address.words.low)
+        }
+        return hash.value
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func hasSameBytes(as other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
+    }
+}

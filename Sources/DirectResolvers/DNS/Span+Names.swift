@@ -1,0 +1,107 @@
+/// The names in a DNS message (RFC 1035, sections 3.1 and 4.1.4).
+///
+/// A pointer has to lead to before the place where its part of the name began, so every jump goes further
+/// back; their number is bounded all the same, for they cost time and no honest name needs many.
+extension Span<UInt8> {
+    /// Where the message goes on behind the name that begins here; throws unless the name is whole.
+    func endOfName(at start: Int) throws(DNSFault) -> Int {
+        var position = start
+        var partStart = start
+        var end: Int?
+        var length = 1
+        var jumps = 0
+        while true {
+            guard position < count else { throw DNSFault(.cutOff(.name), at: start) }
+            let size = self[position]
+            switch size >> 6 {
+            case 0:
+                if size == 0 { return end ?? position + 1 }
+                length += Int(size) + 1
+                guard length <= 255 else { throw DNSFault(.longName, at: start) }
+                position += Int(size) + 1
+            case 3:
+                guard position + 1 < count else { throw DNSFault(.cutOff(.name), at: start) }
+                let target = Int(size & 0x3F) << 8 | Int(self[position + 1])
+                jumps += 1
+                guard target >= DNSMessage.headerSize, target < partStart, jumps <= Self.mostJumps else {
+                    throw DNSFault(.badPointer, at: position)
+                }
+                if end == nil { end = position + 2 }
+                position = target
+                partStart = target
+            default: throw DNSFault(.reservedLabel, at: position)
+            }
+        }
+    }
+
+    /// The place of a name's next label, or of its end, past all pointers. Only for names that are whole.
+    func label(from position: Int) -> Int {
+        var position = position
+        while self[position] >= 0xC0 {
+            position = Int(self[position] & 0x3F) << 8 | Int(self[position + 1])
+        }
+        return position
+    }
+
+    /// Whether two whole names are the same; case does not count.
+    func isSameName(_ first: Int, _ second: Int) -> Bool {
+        var (a, b) = (label(from: first), label(from: second))
+        while a != b {
+            guard self[a] == self[b] else { return false }
+            let size = Int(self[a])
+            guard size > 0 else { return true }
+            for index in 1...size where self[a + index].lowered != self[b + index].lowered { return false }
+            (a, b) = (label(from: a + size + 1), label(from: b + size + 1))
+        }
+        return true
+    }
+
+    /// Whether a whole name is this one, given in lower case with dots between its labels.
+    func isName(_ start: Int, _ text: [UInt8]) -> Bool {
+        var position = label(from: start)
+        var matched = 0
+        while self[position] > 0 {
+            let size = Int(self[position])
+            if matched > 0 {
+                guard matched < text.count, text[matched] == UInt8(ascii: ".") else { return false }
+                matched += 1
+            }
+            guard matched + size <= text.count else { return false }
+            for index in 0..<size where self[position + 1 + index].lowered != text[matched + index] {
+                return false
+            }
+            matched += size
+            position = label(from: position + size + 1)
+        }
+        return matched == text.count
+    }
+
+    /// A whole name with dots between its labels, as it is written.
+    func nameText(_ start: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        var position = label(from: start)
+        while self[position] > 0 {
+            let size = Int(self[position])
+            if !text.isEmpty { text.append(UInt8(ascii: ".")) }
+            for index in 0..<size { text.append(self[position + 1 + index]) }
+            position = label(from: position + size + 1)
+        }
+        return text
+    }
+
+    func number16(_ offset: Int) -> UInt16 {
+        UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
+    }
+
+    func number32(_ offset: Int) -> UInt32 {
+        UInt32(number16(offset)) << 16 | UInt32(number16(offset + 2))
+    }
+
+    private static var mostJumps: Int { 32 }
+}
+
+extension UInt8 {
+    fileprivate var lowered: UInt8 {
+        self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
+    }
+}

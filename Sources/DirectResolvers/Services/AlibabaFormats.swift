@@ -1,0 +1,151 @@
+internal import DirectHTTP
+internal import DirectIO
+internal import DirectTLS
+
+/// `GET /{account}/d?host=…`, or `sign_d` with `s = md5(host-secret-t)`.
+struct AlibabaOneFormat: ServiceFormat {
+    let account: String
+    let secret: String?
+    let clientAddress: IPAddress?
+
+    var name: String { "Alibaba HTTPDNS" }
+
+    func questions(
+        _ host: DomainName,
+        _ families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        var target = "/\(account.asQueryValue)/\(secret == nil ? "d" : "sign_d")?host=\(host)"
+        target += "&query=\(families.asAlibabaQuery)"
+        if let secret {
+            let end = time.advanced(bySeconds: AlibabaSignature.lifetime).seconds
+            let signature = Digest.md5(Array("\(host)-\(secret)-\(end)".utf8))
+            guard let signature else { throw .refused("this machine's OpenSSL has no MD5") }
+            target += "&t=\(end)&s=\(signature.hexadecimal)"
+        }
+        if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
+        return [ServiceQuestion(target: target)]
+    }
+
+    func answer(
+        _ response: FullResponse,
+        _ host: DomainName,
+        _ question: ServiceQuestion
+    ) throws(ResolverError.Reason) -> ServiceAnswer {
+        try AlibabaSignature.check(response)
+        let root = try JSONPart(response.body)
+        let given = try root.member("host")
+        guard try given.domainName() == host else { throw .malformed("host is another name") }
+        var answer = ServiceAnswer()
+        let lists = [("ipsv6", IPAddress.Family.v6), ("ips", .v4)]
+        for (member, family) in lists {
+            for part in try root.optional(member)?.elements() ?? [] {
+                let address = try part.address()
+                guard address.family == family else {
+                    throw .malformed("\(part.path) is an address of the other family")
+                }
+                answer.addresses.append(address)
+            }
+        }
+        if let seconds = try root.optional("ttl")?.integer(in: 0...Int64(UInt32.max)) {
+            answer.bound(seconds)
+        }
+        return answer
+    }
+}
+
+/// `GET /v2/d?…`, whose parameters are signed together.
+struct AlibabaTwoFormat: ServiceFormat {
+    let account: String
+    let secret: String?
+    let clientAddress: IPAddress?
+
+    var name: String { "Alibaba HTTPDNS" }
+
+    func questions(
+        _ host: DomainName,
+        _ families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        let end = time.advanced(bySeconds: AlibabaSignature.lifetime).seconds
+        var parameters = [
+            ("id", account), ("m", "0"), ("exp", String(end)), ("v", "1.0"), ("dn", host.text),
+            ("q", families.asAlibabaQuery),
+        ]
+        if let clientAddress { parameters.append(("cip", clientAddress.withoutZone.description)) }
+        if let secret {
+            let text = parameters.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+            let signature = Digest.hmacSHA256(Array(text.utf8), key: Array(secret.utf8))
+            guard let signature else { throw .refused("this machine's OpenSSL has no HMAC-SHA256") }
+            parameters.append(("s", signature.hexadecimal))
+        }
+        let query = parameters.map { "\($0.0)=\($0.1.asQueryValue)" }.joined(separator: "&")
+        return [ServiceQuestion(target: "/v2/d?\(query)")]
+    }
+
+    func answer(
+        _ response: FullResponse,
+        _ host: DomainName,
+        _ question: ServiceQuestion
+    ) throws(ResolverError.Reason) -> ServiceAnswer {
+        try AlibabaSignature.check(response)
+        let root = try JSONPart(response.body)
+        let code = try root.member("code").text()
+        guard code == "success" else { throw .refused(AlibabaSignature.shortened(code)) }
+        if let mode = try root.optional("mode")?.integer(in: 0...9), mode != 0 {
+            throw .malformed("mode is \(mode), and 0 was asked for")
+        }
+        for part in try root.member("data").member("answers").elements() {
+            guard try part.member("dn").domainName() == host else { continue }
+            return try answer(part)
+        }
+        throw .malformed("data.answers does not have the name")
+    }
+
+    private func answer(_ part: JSONPart) throws(ResolverError.Reason) -> ServiceAnswer {
+        var answer = ServiceAnswer()
+        let lists = [("v6", IPAddress.Family.v6), ("v4", .v4)]
+        for (member, family) in lists {
+            guard let answers = try part.optional(member) else { continue }
+            let addresses = try answers.optional("ips")?.elements() ?? []
+            for part in addresses {
+                let address = try part.address()
+                guard address.family == family else {
+                    throw .malformed("\(part.path) is an address of the other family")
+                }
+                answer.addresses.append(address)
+            }
+            // A family without addresses has a time of its own, which must not shorten the other one's.
+            if !addresses.isEmpty, let time = try answers.optional("ttl") {
+                answer.bound(try time.integer(in: 0...Int64(UInt32.max)))
+            }
+        }
+        return answer
+    }
+}
+
+enum AlibabaSignature {
+    /// How long a signed question may be used; the service allows ten minutes, and clocks differ.
+    static let lifetime: Int64 = 300
+
+    /// An error comes with a status of its own and says what it is in `code`.
+    static func check(_ response: FullResponse) throws(ResolverError.Reason) {
+        guard response.status != .ok else { return }
+        var text = "HTTP status \(response.status.code)"
+        if let part = try? JSONPart(response.body), let code = try? part.member("code").text() {
+            text += ", \(shortened(code))"
+        }
+        throw .refused(text)
+    }
+
+    /// What a server says, fit for a line of a log.
+    static func shortened(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(64).map { scalar in
+                    scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
+                }
+            )
+        )
+    }
+}

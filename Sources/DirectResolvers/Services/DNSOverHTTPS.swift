@@ -1,0 +1,170 @@
+public import DirectHTTP
+internal import DirectIO
+
+/// DNS over HTTPS (RFC 8484).
+///
+///     let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
+///     let client = HTTPClient { $0.resolver = CachingResolver(DNSOverHTTPS(servers)) }
+public struct DNSOverHTTPS: Resolver {
+    /// How questions are put.
+    public enum Method: Hashable, Sendable {
+        /// As the body of a POST: shorter, and in no log of URLs.
+        case post
+        /// In the query of a GET: servers and what stands before them can keep the answer.
+        case get
+    }
+
+    private let client: ServiceClient
+
+    /// A resolver that asks these servers; `isPadded` hides the length of the name (RFC 8467).
+    public init(
+        _ servers: ServiceServers,
+        path: String = "/dns-query",
+        method: Method = .post,
+        isPadded: Bool = false,
+        _ settings: ServiceSettings = ServiceSettings()
+    ) {
+        let format = DNSMessageFormat(path: path, method: method, isPadded: isPadded)
+        client = ServiceClient(format, servers, settings)
+    }
+
+    public var name: String { client.name }
+    public var dependsOnPort: Bool { false }
+
+    public func resolve(
+        _ host: DomainName,
+        port: UInt16,
+        _ context: ResolveContext
+    ) async throws -> Resolution {
+        try await client.resolve(host, context)
+    }
+}
+
+struct DNSMessageFormat: ServiceFormat {
+    let path: String
+    let method: DNSOverHTTPS.Method
+    let isPadded: Bool
+
+    var name: String { "DNS over HTTPS" }
+
+    func questions(
+        _ host: DomainName,
+        _ families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        families.types.map { type in
+            let message = DNSQuery.message(host, type: type, isPadded: isPadded)
+            switch method {
+            case .post:
+                let headers: Headers = ["Accept": Self.mediaType, "Content-Type": Self.mediaType]
+                return ServiceQuestion(
+                    method: .post,
+                    target: path,
+                    headers: headers,
+                    body: message,
+                    type: type
+                )
+            case .get:
+                let target = "\(path)?dns=\(Base64URL.encode(message))"
+                return ServiceQuestion(target: target, headers: ["Accept": Self.mediaType], type: type)
+            }
+        }
+    }
+
+    func answer(
+        _ response: FullResponse,
+        _ host: DomainName,
+        _ question: ServiceQuestion
+    ) throws(ResolverError.Reason) -> ServiceAnswer {
+        try response.checkIsSuccess()
+        try response.checkMediaType(Self.mediaType)
+        let message: DNSAnswer
+        do throws(DNSFault) {
+            message = try DNSAnswer(response.body, to: host, type: question.type)
+        } catch {
+            throw .malformed("\(error)")
+        }
+        var answer = ServiceAnswer(canonicalName: message.canonicalName)
+        try answer.note(code: Int64(message.code))
+        answer.addresses = message.addresses.map(\.address)
+        for address in message.addresses { answer.bound(Int64(address.timeToLive)) }
+        response.boundByFreshness(&answer)
+        return answer
+    }
+
+    private static let mediaType = "application/dns-message"
+}
+
+extension ServiceAnswer {
+    /// Takes note of the DNS response code: all but success and "no such name" are failures.
+    mutating func note(code: Int64) throws(ResolverError.Reason) {
+        switch code {
+        case 0: break
+        case 3: isNoSuchName = true
+        case 1: throw .refused("FORMERR")
+        case 2: throw .refused("SERVFAIL")
+        case 4: throw .refused("NOTIMP")
+        case 5: throw .refused("REFUSED")
+        default: throw .refused("DNS response code \(code)")
+        }
+    }
+}
+
+extension FullResponse {
+    func checkIsSuccess() throws(ResolverError.Reason) {
+        guard status == .ok else { throw .refused("HTTP status \(status.code)") }
+    }
+
+    /// What else may come with status 200 is some portal's page.
+    func checkMediaType(_ expected: String) throws(ResolverError.Reason) {
+        let given = headers["Content-Type"].map { $0.prefix { $0 != ";" && $0 != " " }.lowercased() }
+        guard given == expected else { throw .malformed("it is not \(expected)") }
+    }
+
+    /// An answer that has been lying in a cache has less time left, and none holds longer than the response
+    /// (RFC 8484, section 5.1).
+    func boundByFreshness(_ answer: inout ServiceAnswer) {
+        var lifetime: Int64?
+        for value in headers.values(for: "Cache-Control") {
+            for part in value.split(separator: ",") {
+                let words = part.split(separator: "=", maxSplits: 1).map {
+                    $0.filter { $0 != " " && $0 != "\"" }
+                }
+                switch words.first?.lowercased() {
+                case "max-age" where words.count == 2:
+                    if let seconds = Int64(words[1]), seconds >= 0 {
+                        lifetime = min(lifetime ?? seconds, seconds)
+                    }
+                case "no-store", "no-cache": lifetime = 0
+                default: break
+                }
+            }
+        }
+        let age = headers["Age"].flatMap { Int64($0) }.map { max(0, $0) } ?? 0
+        if let lifetime { answer.bound(lifetime) }
+        if let seconds = answer.seconds {
+            answer.seconds = max(0, seconds.subtractingReportingOverflow(age).partialValue)
+        }
+    }
+}
+
+/// Base64 for URLs, without padding (RFC 4648, section 5).
+enum Base64URL {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 4 / 3 + 3)
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int(bits >> UInt32(count)) & 63])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count)) & 63]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,80 @@
+public import DirectHTTP
+internal import DirectIO
+
+/// HTTPDNS in DNSPod's form: `GET /d?dn=…&ttl=1`, answered by a line of text such as `192.0.2.1;192.0.2.2,600`.
+///
+///     let resolver = DNSPodHTTPDNS(.insecureHTTP(["119.29.29.29"]))
+public struct DNSPodHTTPDNS: Resolver {
+    private let client: ServiceClient
+
+    /// A resolver that asks these servers, with the `id` and `token` of an account where one is needed;
+    /// `clientAddress` is whom the answers shall be near to, if not to whoever asks.
+    public init(
+        _ servers: ServiceServers,
+        id: String? = nil,
+        token: String? = nil,
+        clientAddress: IPAddress? = nil,
+        _ settings: ServiceSettings = ServiceSettings()
+    ) {
+        let format = DNSPodFormat(id: id, token: token, clientAddress: clientAddress)
+        client = ServiceClient(format, servers, settings)
+    }
+
+    public var name: String { client.name }
+    public var dependsOnPort: Bool { false }
+
+    public func resolve(
+        _ host: DomainName,
+        port: UInt16,
+        _ context: ResolveContext
+    ) async throws -> Resolution {
+        try await client.resolve(host, context)
+    }
+}
+
+struct DNSPodFormat: ServiceFormat {
+    let id: String?
+    let token: String?
+    let clientAddress: IPAddress?
+
+    var name: String { "DNSPod HTTPDNS" }
+
+    func questions(
+        _ host: DomainName,
+        _ families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> [ServiceQuestion] {
+        var target = "/d?dn=\(host)&ttl=1"
+        if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
+        if let id { target += "&id=\(id.asQueryValue)" }
+        if let token { target += "&token=\(token.asQueryValue)" }
+        return [ServiceQuestion(target: target)]
+    }
+
+    func answer(
+        _ response: FullResponse,
+        _ host: DomainName,
+        _ question: ServiceQuestion
+    ) throws(ResolverError.Reason) -> ServiceAnswer {
+        try response.checkIsSuccess()
+        guard var text = response.text else { throw .malformed("it is not text") }
+        while let last = text.last, last.isNewline || last == " " { text.removeLast() }
+        var answer = ServiceAnswer()
+        guard !text.isEmpty else { return answer }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw .malformed("it has more than one comma") }
+        if parts.count == 2 {
+            guard let seconds = UInt32(parts[1]), parts[1].first != "+" else {
+                throw .malformed("what follows the comma is not a number of seconds")
+            }
+            answer.bound(Int64(seconds))
+        }
+        for (number, part) in parts[0].split(separator: ";", omittingEmptySubsequences: false).enumerated() {
+            guard let address = IPAddress(String(part)), address.zone == nil else {
+                throw .malformed("address \(number + 1) is none")
+            }
+            answer.addresses.append(address)
+        }
+        return answer
+    }
+}

@@ -1,0 +1,83 @@
+internal import DirectHTTP
+internal import DirectIO
+internal import DirectJSON
+
+/// A part of a JSON answer that knows where it stands, so that errors can say what is wrong with what.
+struct JSONPart: Sendable {
+    let value: JSONValue
+    /// Such as `data.answers[0].v4.ttl`.
+    let path: String
+
+    init(_ body: [UInt8]) throws(ResolverError.Reason) {
+        do throws(JSONFault) {
+            self.init(try JSONReader.read(body), path: "")
+        } catch {
+            throw .malformed("it is not JSON: \(error)")
+        }
+    }
+
+    private init(_ value: JSONValue, path: String) {
+        self.value = value
+        self.path = path
+    }
+
+    /// A member that has to be there.
+    func member(_ name: String) throws(ResolverError.Reason) -> JSONPart {
+        guard let part = try optional(name) else { throw .malformed("\(child(name)) is missing") }
+        return part
+    }
+
+    /// A member that may be missing, or `null`.
+    func optional(_ name: String) throws(ResolverError.Reason) -> JSONPart? {
+        guard case .object(let members) = value.content else { throw isNot("an object") }
+        guard let member = members.first(where: { $0.name == name }), member.value.content != .null else {
+            return nil
+        }
+        return JSONPart(member.value, path: child(name))
+    }
+
+    func elements() throws(ResolverError.Reason) -> [JSONPart] {
+        guard case .list(let elements) = value.content else { throw isNot("a list") }
+        return elements.enumerated().map { JSONPart($0.element, path: "\(path)[\($0.offset)]") }
+    }
+
+    func text() throws(ResolverError.Reason) -> String {
+        guard case .text(let text) = value.content else { throw isNot("a text") }
+        return text
+    }
+
+    func flag() throws(ResolverError.Reason) -> Bool {
+        guard case .flag(let flag) = value.content else { throw isNot("true or false") }
+        return flag
+    }
+
+    func integer(in range: ClosedRange<Int64>) throws(ResolverError.Reason) -> Int64 {
+        guard case .number(let text) = value.content else { throw isNot("a number") }
+        guard let number = Int64(text), range.contains(number) else {
+            throw .malformed("\(path) is not a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func address() throws(ResolverError.Reason) -> IPAddress {
+        guard let address = IPAddress(try text()), address.zone == nil else {
+            throw .malformed("\(path) is not an address")
+        }
+        return address
+    }
+
+    func domainName() throws(ResolverError.Reason) -> DomainName {
+        let text = try text()
+        do throws(HostFault) {
+            return try DomainName(text.hasSuffix(".") ? String(text.dropLast()) : text)
+        } catch {
+            throw .malformed("\(path) is not a name: \(error)")
+        }
+    }
+
+    private func child(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+    private func isNot(_ kind: String) -> ResolverError.Reason {
+        .malformed("\(path.isEmpty ? "it" : path) is not \(kind) but \(value.kind)")
+    }
+}

@@ -1,0 +1,171 @@
+internal import DirectHTTP
+internal import DirectIO
+
+/// Asks the servers of a service, one after the other until one gives an answer.
+///
+/// It has a client of its own, which knows the servers by address only: whatever a server says, a redirect for
+/// instance, no name is looked up on the way.
+final class ServiceClient: Sendable {
+    private let format: any ServiceFormat
+    private let servers: ServiceServers
+    private let settings: ServiceSettings
+    private let client: HTTPClient
+    private let rotation: Locked<ServerRotation>
+
+    init(_ format: any ServiceFormat, _ servers: ServiceServers, _ settings: ServiceSettings) {
+        self.format = format
+        self.servers = servers
+        self.settings = settings
+        client = HTTPClient {
+            $0.tls = settings.tls
+            $0.resolver = NoResolver()
+            $0.loop = settings.loop
+            $0.idleTimeout = .seconds(30)
+            $0.maximumIdleConnections = 16
+            $0.maximumBufferedBody = Self.largestBody
+            $0.headers = ["User-Agent": "direct-http/0.1"]
+        }
+        rotation = Locked(
+            ServerRotation(
+                count: servers.endpoints.count,
+                badTime: settings.badServerTime.clampedNanoseconds
+            )
+        )
+    }
+
+    var name: String { format.name }
+
+    /// The addresses of a name: whether they exist is one server's word, and only failures lead on to the next.
+    func resolve(_ host: DomainName, _ context: ResolveContext) async throws -> Resolution {
+        guard !servers.endpoints.isEmpty else {
+            throw ResolverError(name, .refused("there is no server to ask"))
+        }
+        var failures: [ResolverError] = []
+        let order = rotation.withLock { $0.order(at: .now) }
+        for index in order.prefix(max(1, settings.maximumAttempts)) {
+            if Instant.now >= context.deadline { break }
+            do {
+                let answer = try await ask(servers.endpoints[index], host, context)
+                rotation.withLock { $0.noteSuccess(of: index) }
+                return answer
+            } catch let reason as ResolverError.Reason {
+                failures.append(ResolverError(name, reason, server: servers.endpoints[index]))
+                if reason.isFinal {
+                    rotation.withLock { $0.noteSuccess(of: index) }
+                    break
+                }
+                rotation.withLock { $0.noteFailure(of: index, at: .now) }
+            }
+        }
+        guard var last = failures.popLast() else {
+            throw ResolverError(name, .timedOut(after: .zero))
+        }
+        last.earlier = failures
+        throw last
+    }
+
+    /// Throws a `ResolverError.Reason`, or a `CancellationError`.
+    private func ask(
+        _ server: Endpoint,
+        _ host: DomainName,
+        _ context: ResolveContext
+    ) async throws -> Resolution {
+        let questions = try format.questions(host, settings.families, at: .now)
+        let limit = min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
+        let answers = await withTaskGroup(of: (Int, Result<ServiceAnswer, any Error>).self) { group in
+            for (number, question) in questions.enumerated() {
+                group.addTask {
+                    do {
+                        return (number, .success(try await self.send(question, server, host, limit)))
+                    } catch {
+                        return (number, .failure(error))
+                    }
+                }
+            }
+            var answers: [(Int, Result<ServiceAnswer, any Error>)] = []
+            for await answer in group { answers.append(answer) }
+            return answers.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+        return try merge(answers)
+    }
+
+    private func send(
+        _ question: ServiceQuestion,
+        _ server: Endpoint,
+        _ host: DomainName,
+        _ limit: Duration
+    ) async throws -> ServiceAnswer {
+        var request = Request(
+            question.method,
+            try servers.url(question.target, at: server),
+            headers: question.headers,
+            body: question.body.map { .bytes($0) } ?? .none
+        )
+        request.addresses = [server]
+        request.timeouts = Timeouts(total: limit)
+        let response: FullResponse
+        do {
+            response = try await client.fetch(request)
+        } catch let error as HTTPError {
+            throw ResolverError.Reason.request(error)
+        }
+        return try format.answer(response, host, question)
+    }
+
+    /// One family's failure does not spoil the other one's addresses; without any it is the answer, for then
+    /// nobody can say that there is none.
+    private func merge(_ answers: [Result<ServiceAnswer, any Error>]) throws -> Resolution {
+        var addresses: [IPAddress] = []
+        var seconds: Int64?
+        var canonicalName: DomainName?
+        var failure: (any Error)?
+        var isNoSuchName = false
+        for answer in answers {
+            switch answer {
+            case .failure(let error):
+                if error is CancellationError { throw error }
+                failure = failure ?? error
+            case .success(let answer):
+                let wanted = answer.addresses.filter { settings.families.contains($0.family) }
+                if !wanted.isEmpty, let time = answer.seconds { seconds = min(seconds ?? time, time) }
+                for address in wanted where !addresses.contains(address) { addresses.append(address) }
+                canonicalName = canonicalName ?? answer.canonicalName
+                if answer.isNoSuchName { isNoSuchName = true }
+            }
+        }
+        guard !addresses.isEmpty else {
+            throw failure ?? (isNoSuchName ? ResolverError.Reason.noSuchName : .noAddresses)
+        }
+        return Resolution(
+            addresses.map { Endpoint($0) },
+            timeToLive: seconds.map { .seconds($0) },
+            source: .resolver(name),
+            canonicalName: canonicalName
+        )
+    }
+
+    private static let largestBody = 256 * 1024
+}
+
+/// Where a client must not ask for names.
+private struct NoResolver: Resolver {
+    var name: String { "no resolver" }
+
+    func resolve(
+        _ host: DomainName,
+        port: UInt16,
+        _ context: ResolveContext
+    ) async throws -> Resolution {
+        throw ResolverError(name, .refused("a resolver must not resolve by itself"))
+    }
+}
+
+extension ResolverError.Reason {
+    /// Whether another server would say the same.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .noSuchName, .noAddresses: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import CDirectOpenSSL
+
+/// What is wrong with a chain of certificates, all of it.
+package struct ChainJudgement: Sendable {
+    /// One fault: OpenSSL's `X509_V_ERR_…` number, or that of a rule of ours.
+    package struct Fault: Hashable, Sendable {
+        package let code: Int
+        /// OpenSSL's words, or the rule's.
+        package let reason: String
+        /// How far from the server's own certificate.
+        package let depth: Int
+    }
+
+    /// The subject of the root that vouches for the chain; nil where none does.
+    package let anchor: NameText?
+    /// Empty where a client would trust the chain.
+    package let faults: [Fault]
+    /// The certificate at the end of what was sent and found to belong together, where no root followed.
+    package let top: ServedCertificate?
+
+    package var isTrusted: Bool { faults.isEmpty }
+
+    init(anchor: NameText?, faults: [Fault]) {
+        self.anchor = anchor
+        self.faults = faults
+        top = nil
+    }
+
+    /// Borrows the pointers.
+    init(leaf: OpaquePointer, sent: OpaquePointer, context: SurveyContext, time: Int?) {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let check = X509_STORE_CTX_new() else {
+            self.init(anchor: nil, faults: [Fault(code: -1, reason: "no memory", depth: 0)])
+            return
+        }
+        defer { X509_STORE_CTX_free(check) }
+        // First as the client does it, with its search for other paths: what it accepts has no fault.
+        guard Self.prepare(check, leaf, sent, context, time) else {
+            self.init(anchor: nil, faults: [Fault(code: -1, reason: ErrorQueue.drainedReason(), depth: 0)])
+            return
+        }
+        // The name is no part of this: `ServedChain.match` looks at it.
+        let rejection = ChainCheck(check, rules: context.rules, identity: .nobody).run()
+        guard let rejection else {
+            self.init(
+                anchor: Self.last(X509_STORE_CTX_get0_chain(check)).map(NameText.init(subjectOf:)),
+                faults: []
+            )
+            return
+        }
+        self.init(recording: rejection, leaf, sent, context, time)
+    }
+
+    /// Once more, and this time nothing ends it.
+    private init(
+        recording rejection: Rejection,
+        _ leaf: OpaquePointer,
+        _ sent: OpaquePointer,
+        _ context: SurveyContext,
+        _ time: Int?
+    ) {
+        let recorder = FaultRecorder()
+        var end: OpaquePointer?
+        var anchor: NameText?
+        var top: ServedCertificate?
+        if let check = X509_STORE_CTX_new() {
+            defer { X509_STORE_CTX_free(check) }
+            if Self.prepare(check, leaf, sent, context, time) {
+                X509_STORE_CTX_set_ex_data(check, 0, Unmanaged.passUnretained(recorder).toOpaque())
+                X509_STORE_CTX_set_verify_cb(check, recordFault)
+                _ = withExtendedLifetime(recorder) { X509_verify_cert(check) }
+                end = Self.last(X509_STORE_CTX_get0_chain(check))
+                if recorder.faults.contains(where: { endsOpen.contains(Int32($0.code)) }) {
+                    top = end.map { ServedCertificate($0) }
+                } else {
+                    anchor = end.map(NameText.init(subjectOf:))
+                }
+            }
+        }
+        var faults = recorder.faults
+        if faults.isEmpty { faults = [rejection.fault] }
+        self.faults = faults
+        self.anchor = anchor
+        self.top = top
+    }
+
+    private static func prepare(
+        _ check: OpaquePointer,
+        _ leaf: OpaquePointer,
+        _ sent: OpaquePointer,
+        _ context: SurveyContext,
+        _ time: Int?
+    ) -> Bool {
+        guard X509_STORE_CTX_init(check, context.store, leaf, sent) == 1 else { return false }
+        let parameters = X509_STORE_CTX_get0_param(check)
+        X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context.raw))
+        X509_STORE_CTX_set_default(check, "ssl_server")
+        if context.rules == .publicWeb {
+            X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT))
+        }
+        if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
+        return true
+    }
+
+    private static func last(_ chain: OpaquePointer?) -> OpaquePointer? {
+        guard let chain else { return nil }
+        return OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1).map { OpaquePointer($0) }
+    }
+}
+
+/// Faults after which no trusted root follows.
+private let endsOpen = [
+    X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+    X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
+    X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_CHAIN_TOO_LONG,
+]
+
+/// Collects what the callback is told.
+private final class FaultRecorder {
+    var faults: [ChainJudgement.Fault] = []
+
+    func note(_ check: OpaquePointer) {
+        let code = X509_STORE_CTX_get_error(check)
+        let fault = ChainJudgement.Fault(
+            code: Int(code),
+            reason: String(cString: X509_verify_cert_error_string(Int(code))),
+            depth: Int(X509_STORE_CTX_get_error_depth(check))
+        )
+        // OpenSSL may say one thing twice; a hostile chain must not say it a million times.
+        if faults.count < 32, !faults.contains(fault) { faults.append(fault) }
+    }
+}
+
+private let recordFault: @convention(c) (Int32, OpaquePointer?) -> Int32 = { isGood, check in
+    guard isGood == 0, let check, let recorder = X509_STORE_CTX_get_ex_data(check, 0) else { return 1 }
+    Unmanaged<FaultRecorder>.fromOpaque(recorder)._withUnsafeGuaranteedRef { $0.note(check) }
+    return 1
+}
+
+extension Rejection {
+    fileprivate var fault: ChainJudgement.Fault {
+        guard case .certificateRejected(let fault) = error else {
+            return ChainJudgement.Fault(code: -1, reason: "\(error)", depth: 0)
+        }
+        return ChainJudgement.Fault(code: fault.code, reason: fault.reason, depth: fault.depth)
+    }
+}

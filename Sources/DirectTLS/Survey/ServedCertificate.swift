@@ -1,0 +1,155 @@
+internal import CDirectOpenSSL
+
+/// A certificate as a server showed it, with what a report about it needs.
+package struct ServedCertificate: Sendable {
+    package let summary: CertificateSummary
+    package let subject: NameText
+    package let issuer: NameText
+    package let key: KeyText
+    /// The signature's algorithm, such as `ecdsa-with-SHA256`.
+    package let signature: String
+    /// Where the issuer's certificate is said to be (RFC 5280, section 4.2.2.1).
+    package let issuerURLs: [String]
+    /// Subject and issuer are the same name.
+    package let isSelfIssued: Bool
+    /// How many signed timestamps of Certificate Transparency logs are in it.
+    package let timestamps: Int
+
+    /// Borrows the pointer.
+    init(_ certificate: OpaquePointer) {
+        let reader = CertificateReader(certificate)
+        summary = CertificateSummary(certificate)
+        subject = NameText(subjectOf: certificate)
+        issuer = NameText(issuerOf: certificate)
+        key = KeyText(of: certificate)
+        signature = reader.signatureAlgorithm
+        issuerURLs = reader.issuerURLs(atMost: 4)
+        isSelfIssued =
+            X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
+        timestamps = reader.timestampCount
+    }
+
+    /// The certificate in PEM (RFC 7468).
+    package var pem: String {
+        let text = base64(summary.der)
+        var lines = ["-----BEGIN CERTIFICATE-----"]
+        var rest = Substring(text)
+        while !rest.isEmpty {
+            lines.append(String(rest.prefix(64)))
+            rest = rest.dropFirst(64)
+        }
+        return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+    }
+}
+
+/// A distinguished name as text: whole, and the part that people call it by.
+package struct NameText: Hashable, Sendable {
+    /// RFC 2253.
+    package let full: String
+    /// The last common name, else the last organisation, else all.
+    package let short: String
+
+    init(subjectOf certificate: OpaquePointer) {
+        self.init(X509_get_subject_name(certificate), CertificateReader(certificate).subject)
+    }
+
+    init(issuerOf certificate: OpaquePointer) {
+        self.init(X509_get_issuer_name(certificate), CertificateReader(certificate).issuer)
+    }
+
+    private init(_ name: OpaquePointer?, _ full: String) {
+        self.full = full
+        short =
+            [NID_commonName, NID_organizationalUnitName, NID_organizationName].lazy
+            .compactMap { Self.last($0, in: name) }.first ?? full
+    }
+
+    private static func last(_ kind: Int32, in name: OpaquePointer?) -> String? {
+        guard let name else { return nil }
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        var last: Int32 = -1
+        var next = X509_NAME_get_index_by_NID(name, kind, -1)
+        while next >= 0 {
+            last = next
+            next = X509_NAME_get_index_by_NID(name, kind, last)
+        }
+        guard last >= 0, let entry = X509_NAME_get_entry(name, last) else { return nil }
+        var text: UnsafeMutablePointer<UInt8>?
+        let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
+        guard count > 0, let text else { return nil }
+        defer { CRYPTO_free(text, nil, 0) }
+        return String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+    }
+}
+
+/// What kind of key a certificate has.
+package struct KeyText: Hashable, Sendable {
+    /// `EC`, `RSA`, `ED25519`, or whatever OpenSSL calls it.
+    package let type: String
+    package let bits: Int
+    /// `P-256` and the like; nil for other kinds of keys.
+    package let curve: String?
+
+    init(of certificate: OpaquePointer) {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let key = X509_get0_pubkey(certificate) else {
+            (type, bits, curve) = ("unknown", 0, nil)
+            return
+        }
+        type = EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "unknown"
+        bits = Int(EVP_PKEY_get_bits(key))
+        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
+            curve = nil
+            return
+        }
+        var name = [CChar](repeating: 0, count: 64)
+        var count = 0
+        guard EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else {
+            curve = nil
+            return
+        }
+        curve =
+            EC_curve_nid2nist(OBJ_txt2nid(name)).map { String(cString: $0) }
+            ?? String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension CertificateReader {
+    fileprivate var signatureAlgorithm: String {
+        let number = X509_get_signature_nid(raw)
+        guard number != NID_undef, let name = OBJ_nid2ln(number) else { return "unknown" }
+        return String(cString: name)
+    }
+
+    fileprivate func issuerURLs(atMost limit: Int) -> [String] {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let list = X509_get_ext_d2i(raw, NID_info_access, nil, nil) else { return [] }
+        let stack = OpaquePointer(list)
+        defer { AUTHORITY_INFO_ACCESS_free(stack) }
+        var urls: [String] = []
+        for index in 0..<max(0, OPENSSL_sk_num(stack)) where urls.count < limit {
+            guard let entry = OPENSSL_sk_value(stack, index) else { continue }
+            let access = entry.assumingMemoryBound(to: ACCESS_DESCRIPTION.self).pointee
+            guard OBJ_obj2nid(access.method) == NID_ad_ca_issuers else { continue }
+            var kind: Int32 = 0
+            guard let value = GENERAL_NAME_get0_value(access.location, &kind), kind == GEN_URI else {
+                continue
+            }
+            let text = bytes(of: UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
+            urls.append(String(decoding: text, as: UTF8.self))
+        }
+        return urls
+    }
+
+    fileprivate var timestampCount: Int {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let list = X509_get_ext_d2i(raw, NID_ct_precert_scts, nil, nil) else { return 0 }
+        let stack = OpaquePointer(list)
+        defer { SCT_LIST_free(stack) }
+        return Int(max(0, OPENSSL_sk_num(stack)))
+    }
+}

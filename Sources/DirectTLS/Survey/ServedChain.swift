@@ -1,0 +1,94 @@
+internal import CDirectOpenSSL
+
+/// The certificates a server showed, kept to be judged once the handshake is over.
+///
+/// The OpenSSL objects are only counted and read: any thread may use this.
+package final class ServedChain: @unchecked Sendable {
+    private let context: SurveyContext
+    /// An OpenSSL stack with references of its own. Owned, never empty.
+    private let stack: OpaquePointer
+    /// Tells this chain from any other: the SHA-256 hash of all certificates in their order.
+    package let fingerprint: [UInt8]
+
+    /// Copies the borrowed stack.
+    init?(_ borrowed: OpaquePointer?, context: SurveyContext) {
+        guard let borrowed, OPENSSL_sk_num(borrowed) > 0, let stack = X509_chain_up_ref(borrowed) else {
+            return nil
+        }
+        self.context = context
+        self.stack = stack
+        fingerprint = Self.fingerprint(of: stack)
+    }
+
+    /// The same from DER, for tests and for chains that came some other way.
+    package convenience init?(der chain: [[UInt8]], context: SurveyContext) {
+        guard let lists = try? chain.map({ try CertificateList(der: $0) }), let stack = OPENSSL_sk_new_null()
+        else { return nil }
+        // The stack borrows the certificates only until it has been copied.
+        defer { OPENSSL_sk_free(stack) }
+        defer { withExtendedLifetime(lists) {} }
+        for list in lists { list.first.map { _ = OPENSSL_sk_push(stack, UnsafeRawPointer($0)) } }
+        self.init(stack, context: context)
+    }
+
+    deinit {
+        for index in 0..<OPENSSL_sk_num(stack) { X509_free(OpaquePointer(OPENSSL_sk_value(stack, index))) }
+        OPENSSL_sk_free(stack)
+    }
+
+    package var count: Int { Int(OPENSSL_sk_num(stack)) }
+
+    /// The certificates as values, the server's own first, so many at most. Copied at each call.
+    package func certificates(atMost limit: Int) -> [ServedCertificate] {
+        (0..<min(OPENSSL_sk_num(stack), Int32(clamping: limit))).compactMap { index in
+            OPENSSL_sk_value(stack, index).map { ServedCertificate(OpaquePointer($0)) }
+        }
+    }
+
+    /// Whether each certificate was signed, by what it says, by the next one.
+    package var isInOrder: Bool {
+        (1..<max(1, OPENSSL_sk_num(stack))).allSatisfy { index in
+            let (lower, upper) = (OPENSSL_sk_value(stack, index - 1), OPENSSL_sk_value(stack, index))
+            guard let lower, let upper else { return false }
+            return X509_check_issued(OpaquePointer(upper), OpaquePointer(lower)) == X509_V_OK
+        }
+    }
+
+    /// The name of the certificate that proves this identity, or nil where it does not.
+    package func match(_ identity: ServerIdentity) -> String? {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        guard let leaf else { return nil }
+        switch identity.kind {
+        case .address:
+            return X509_check_ip_asc(leaf, identity.text, nameCheckFlags) == 1 ? identity.text : nil
+        case .name:
+            var name: UnsafeMutablePointer<CChar>?
+            guard X509_check_host(leaf, identity.text, 0, nameCheckFlags, &name) == 1 else { return nil }
+            defer { CRYPTO_free(name, nil, 0) }
+            return name.map { String(cString: $0) } ?? identity.text
+        }
+    }
+
+    /// Judges the chain as the client would, and where it would refuse, finds every fault.
+    package func judged(at time: Int? = nil) -> ChainJudgement {
+        guard let leaf else { return ChainJudgement(anchor: nil, faults: []) }
+        return ChainJudgement(leaf: leaf, sent: stack, context: context, time: time)
+    }
+
+    private var leaf: OpaquePointer? {
+        OPENSSL_sk_value(stack, 0).map { OpaquePointer($0) }
+    }
+
+    private static func fingerprint(of stack: OpaquePointer) -> [UInt8] {
+        let count = OPENSSL_sk_num(stack)
+        var hashes: [UInt8] = []
+        for index in 0..<count {
+            guard let certificate = OPENSSL_sk_value(stack, index) else { continue }
+            let hash = sha256(CertificateReader(OpaquePointer(certificate)).der)
+            if count == 1 { return hash }
+            hashes += hash
+        }
+        return sha256(hashes)
+    }
+}

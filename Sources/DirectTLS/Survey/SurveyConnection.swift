@@ -1,0 +1,162 @@
+internal import CDirectOpenSSL
+
+/// A TLS connection that accepts any certificate and says what it was shown.
+///
+/// For looking at servers, never for secrets: whoever sends something here has judged the certificates himself.
+/// One owner at a time, like `TLSConnection`; nothing here waits.
+package final class SurveyConnection: @unchecked Sendable {
+    private let context: SurveyContext
+    /// Owned: freed in `deinit`, before the state that its BIO points to.
+    private let ssl: OpaquePointer
+    private let transport: UnsafeMutablePointer<TransportState>
+    /// Set from OpenSSL's callback, within `handshake`.
+    var wasAskedForCertificate = false
+    private var isOpen = false
+
+    /// Prepares a connection; nothing is sent yet. The transport must outlive it.
+    ///
+    /// - Parameters:
+    ///   - serverName: The name to send as SNI, or nil to send none. Never an address.
+    ///   - offersHTTP: Whether to offer `http/1.1` by ALPN.
+    package init(
+        context: SurveyContext,
+        serverName: String?,
+        offersHTTP: Bool,
+        transport: TLSTransport
+    ) throws(TLSError) {
+        ErrorQueue.clear()
+        guard let ssl = SSL_new(context.raw) else { throw .badSettings(ErrorQueue.drainedReason()) }
+        self.context = context
+        self.ssl = ssl
+        self.transport = .allocate(capacity: 1)
+        self.transport.initialize(to: TransportState(transport: transport))
+        guard let bio = makeTransportBIO(self.transport) else {
+            throw .badSettings(ErrorQueue.drainedReason())
+        }
+        // One BIO for both directions takes one reference: the `SSL` now owns ours.
+        SSL_set_bio(ssl, bio, bio)
+        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        if let serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
+            throw .badIdentity("cannot be sent: \(printable(serverName))")
+        }
+        // Zero is success here, unlike everywhere else.
+        if offersHTTP, SSL_set_alpn_protos(ssl, offeredProtocols, UInt32(offeredProtocols.count)) != 0 {
+            throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
+        }
+        // Servers that have one then send an OCSP staple (RFC 6066, section 8).
+        SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
+        SSL_set_connect_state(ssl)
+    }
+
+    deinit {
+        SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
+        SSL_free(ssl)
+        transport.deinitialize(count: 1)
+        transport.deallocate()
+    }
+
+    /// Continues the handshake. `.done` says nothing about the certificate.
+    package func handshake() -> HandshakeStep {
+        ErrorQueue.clear()
+        let result = SSL_do_handshake(ssl)
+        guard result != 1 else {
+            isOpen = true
+            return .done
+        }
+        return switch Stop(of: ssl, result, transport, rejection: nil) {
+        case .wantsRead: .wantsRead
+        case .wantsWrite: .wantsWrite
+        case .closeNotify: .failed(.alertReceived(number: 0, name: alertName(0)))
+        case .truncated: .failed(.truncated)
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    /// Reads what has arrived, at most one record.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
+        guard isOpen, buffer.count > 0 else { return .failed(.notOpen) }
+        var count = 0
+        ErrorQueue.clear()
+        let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+        if result == 1 { return .bytes(count) }
+        return switch Stop(of: ssl, result, transport, rejection: nil) {
+        case .wantsRead: .wantsRead
+        case .wantsWrite: .wantsWrite
+        case .closeNotify: .closeNotify
+        case .truncated: .truncated
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    /// Sends some of the bytes; after a wait the same bytes again.
+    package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
+        guard isOpen, bytes.count > 0 else { return .failed(.notOpen) }
+        var count = 0
+        ErrorQueue.clear()
+        let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
+        if result == 1 { return .bytes(count) }
+        return switch Stop(of: ssl, result, transport, rejection: nil) {
+        case .wantsRead: .wantsRead
+        case .wantsWrite: .wantsWrite
+        case .closeNotify, .truncated: .failed(.truncated)
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    /// Tells the server that nothing more will come, if the transport takes it at once.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        ErrorQueue.clear()
+        _ = SSL_shutdown(ssl)
+        ErrorQueue.clear()
+    }
+
+    /// What was agreed on; only after the handshake.
+    package var facts: SurveyFacts {
+        SurveyFacts(
+            version: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
+            cipher: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
+            group: groupName,
+            alpn: chosenProtocol,
+            hasStaple: hasStaple,
+            asksForCertificate: wasAskedForCertificate
+        )
+    }
+
+    /// The certificates that were shown, the server's own first; nil where there are none.
+    package var served: ServedChain? {
+        ServedChain(SSL_get_peer_cert_chain(ssl), context: context)
+    }
+
+    private var hasStaple: Bool {
+        // Borrowed: the bytes stay OpenSSL's.
+        var bytes: UnsafeMutablePointer<UInt8>?
+        return SSL_ctrl(ssl, SSL_CTRL_GET_TLSEXT_STATUS_REQ_OCSP_RESP, 0, &bytes) > 0
+    }
+
+    private var groupName: String? {
+        let number = direct_SSL_get_negotiated_group(ssl)
+        guard number != NID_undef, let name = OBJ_nid2sn(number) else { return nil }
+        return String(cString: name)
+    }
+
+    private var chosenProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &bytes, &count)
+        guard let bytes, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+}
+
+/// What was agreed on in a handshake that only looked.
+package struct SurveyFacts: Hashable, Sendable {
+    /// As OpenSSL writes it, `TLSv1.3`.
+    package let version: String
+    package let cipher: String
+    package let group: String?
+    package let alpn: String?
+    package let hasStaple: Bool
+    package let asksForCertificate: Bool
+}

@@ -1,0 +1,74 @@
+internal import CDirectOpenSSL
+
+/// What handshakes that only look share: an `SSL_CTX` that lets every certificate pass, and apart from it the
+/// roots to judge the certificates by afterwards.
+///
+/// Nothing in here can reach a client: clients are made of `TLSContext`, which this is not, and a `SurveyConnection`
+/// promises nothing about who the server is. Immutable once made: any thread may use it.
+package final class SurveyContext: @unchecked Sendable {
+    /// Owned, both.
+    let raw: OpaquePointer
+    let store: OpaquePointer
+    let rules: CertificateRules
+
+    /// Reads files and may parse a bundle of certificates: not for an event loop.
+    package init(
+        roots: TrustRoots = .system,
+        versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
+        rules: CertificateRules = .widelyKept
+    ) throws(TLSError) {
+        OpenSSLLibrary.start()
+        ErrorQueue.clear()
+        store = try TrustStore.make(roots)
+        guard let raw = SSL_CTX_new(TLS_client_method()) else {
+            X509_STORE_free(store)
+            throw .badSettings(ErrorQueue.drainedReason())
+        }
+        self.raw = raw
+        self.rules = rules
+        let lowest = Int32(versions.lowerBound.rawValue), highest = Int32(versions.upperBound.rawValue)
+        guard direct_SSL_CTX_set_version_range(raw, lowest, highest) == 1 else {
+            throw .badSettings("\(versions): \(ErrorQueue.drainedReason())")
+        }
+        let options = direct_SSL_OP_NO_RENEGOTIATION() | direct_SSL_OP_NO_COMPRESSION()
+        SSL_CTX_set_options(raw, options | direct_SSL_OP_NO_TICKET())
+        direct_SSL_CTX_set_session_cache_mode(raw, Int(SSL_SESS_CACHE_OFF))
+        direct_SSL_CTX_set_mode(raw, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
+        direct_SSL_CTX_set_read_ahead(raw, 1)
+        // The same ClientHello as the client's, so that servers answer alike.
+        SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))
+        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, Self.mostCertificateBytes, nil)
+        SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(raw, letPass, nil)
+        SSL_CTX_set_client_cert_cb(raw, noteCertificateRequest)
+    }
+
+    deinit {
+        SSL_CTX_free(raw)
+        X509_STORE_free(store)
+    }
+
+    /// A chain of 1 MiB is still looked at; there must be some end to it.
+    private static let mostCertificateBytes = 1280 * 1024
+}
+
+/// OpenSSL's callback in place of its verification. The judgement comes later, and cannot end the handshake.
+private let letPass: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
+    X509_STORE_CTX_set_error(check, X509_V_OK)
+    return 1
+}
+
+/// OpenSSL's callback when the server asks who we are: nobody, but the question is worth knowing.
+private let noteCertificateRequest:
+    @convention(c) (
+        OpaquePointer?,
+        UnsafeMutablePointer<OpaquePointer?>?,
+        UnsafeMutablePointer<OpaquePointer?>?
+    ) -> Int32 = { ssl, _, _ in
+        SSL_get_ex_data(ssl, 0).map { pointer in
+            Unmanaged<SurveyConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
+                $0.wasAskedForCertificate = true
+            }
+        }
+        return 0
+    }

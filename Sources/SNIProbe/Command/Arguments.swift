@@ -1,0 +1,67 @@
+/// The words of the command line, sorted into options and targets by the one table of options.
+struct Arguments {
+    private(set) var options: [(option: CommandOption, value: String)] = []
+    private(set) var words: [String] = []
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                words += rest
+                return
+            }
+            if word.hasPrefix("--") {
+                try takeLong(word, &rest)
+            } else if word.hasPrefix("-"), word != "-" {
+                try takeShort(word, &rest)
+            } else {
+                words.append(word)
+            }
+        }
+    }
+
+    private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        let name = String(word.dropFirst(2).prefix { $0 != "=" })
+        let inline = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
+        let table = CommandOption.all + [CommandOption.generate]
+        guard let option = table.first(where: { $0.long == name }) else { throw UnknownOption(word).error }
+        if option.takesValue {
+            guard let value = inline ?? rest.popFirst() else {
+                throw UsageError("--\(name) needs a value: --\(name) \(option.value ?? "VALUE")")
+            }
+            options.append((option, value))
+        } else {
+            guard inline == nil else { throw Self.unwanted(option, inline ?? "") }
+            options.append((option, ""))
+        }
+    }
+
+    /// One letter, or several in a row, the last of which may have its value behind it.
+    private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        // `-servername` and the like mean one thing, not ten letters.
+        if let known = UnknownOption.neighbour(word) { throw known }
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+            guard let option = CommandOption.all.first(where: { $0.short == letter }) else {
+                throw UnknownOption(word.count == 2 ? word : "-\(letter)").error
+            }
+            guard option.takesValue else {
+                options.append((option, ""))
+                continue
+            }
+            let value =
+                letters.isEmpty
+                ? rest.popFirst() : String(letters.first == "=" ? letters.dropFirst() : letters)
+            guard let value else {
+                throw UsageError("-\(letter) needs a value: -\(letter) \(option.value ?? "")")
+            }
+            options.append((option, value))
+            return
+        }
+    }
+
+    private static func unwanted(_ option: CommandOption, _ value: String) -> UsageError {
+        let hint = option.key == .json ? "JSON goes to standard output: sni-probe --json … > \(value)" : nil
+        return UsageError("--\(option.long) takes no value", hint: hint)
+    }
+}

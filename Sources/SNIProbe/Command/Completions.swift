@@ -1,0 +1,97 @@
+/// Completions for shells, made of the table of options.
+enum Completions {
+    private static let options = CommandOption.all
+
+    static var bash: String {
+        let names = options.flatMap { ($0.short.map { ["-\($0)"] } ?? []) + ["--\($0.long)"] }
+        var cases = ""
+        for option in options where option.takesValue {
+            let pattern = (option.short.map { "-\($0)|" } ?? "") + "--\(option.long)"
+            cases += "        \(pattern)) \(bashAnswer(option)); return ;;\n"
+        }
+        return """
+            # bash completion for sni-probe; made by `sni-probe --generate bash`
+            _sni_probe() {
+                local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+                case $previous in
+            \(cases)    esac
+                [[ $current == -* ]] && COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- "$current"))
+            }
+            complete -o default -F _sni_probe sni-probe
+
+            """
+    }
+
+    private static func bashAnswer(_ option: CommandOption) -> String {
+        switch option.completion {
+        case .nothing: "COMPREPLY=()"
+        case .file: "COMPREPLY=($(compgen -f -- \"$current\"))"
+        case .words(let words):
+            "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
+        }
+    }
+
+    static var zsh: String {
+        let lines = options.map { option in
+            "    " + zshNames(option) + "'[\(escaped(summary(option)))]\(zshValue(option))'"
+        }
+        return """
+            #compdef sni-probe
+            # made by `sni-probe --generate zsh`
+            _arguments -s -S \\
+            \(lines.joined(separator: " \\\n")) \\
+                '*:target or @IP:_hosts'
+
+            """
+    }
+
+    private static func zshNames(_ option: CommandOption) -> String {
+        let equals = option.takesValue ? "=" : ""
+        let plus = option.takesValue ? "+" : ""
+        let star = option.manual.contains("May repeat") ? "\\*" : ""
+        guard let short = option.short else { return "\(star)--\(option.long)\(equals)" }
+        let exclusion = star.isEmpty ? "'(-\(short) --\(option.long))'" : star
+        return "\(exclusion){-\(short)\(plus),--\(option.long)\(equals)}"
+    }
+
+    private static func zshValue(_ option: CommandOption) -> String {
+        guard let value = option.value else { return "" }
+        switch option.completion {
+        case .nothing: return ":\(value): "
+        case .file: return ":\(value):_files"
+        case .words(let words): return ":\(value):(\(words.joined(separator: " ")))"
+        }
+    }
+
+    static var fish: String {
+        var text =
+            "# fish completion for sni-probe; made by `sni-probe --generate fish`\ncomplete -c sni-probe -f\n"
+        for option in options {
+            text += "complete -c sni-probe"
+            if let short = option.short { text += " -s \(short)" }
+            text += " -l \(option.long)"
+            switch option.completion {
+            case .nothing: text += option.takesValue ? " -x" : ""
+            case .file: text += " -r -F"
+            case .words(let words): text += " -x -a '\(words.joined(separator: " "))'"
+            }
+            text += " -d '\(escaped(summary(option)))'\n"
+        }
+        return text
+    }
+
+    private static func summary(_ option: CommandOption) -> String { option.help.joined(separator: " ") }
+
+    /// Within single quotes, and within the brackets of zsh.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "'": result += "\u{2019}"
+            case "[", "]", ":": result += "\\\(character)"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

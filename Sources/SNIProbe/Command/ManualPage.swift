@@ -1,0 +1,147 @@
+/// The manual page, in the language of man(7).
+enum ManualPage {
+    static var text: String {
+        head + options + rest
+    }
+
+    private static var options: String {
+        var text = ".SH OPTIONS\n"
+        for group in CommandOption.Group.allCases {
+            text += ".SS \(group.rawValue.prefix(1).uppercased() + group.rawValue.dropFirst())\n"
+            for option in CommandOption.all where option.group == group {
+                let names =
+                    (option.short.map { "\\fB\\-\($0)\\fR, " } ?? "")
+                    + "\\fB\\-\\-\(escaped(option.long))\\fR"
+                let value = option.value.map { " \\fI\(escaped($0))\\fR" } ?? ""
+                text += ".TP\n\(names)\(value)\n\(escaped(option.manual))\n"
+            }
+        }
+        return text
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\\": result += "\\e"
+            case "-": result += "\\-"
+            // At the beginning of a line these are commands.
+            case "'" where result.isEmpty, "." where result.isEmpty: result += "\\&\(character)"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
+    private static let head = """
+        .\\" Made by `sni-probe --generate man`.
+        .TH SNI-PROBE 1 "" "sni-probe \(Version.text)" "direct-http"
+        .SH NAME
+        sni\\-probe \\- what an IP serves for a name, and what is wrong with it
+        .SH SYNOPSIS
+        .B sni\\-probe
+        [\\fIoptions\\fR] \\fITARGET\\fR... [\\fB@\\fIIP\\fR[,\\fIIP\\fR...]]...
+        .SH DESCRIPTION
+        Connects to the IPs you choose, sends the host's name (SNI), checks the certificate against it, and says what is
+        wrong and what to do about it.
+        A second handshake without the name, made at the same time, tells what the IP serves by default.
+        It connects to nothing that was not named: no revocation servers, no DNS when IPs are given.
+        .SH TARGETS
+        .TP
+        .B www.example.com
+        The handshake only, at port 443.
+        .TP
+        .B www.example.com:8443
+        Another port.
+        .TP
+        .B https://www.example.com/x
+        The handshake and an HTTP/1.1 request. Redirects are shown, not followed.
+        .TP
+        .B http://www.example.com/x
+        A request without TLS.
+        .TP
+        .B www.example.com@203.0.113.7,203.0.113.8
+        With IPs of its own.
+        .TP
+        .B www.example.com:443:203.0.113.7
+        The same as curl \\-\\-resolve writes it.
+        .TP
+        .B @203.0.113.7 @[2001:db8::7]:8443 @203.0.113.0/28
+        IPs for every TARGET that has none. Without any, the host is resolved and all its addresses are probed.
+
+        """
+
+    private static var rest: String {
+        """
+        .SH RESULTS
+        On a terminal one result alone is shown in full, several a line each with a summary.
+        Elsewhere each result is a line with tabs between its fields: state (ok, warn, FAIL), host, IP, port, SHA\\-256 of the
+        certificate, days left, milliseconds, text. The summary then goes to standard error.
+        .SS Faults
+        The identifiers of JSON and Prometheus output.
+        \(faults)
+        .SH EXIT STATUS
+        The code of the one reason, where all failed probes have the same.
+        \(exitCodes)
+        .PP
+        With \\-\\-format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+        .SH ENVIRONMENT
+        .TP
+        .B SSL_CERT_FILE, SSL_CERT_DIR
+        The roots to trust, instead of where the system keeps them.
+        .TP
+        .B NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR
+        Whether to use colour, where \\-\\-color does not say.
+        .SH EXAMPLES
+        .nf
+        sni\\-probe www.example.com @203.0.113.7
+        dig +short www.example.com | sni\\-probe www.example.com \\-f \\- \\-\\-same
+        sni\\-probe \\-\\-demo
+        .fi
+
+        """
+    }
+
+    private static var exitCodes: String {
+        ExitCode.meanings.map { ".TP\n.B \($0.code)\n\(escaped($0.meaning))" }.joined(separator: "\n")
+    }
+
+    private static var faults: String {
+        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.meaning))" }.joined(separator: "\n")
+    }
+}
+
+extension Fault.ID {
+    /// For the manual.
+    var meaning: String {
+        switch self {
+        case .dns: "The resolver gave no address."
+        case .refused: "Nothing listens at the port."
+        case .unreachable: "There is no way to the address."
+        case .timeoutTCP: "No connection before the deadline."
+        case .timeoutTLS: "A connection, but no handshake before the deadline."
+        case .sniRefused: "The handshake is refused because of the name."
+        case .handshakeRefused: "The handshake is refused, whatever the name."
+        case .handshakeBroken: "The server speaks TLS, but not as it should."
+        case .reset: "The server ends the connection in the handshake without a word."
+        case .notTLS: "The server speaks something else."
+        case .defaultCertificate: "The IP does not know the host: it shows its default certificate."
+        case .nameMismatch: "The certificate is not for the host."
+        case .expired: "The certificate, or one above it, has expired."
+        case .notYetValid: "The certificate, or one above it, is not valid yet."
+        case .selfSigned: "The certificate is signed by itself."
+        case .unknownIssuer: "The chain leads to a root that is not trusted."
+        case .intermediateMissing: "The server left a certificate of the chain out."
+        case .badSignature: "A signature of the chain does not fit."
+        case .weakCertificate: "A key or a signature is too weak."
+        case .wrongPurpose: "The certificate is not for TLS servers."
+        case .certificateInvalid: "The chain breaks another rule; the text says which."
+        case .httpBroken: "The answer to the request is no HTTP, or ends too soon."
+        case .timeoutHTTP: "No complete answer to the request before the deadline."
+        case .httpStatus: "The status is not one of --status."
+        case .tooFewDays: "The certificate has fewer days left than --min-days."
+        case .notExpected: "The certificate is not the one of --expect."
+        case .differs: "With --same: another certificate than the first IP shows."
+        }
+    }
+}

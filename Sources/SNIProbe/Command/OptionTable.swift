@@ -1,0 +1,350 @@
+/// One option of the command.
+struct CommandOption: Sendable {
+    /// What an option does, for the parser.
+    enum Key: Sendable, Hashable {
+        case file, onlyIPv4, onlyIPv6, skipBad, shard
+        case serverName, noServerName, skipDefault, tls, method, header, insecure
+        case roots, minimumDays, expect, same, status
+        case timeout, jobs, rate, retries, wait
+        case json, format, pem, verbose, quiet, color
+        case demo, help, version, generate
+    }
+
+    /// What a shell may complete behind it.
+    enum Completion: Sendable, Hashable {
+        case nothing
+        case file
+        case words([String])
+    }
+
+    enum Group: String, CaseIterable, Sendable {
+        case input = "where to connect"
+        case sending = "what to send"
+        case accepting = "what to accept"
+        case running = "how to run"
+        case output = "output"
+        case other = "other"
+    }
+
+    let key: Key
+    var short: Character?
+    let long: String
+    /// What the value is called; nil for an option without one.
+    var value: String?
+    var completion = Completion.nothing
+    let group: Group
+    /// For `--help`: lines of at most 54 characters.
+    let help: [String]
+    /// For the manual, in full sentences.
+    let manual: String
+
+    var takesValue: Bool { value != nil }
+}
+
+extension CommandOption {
+    /// Every option there is: the parser, the hints, `--help`, the manual and the completions all come from here.
+    static let all: [CommandOption] =
+        inputOptions + sendingOptions + acceptingOptions + runningOptions
+        + outputOptions + otherOptions
+
+    private static let inputOptions = [
+        CommandOption(
+            key: .file,
+            short: "f",
+            long: "file",
+            value: "FILE",
+            completion: .file,
+            group: .input,
+            help: ["more targets or IPs, one a line, # comments;", "- is standard input"],
+            manual:
+                "Read more targets or IPs from this file, one a line; - is standard input. May repeat. Lines "
+                + "hold the same words as the command line, or \"IP name ...\" as in hosts(5), or \"IP,name\". Lines with "
+                + "IPs only belong to the targets of the command line. A word that begins with # ends the line."
+        ),
+        CommandOption(
+            key: .onlyIPv4,
+            short: "4",
+            long: "ipv4",
+            group: .input,
+            help: ["only IPv4, when resolving"],
+            manual: "Of what the resolver says, take IPv4 addresses only."
+        ),
+        CommandOption(
+            key: .onlyIPv6,
+            short: "6",
+            long: "ipv6",
+            group: .input,
+            help: ["only IPv6, when resolving"],
+            manual: "Of what the resolver says, take IPv6 addresses only."
+        ),
+        CommandOption(
+            key: .skipBad,
+            long: "skip-bad",
+            group: .input,
+            help: ["report bad lines of files and go on"],
+            manual:
+                "Report the lines of a file that cannot be read, count them, and probe the rest. Without it a "
+                + "bad line in a file stops everything before the first probe; in standard input, which is read while "
+                + "probing, it stops the reading."
+        ),
+        CommandOption(
+            key: .shard,
+            long: "shard",
+            value: "K/N",
+            group: .input,
+            help: ["only every Nth probe, beginning with the Kth"],
+            manual:
+                "Make only every Nth probe, beginning with the Kth: N machines with the same list and K from 1 to N "
+                + "do all of it between them."
+        ),
+    ]
+
+    private static let sendingOptions = [
+        CommandOption(
+            key: .serverName,
+            long: "sni",
+            value: "NAME",
+            group: .sending,
+            help: ["this name in the handshake instead of the host"],
+            manual:
+                "Send this name as SNI instead of the host. The certificate is still checked against the host."
+        ),
+        CommandOption(
+            key: .noServerName,
+            long: "no-sni",
+            group: .sending,
+            help: ["no name"],
+            manual:
+                "Send no name: what a client gets that has the IP in its URL. The certificate is still checked "
+                + "against the host."
+        ),
+        CommandOption(
+            key: .skipDefault,
+            long: "skip-default",
+            group: .sending,
+            help: ["leave out the second handshake, which learns", "what the IP serves without SNI"],
+            manual:
+                "Leave out the second handshake, which learns what the IP serves without SNI. It takes no time "
+                + "of its own, but half of the work."
+        ),
+        CommandOption(
+            key: .tls,
+            long: "tls",
+            value: "VERSION",
+            completion: .words(["1.2", "1.3"]),
+            group: .sending,
+            help: ["only 1.2 or only 1.3"],
+            manual: "Speak only this version of TLS, 1.2 or 1.3."
+        ),
+        CommandOption(
+            key: .method,
+            short: "X",
+            long: "method",
+            value: "NAME",
+            completion: .words(["GET", "HEAD", "OPTIONS"]),
+            group: .sending,
+            help: ["default GET"],
+            manual: "The method of the request; GET if not given. It counts for targets that are URLs."
+        ),
+        CommandOption(
+            key: .header,
+            short: "H",
+            long: "header",
+            value: "FIELD",
+            group: .sending,
+            help: ["'NAME: VALUE', may repeat"],
+            manual: "Send this header field, 'NAME: VALUE', with the request. May repeat."
+        ),
+        CommandOption(
+            key: .insecure,
+            short: "k",
+            long: "insecure",
+            group: .sending,
+            help: ["send the request even if the certificate is", "wrong"],
+            manual: "Send the request even if the certificate is wrong. The verdict stays what it is."
+        ),
+    ]
+
+    private static let acceptingOptions = [
+        CommandOption(
+            key: .roots,
+            long: "ca",
+            value: "FILE|DIR",
+            completion: .file,
+            group: .accepting,
+            help: ["these roots instead of the system's (may repeat)"],
+            manual:
+                "Trust the certificates in this file (PEM or DER) or directory instead of the system's. May repeat."
+        ),
+        CommandOption(
+            key: .minimumDays,
+            long: "min-days",
+            value: "N",
+            group: .accepting,
+            help: ["at least N days left"],
+            manual: "Fail a certificate that has fewer than N days left."
+        ),
+        CommandOption(
+            key: .expect,
+            long: "expect",
+            value: "CERT",
+            completion: .file,
+            group: .accepting,
+            help: ["this certificate: PEM file, sha256:HEX,", "pin-sha256:BASE64 (may repeat)"],
+            manual: "Fail any other certificate than this one: a PEM file, sha256:HEX of the certificate, or "
+                + "pin-sha256:BASE64 of its key. May repeat; one of them has to be it."
+        ),
+        CommandOption(
+            key: .same,
+            long: "same",
+            group: .accepting,
+            help: ["the same certificate on every IP of a host"],
+            manual: "Fail IPs of a host that show another certificate than its first IP that shows one."
+        ),
+        CommandOption(
+            key: .status,
+            long: "status",
+            value: "LIST",
+            group: .accepting,
+            help: ["default 200-399"],
+            manual: "Accept these HTTP statuses, such as 200,301-308; 200-399 if not given."
+        ),
+    ]
+
+    private static let runningOptions = [
+        CommandOption(
+            key: .timeout,
+            short: "t",
+            long: "timeout",
+            value: "TIME",
+            group: .running,
+            help: ["per probe, everything included; default 5s"],
+            manual:
+                "How long a probe may take, everything included: 5s if not given. 500ms, 5s and 2m are times."
+        ),
+        CommandOption(
+            key: .jobs,
+            short: "j",
+            long: "jobs",
+            value: "N",
+            group: .running,
+            help: ["probes at once, default 64"],
+            manual: "Make N probes at once, 64 if not given, and hardly more than 8 at once to one server."
+        ),
+        CommandOption(
+            key: .rate,
+            long: "rate",
+            value: "N",
+            group: .running,
+            help: ["at most N probes a second"],
+            manual: "Begin at most N probes a second."
+        ),
+        CommandOption(
+            key: .retries,
+            long: "retries",
+            value: "N",
+            group: .running,
+            help: ["after refused or lost connections, default 0"],
+            manual: "Try again up to N times after a refused or lost connection, within the probe's time."
+        ),
+        CommandOption(
+            key: .wait,
+            long: "wait",
+            value: "TIME",
+            group: .running,
+            help: ["probe the failed ones again until all pass"],
+            manual: "Probe what fails again and again, for so long at most, until it passes."
+        ),
+    ]
+
+    private static let outputOptions = [
+        CommandOption(
+            key: .json,
+            long: "json",
+            group: .output,
+            help: ["one JSON object a line (= --format json)"],
+            manual: "Print one JSON object a line, the same as --format json."
+        ),
+        CommandOption(
+            key: .format,
+            long: "format",
+            value: "NAME",
+            completion: .words(["text", "json", "prometheus", "nagios"]),
+            group: .output,
+            help: ["text, json, prometheus, nagios"],
+            manual:
+                "The form of the results: text, json, prometheus (for the node exporter's textfile directory) or nagios."
+        ),
+        CommandOption(
+            key: .pem,
+            long: "pem",
+            group: .output,
+            help: ["print the certificates served, in PEM"],
+            manual: "Print the certificates that were served, in PEM, each with a line about it."
+        ),
+        CommandOption(
+            key: .verbose,
+            short: "v",
+            long: "verbose",
+            group: .output,
+            help: ["everything known of each probe"],
+            manual: "Print everything known of each probe, in the long form."
+        ),
+        CommandOption(
+            key: .quiet,
+            short: "q",
+            long: "quiet",
+            group: .output,
+            help: ["nothing: the exit code tells"],
+            manual: "Print no results: the exit code tells."
+        ),
+        CommandOption(
+            key: .color,
+            long: "color",
+            value: "WHEN",
+            completion: .words(["auto", "always", "never"]),
+            group: .output,
+            help: ["auto, always, never"],
+            manual: "When to use colour: auto (on a terminal), always or never."
+        ),
+    ]
+
+    private static let otherOptions = [
+        CommandOption(
+            key: .demo,
+            long: "demo",
+            group: .other,
+            help: [
+                "start servers on this machine, good and bad",
+                "ones, and probe them: a tour without a network",
+            ],
+            manual:
+                "Start servers on loopback, good and bad ones, and probe them: a tour of the verdicts that needs no network."
+        ),
+        CommandOption(
+            key: .help,
+            short: "h",
+            long: "help",
+            group: .other,
+            help: ["this text"],
+            manual: "Print a summary."
+        ),
+        CommandOption(
+            key: .version,
+            long: "version",
+            group: .other,
+            help: ["the version"],
+            manual: "Print the version."
+        ),
+    ]
+
+    /// Not for users: prints the files that are made from the table.
+    static let generate = CommandOption(
+        key: .generate,
+        long: "generate",
+        value: "WHAT",
+        group: .other,
+        help: [],
+        manual: ""
+    )
+}

@@ -1,0 +1,172 @@
+internal import DirectHTTP
+
+/// The value behind an option, read as what the option needs.
+struct OptionValue {
+    private let option: String
+    private let text: String
+
+    init(_ option: CommandOption, _ text: String) {
+        self.option = "--" + option.long
+        self.text = text
+    }
+
+    func number(in range: ClosedRange<Int>) throws(UsageError) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw bad("a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Probes a second; fewer than one is fine.
+    var rate: Double {
+        get throws(UsageError) {
+            guard let rate = Double(text), rate > 0, rate <= 1_000_000 else { throw bad("a number above 0") }
+            return rate
+        }
+    }
+
+    /// `500ms`, `5s`, `2m`, `1h`, and seconds where no unit is given.
+    var duration: Duration {
+        get throws(UsageError) {
+            let digits = text.prefix { $0.isNumber || $0 == "." }
+            let units = ["": 1.0, "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600]
+            guard let number = Double(digits), let unit = units[String(text.dropFirst(digits.count))],
+                number * unit >= 0.001, number * unit <= 86_400
+            else { throw bad("a time such as 500ms, 5s or 2m") }
+            return .milliseconds(Int64(number * unit * 1000))
+        }
+    }
+
+    var tlsVersion: ClosedRange<TLSVersion> {
+        get throws(UsageError) {
+            switch text {
+            case "1.2": .tls12 ... .tls12
+            case "1.3": .tls13 ... .tls13
+            default: throw bad("1.2 or 1.3")
+            }
+        }
+    }
+
+    /// A DNS name, as it may be sent.
+    var name: String {
+        get throws(UsageError) {
+            do throws(HostFault) {
+                return try DomainName(text).text
+            } catch .notASCII {
+                throw UsageError(TargetFault.notASCII(text, label: Punycode.name(text)))
+            } catch {
+                throw UsageError("\(option): \(quoted(text)): \(error)")
+            }
+        }
+    }
+
+    /// A header field. Those that say how the message is framed are the library's own.
+    var field: (name: String, value: String) {
+        get throws(UsageError) {
+            guard let colon = text.firstIndex(of: ":") else { throw bad("'NAME: VALUE'") }
+            let name = String(text[..<colon])
+            let value = text[text.index(after: colon)...].drop { $0 == " " }
+            guard !name.isEmpty, name.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }),
+                value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" })
+            else { throw bad("'NAME: VALUE'") }
+            let owned = ["host", "content-length", "transfer-encoding", "connection", "expect", "upgrade"]
+            guard !owned.contains(name.lowercased()) else {
+                let isHost = name.lowercased() == "host"
+                throw UsageError(
+                    "\(option): \(name) is written by sni-probe itself",
+                    hint: isHost
+                        ? "the host of the URL is what Host says; to send another SNI use --sni" : nil
+                )
+            }
+            return (name, String(value))
+        }
+    }
+
+    /// `200`, `200-399`, `200,301-308`.
+    var statusRanges: StatusRanges {
+        get throws(UsageError) {
+            var ranges: [ClosedRange<UInt16>] = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map {
+                    UInt16($0)
+                }
+                guard let low = ends.first ?? nil, let high = ends.last ?? nil, 100...999 ~= low,
+                    100...999 ~= high,
+                    low <= high
+                else { throw bad("statuses such as 200,301-308") }
+                ranges.append(low...high)
+            }
+            return StatusRanges(ranges: ranges)
+        }
+    }
+
+    /// `K/N` with 1 ≤ K ≤ N.
+    var shard: Options.Shard {
+        get throws(UsageError) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+            guard parts.count == 2, let number = parts[0], let count = parts[1], count >= 1,
+                count <= 1_000_000,
+                (1...count).contains(number)
+            else { throw bad("K/N, such as 2/8") }
+            return Options.Shard(number: number, count: count)
+        }
+    }
+
+    /// A hash, a pin, or the file of a certificate.
+    var expected: [ExpectedCertificate] {
+        get throws(UsageError) {
+            if text.hasPrefix("sha256:") {
+                let digits = text.dropFirst(7).filter { $0 != ":" }
+                guard let hash = Self.bytes(hex: digits), hash.count == 32 else {
+                    throw bad("sha256: and 64 hexadecimal digits")
+                }
+                return [.certificate(hash)]
+            }
+            let pin =
+                text.hasPrefix("pin-sha256:")
+                ? text.dropFirst(11) : text.hasPrefix("sha256//") ? text.dropFirst(8) : nil
+            if let pin {
+                guard let hash = Self.bytes(base64: pin), hash.count == 32 else {
+                    throw bad("pin-sha256: and the base64 of 32 bytes")
+                }
+                return [.key(hash)]
+            }
+            let certificates = try CertificateFiles.certificates(at: text)
+            return certificates.prefix(1).map { .certificate($0.summary.sha256) }
+        }
+    }
+
+    private func bad(_ wanted: String) -> UsageError {
+        UsageError("\(option) takes \(wanted), not \(quoted(text))")
+    }
+
+    private static func bytes(hex digits: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for digit in digits {
+            guard let value = digit.hexDigitValue else { return nil }
+            if let known = high {
+                bytes.append(known << 4 | UInt8(value))
+                high = nil
+            } else {
+                high = UInt8(value)
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+
+    private static func bytes(base64 text: some StringProtocol) -> [UInt8]? {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var bytes: [UInt8] = []
+        var (bits, count): (UInt32, Int) = (0, 0)
+        for byte in text.utf8 where byte != UInt8(ascii: "=") {
+            guard let value = alphabet.firstIndex(of: byte) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+        return bytes
+    }
+}

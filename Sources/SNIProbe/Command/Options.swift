@@ -1,0 +1,194 @@
+internal import DirectHTTP
+
+/// What the command line asks for, once it has been read.
+struct Options: Sendable {
+    enum Format: String, Sendable, CaseIterable {
+        case text, json, prometheus, nagios, pem
+    }
+
+    enum ColorChoice: String, Sendable {
+        case auto, always, never
+    }
+
+    /// What to do instead of probing.
+    enum Detour: Sendable, Equatable {
+        case help
+        case version
+        case demo
+        case generate(String)
+    }
+
+    var settings = ProbeSettings()
+    var words: [TargetWord] = []
+    var files: [String] = []
+    var family: IPAddress.Family?
+    var skipsBad = false
+    var shard: Shard?
+    var same = false
+    var jobs = 64
+    var rate: Double?
+    var wait: Duration?
+    var format = Format.text
+    var verbose = false
+    var quiet = false
+    var color = ColorChoice.auto
+    var detour: Detour?
+
+    /// Every Nth probe, beginning with the Kth.
+    struct Shard: Sendable, Equatable {
+        var number: Int
+        var count: Int
+
+        func takes(_ index: Int) -> Bool { index % count == number - 1 }
+    }
+
+    init() {}
+
+    init(_ arguments: [String]) throws(UsageError) {
+        let arguments = try Arguments(arguments)
+        // Somebody who asks for help gets it, whatever else is there.
+        if arguments.options.contains(where: { $0.option.key == .help }) {
+            detour = .help
+            return
+        }
+        for (option, value) in arguments.options { try take(option, value) }
+        guard detour == nil else { return }
+        for word in arguments.words {
+            do throws(TargetFault) {
+                words.append(try TargetWord(word))
+            } catch {
+                throw UsageError(error)
+            }
+        }
+        try checkTargets()
+    }
+
+    private mutating func take(_ option: CommandOption, _ value: String) throws(UsageError) {
+        switch option.group {
+        case .input: try takeInput(option, value)
+        case .sending: try takeSending(option, value)
+        case .accepting: try takeAccepting(option, value)
+        case .running: try takeRunning(option, value)
+        case .output: try takeOutput(option, value)
+        case .other: takeOther(option, value)
+        }
+    }
+
+    private mutating func takeInput(_ option: CommandOption, _ value: String) throws(UsageError) {
+        switch option.key {
+        case .file: files.append(value)
+        case .onlyIPv4, .onlyIPv6:
+            let wanted = option.key == .onlyIPv4 ? IPAddress.Family.v4 : .v6
+            guard family == nil || family == wanted else {
+                throw UsageError("-4 and -6 contradict each other")
+            }
+            family = wanted
+        case .skipBad: skipsBad = true
+        default: shard = try OptionValue(option, value).shard
+        }
+    }
+
+    private mutating func takeSending(_ option: CommandOption, _ value: String) throws(UsageError) {
+        switch option.key {
+        case .serverName, .noServerName:
+            guard settings.serverName == .host else {
+                throw UsageError("--no-sni and --sni contradict each other")
+            }
+            settings.serverName =
+                option.key == .noServerName ? .none : .other(try OptionValue(option, value).name)
+        case .skipDefault: settings.skipsDefault = true
+        case .tls: settings.versions = try OptionValue(option, value).tlsVersion
+        case .method:
+            guard let method = Method(validating: value) else {
+                throw UsageError("\(quoted(value)) is not a method")
+            }
+            guard method != .connect else {
+                throw UsageError("CONNECT is for proxies, and sni-probe speaks to none")
+            }
+            settings.method = method
+        case .header:
+            let field = try OptionValue(option, value).field
+            settings.headers.add(field.name, field.value)
+        default: settings.insecure = true
+        }
+    }
+
+    private mutating func takeAccepting(_ option: CommandOption, _ value: String) throws(UsageError) {
+        switch option.key {
+        case .roots:
+            let sources = try CertificateFiles.roots(at: value)
+            if case .only(let before) = settings.roots {
+                settings.roots = .only(before + sources)
+            } else {
+                settings.roots = .only(sources)
+            }
+        case .minimumDays: settings.minimumDays = try OptionValue(option, value).number(in: 0...36_500)
+        case .expect: settings.expected += try OptionValue(option, value).expected
+        case .same: same = true
+        default: settings.acceptedStatus = try OptionValue(option, value).statusRanges
+        }
+    }
+
+    private mutating func takeRunning(_ option: CommandOption, _ value: String) throws(UsageError) {
+        let value = OptionValue(option, value)
+        switch option.key {
+        case .timeout: settings.timeout = try value.duration
+        case .jobs: jobs = try value.number(in: 1...1000)
+        case .rate: rate = try value.rate
+        case .retries: settings.retries = try value.number(in: 0...100)
+        default: wait = try value.duration
+        }
+    }
+
+    private mutating func takeOutput(_ option: CommandOption, _ value: String) throws(UsageError) {
+        switch option.key {
+        case .json: try choose(.json)
+        case .format:
+            guard let format = Format(rawValue: value), format != .pem else {
+                throw UsageError(
+                    "\(quoted(value)) is no format",
+                    hint: "there are text, json, prometheus and nagios"
+                )
+            }
+            try choose(format)
+        case .pem: try choose(.pem)
+        case .verbose: verbose = true
+        case .quiet: quiet = true
+        default:
+            guard let choice = ColorChoice(rawValue: value) else {
+                throw UsageError("--color takes auto, always or never, not \(quoted(value))")
+            }
+            color = choice
+        }
+    }
+
+    private mutating func choose(_ wanted: Format) throws(UsageError) {
+        guard format == .text || format == wanted else {
+            throw UsageError(
+                "\(format.rawValue) and \(wanted.rawValue) contradict each other: one form at a time"
+            )
+        }
+        format = wanted
+    }
+
+    private mutating func takeOther(_ option: CommandOption, _ value: String) {
+        switch option.key {
+        case .demo: detour = .demo
+        case .generate: detour = .generate(value)
+        default: detour = .version
+        }
+    }
+
+    private func checkTargets() throws(UsageError) {
+        guard files.isEmpty else { return }
+        guard !words.isEmpty else {
+            throw UsageError(
+                "no TARGET",
+                hint:
+                    "such as sni-probe www.example.com @203.0.113.7; --demo shows what it can do, --help the options"
+            )
+        }
+        let hasTarget = words.contains { if case .target = $0 { true } else { false } }
+        guard hasTarget else { throw UsageError(.noTarget) }
+    }
+}

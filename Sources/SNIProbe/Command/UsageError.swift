@@ -1,0 +1,27 @@
+/// A command line, or a file, that cannot be used: what happened, what to do, and the exit code.
+struct UsageError: Error, Equatable {
+    var what: String
+    var hint: String?
+    var code = ExitCode.usage
+
+    init(_ what: String, hint: String? = nil, code: Int32 = ExitCode.usage) {
+        self.what = what
+        self.hint = hint
+        self.code = code
+    }
+
+    init(_ fault: TargetFault) {
+        let words = fault.words
+        self.init(words.what, hint: words.hint)
+    }
+
+    /// A fault in a line of a file.
+    init(_ fault: TargetFault, in file: String, line: Int) {
+        let words = fault.words
+        self.init("\(PlainText.harmless(file, unicode: true)):\(line): \(words.what)", hint: words.hint)
+    }
+
+    var text: String {
+        "sni-probe: \(what)\n" + (hint.map { "hint: \($0)\n" } ?? "")
+    }
+}

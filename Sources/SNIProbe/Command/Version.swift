@@ -1,0 +1,4 @@
+/// The version of the command, which follows that of the package.
+enum Version {
+    static let text = "0.1.0"
+}

@@ -1,0 +1,85 @@
+internal import DirectHTTP
+
+/// A tour of the verdicts without a network: real servers, on this machine.
+enum Demo {
+    static func run(_ options: Options) -> Int32 {
+        let servers: DemoServers
+        do {
+            servers = try DemoServers()
+        } catch {
+            Console.complain("sni-probe: the servers of the demo cannot be started: \(error)\n")
+            return ExitCode.bug
+        }
+        defer { servers.stop() }
+        let alarm = Alarm()
+        Interrupts.watch(alarm)
+        for (index, stop) in stops(servers).enumerated() {
+            guard show(stop, options, servers, alarm, isFirst: index == 0) else {
+                return ExitCode.interrupted
+            }
+        }
+        return ExitCode.passed
+    }
+
+    private struct Stop {
+        let title: String
+        let arguments: [String]
+    }
+
+    private static func stops(_ servers: DemoServers) -> [Stop] {
+        [
+            Stop(
+                title: "A server that holds several certificates, asked for the right name:",
+                arguments: servers.words([.good], path: "/")
+            ),
+            Stop(
+                title: "What a client sees there that sends no name, because the IP stands in its URL:",
+                arguments: servers.words([.good]) + ["--no-sni"]
+            ),
+            Stop(title: "A server that does not know the host:", arguments: servers.words([.stranger])),
+            Stop(title: "One whose certificate nobody has renewed:", arguments: servers.words([.expired])),
+            Stop(
+                title: "One that sends its certificate without the issuer's:",
+                arguments: servers.words([.missing])
+            ),
+            Stop(
+                title: "All of a pool at once:",
+                arguments: servers.words([.good, .renewed, .soon, .stranger, .missing, .refusing])
+            ),
+        ]
+    }
+
+    private static func show(
+        _ stop: Stop,
+        _ given: Options,
+        _ servers: DemoServers,
+        _ alarm: Alarm,
+        isFirst: Bool
+    ) -> Bool {
+        let console = Console.detect(given.color)
+        let style = Style(usesColor: console.usesColor, unicode: console.unicode, width: console.width)
+        let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style)]
+        guard
+            Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)
+        else {
+            return false
+        }
+        do throws(UsageError) {
+            var options = try Options(stop.arguments)
+            options.settings.roots = .only([.pem(Array(servers.rootPEM.utf8))])
+            let feed = try ProbeFeed(options)
+            let output = TextOutput(style, verbose: false)
+            _ = Run(options, feed, output, alarm, console).run()
+            return !Interrupts.hasCome
+        } catch {
+            Console.complain(error.text)
+            return false
+        }
+    }
+
+    /// As it would be typed, over several lines where it is long.
+    private static func command(_ arguments: [String], _ style: Style) -> String {
+        let words = "sni-probe " + arguments.joined(separator: " ")
+        return "$ " + style.wrapped(words, indent: 6).joined(separator: " \\\n      ")
+    }
+}

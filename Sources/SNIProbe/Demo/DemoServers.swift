@@ -1,0 +1,93 @@
+internal import DirectHTTP
+internal import TLSFixtures
+
+/// Servers on loopback for the tour: good ones and bad ones, on one port where the system has many loopback addresses.
+struct DemoServers {
+    let rootPEM: String
+    private let byKind: [Kind: FixtureServer]
+    /// The port of all of them, where they have one port.
+    private let port: UInt16?
+
+    enum Kind: CaseIterable {
+        case good, renewed, soon, stranger, expired, missing, refusing
+    }
+
+    static let host = "www.example.com"
+
+    init() throws {
+        let root = TestAuthority("Demo Root CA")
+        let issuer = try root.intermediate("Demo Issuing CA E1")
+        rootPEM = root.rootPEM
+        let addresses = Kind.allCases.indices.map { "127.0.0.\(11 + $0)" }
+        // Linux has all of 127.0.0.0/8; elsewhere each gets a port of its own.
+        let shared = try? SharedPort(on: addresses)
+        let certificates = try DemoCertificates(issuer)
+        var byKind: [Kind: FixtureServer] = [:]
+        for (index, kind) in Kind.allCases.enumerated() {
+            let address = shared == nil ? "127.0.0.1" : addresses[index]
+            let port = shared?.number ?? 0
+            let server =
+                kind == .refusing
+                ? try FixtureServer.refusing(on: address, port: port)
+                : try FixtureServer.start(certificates.security(kind), on: address, port: port) { _ in
+                    .redirect(to: "https://\(Self.host)/home")
+                }
+            byKind[kind] = server
+        }
+        (self.byKind, port) = (byKind, shared?.number)
+    }
+
+    /// What to type to probe these; with a path it is a URL.
+    func words(_ kinds: [Kind], path: String? = nil) -> [String] {
+        let place = Self.host + (port.map { ":\($0)" } ?? "")
+        let addresses = kinds.compactMap { byKind[$0] }.map {
+            port == nil ? "@\($0.authority)" : "@\($0.address)"
+        }
+        return [path.map { "https://\(place)\($0)" } ?? place] + addresses
+    }
+
+    func stop() {
+        for server in byKind.values { server.stop() }
+    }
+}
+
+/// What the demo's servers show.
+private struct DemoCertificates {
+    private let standard: FixtureCertificate
+    private let good: FixtureCertificate
+    private let renewed: FixtureCertificate
+    private let soon: FixtureCertificate
+    private let expired: FixtureCertificate
+    private let missing: FixtureCertificate
+
+    init(_ issuer: TestAuthority) throws {
+        let now = UnixTime.now.seconds
+        func issue(_ names: [String], from: Int64, until: Int64) throws -> FixtureCertificate {
+            var profile = CertificateProfile(names.map { .dns($0) }, commonName: names.first)
+            profile.validity = .init(
+                notBefore: now + from * 86_400,
+                notAfter: now + until * 86_400 + (until > 0 ? 3600 : -60)
+            )
+            profile.issuerURL = "http://ca.example/e1.crt"
+            return try issuer.issue(profile)
+        }
+        let names = [DemoServers.host, "example.com"]
+        standard = try issue(["default.edge.example.net", "*.edge.example.net"], from: -10, until: 299)
+        good = try issue(names, from: -7, until: 83)
+        renewed = good
+        soon = try issue(names, from: -85, until: 5)
+        expired = try issue(names, from: -99, until: -9)
+        missing = try issue(names, from: -7, until: 83).sent(with: [])
+    }
+
+    func security(_ kind: DemoServers.Kind) -> FixtureSecurity {
+        switch kind {
+        case .good: .tls(certificates: [good], default: standard)
+        case .renewed: .tls(certificates: [renewed], default: standard)
+        case .soon: .tls(certificates: [soon], default: standard)
+        case .expired: .tls(certificates: [expired], default: standard)
+        case .missing: .tls(certificates: [missing], default: standard)
+        case .stranger, .refusing: .tls(standard)
+        }
+    }
+}

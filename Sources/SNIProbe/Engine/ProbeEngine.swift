@@ -1,0 +1,143 @@
+internal import DirectHTTP
+
+/// Makes probes, any number at a time, each within its deadline.
+struct ProbeEngine: Sendable {
+    let tools: ProbeTools
+
+    private var settings: ProbeSettings { tools.settings }
+
+    /// One probe, with as many attempts as the settings allow and one deadline for all of them.
+    func observe(_ probe: Probe) async -> Observation {
+        let start = Instant.now
+        let deadline = start.advanced(byNanoseconds: settings.timeout.clampedNanoseconds)
+        var attempt = 1
+        while true {
+            var observation = await attemptOnce(probe, by: deadline)
+            observation.attempts = attempt
+            let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
+            guard attempt <= settings.retries, observation.refusedFirst?.mayPass ?? observation.lostExchange,
+                Instant.now.advanced(byNanoseconds: pause) < deadline
+            else { return observation }
+            await rest(until: Instant.now.advanced(byNanoseconds: pause))
+            attempt += 1
+        }
+    }
+
+    private func attemptOnce(_ probe: Probe, by deadline: Instant) async -> Observation {
+        var observation = Observation(probe: probe, time: UnixTime.milliseconds)
+        let start = Instant.now
+        if probe.target.usesTLS {
+            await observeTLS(&observation, by: deadline)
+        } else {
+            await observePlain(&observation, by: deadline)
+        }
+        if observation.total == nil { observation.total = Instant.now.since(start) }
+        return observation
+    }
+
+    private func observePlain(_ observation: inout Observation, by deadline: Instant) async {
+        let probe = observation.probe
+        let start = Instant.now
+        switch await Wire.open(probe.address, probe.port, on: tools.loop, by: deadline) {
+        case .failure(let refusal): observation.refusal = refusal
+        case .success(let wire):
+            observation.tcpTime = Instant.now.since(start)
+            let connection = OpenConnection(wire: wire, tls: nil)
+            if let url = probe.target.url {
+                observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
+                    .run()
+            }
+            connection.close()
+        }
+    }
+
+    /// Both handshakes are begun together, so that the second one costs no time.
+    private func observeTLS(_ observation: inout Observation, by deadline: Instant) async {
+        let probe = observation.probe
+        let names = serverNames(for: probe.target)
+        guard let secondName = names.second else {
+            observation.first = await first(&observation, names.first, by: deadline)
+            return
+        }
+        async let second = second(probe, secondName.name, by: deadline)
+        observation.first = await first(&observation, names.first, by: deadline)
+        if observation.first?.tcpTime == nil {
+            // Nobody is there: leaving this scope cancels the other one.
+            return
+        }
+        observation.second = await second
+    }
+
+    private func first(
+        _ observation: inout Observation,
+        _ name: String?,
+        by deadline: Instant
+    ) async -> Handshake {
+        let probe = observation.probe
+        let (handshake, connection) = await Handshake.make(
+            with: probe.address,
+            probe.port,
+            serverName: name,
+            offersHTTP: probe.target.url != nil,
+            tools,
+            by: deadline
+        )
+        var exchangeTime = Duration.zero
+        if let connection {
+            let start = Instant.now
+            if let url = probe.target.url, settings.insecure || isAcceptable(handshake, probe.target) {
+                observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
+                    .run()
+                exchangeTime = Instant.now.since(start)
+            }
+            connection.close()
+        }
+        // What we compute in between is not the server's time.
+        if let tcp = handshake.tcpTime, let tls = handshake.tlsTime {
+            observation.total = tcp + tls + exchangeTime
+        }
+        return handshake
+    }
+
+    private func second(_ probe: Probe, _ name: String?, by deadline: Instant) async -> Handshake {
+        let (handshake, connection) = await Handshake.make(
+            with: probe.address,
+            probe.port,
+            serverName: name,
+            offersHTTP: false,
+            tools,
+            by: deadline
+        )
+        connection?.close()
+        return handshake
+    }
+
+    /// Whether a request may be sent: not to a server that does not prove who it is.
+    private func isAcceptable(_ handshake: Handshake, _ target: ProbeTarget) -> Bool {
+        guard case .success(let served) = handshake.outcome else { return false }
+        return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
+    }
+
+    /// The names of the two handshakes; nothing for the second where it would teach nothing.
+    private func serverNames(for target: ProbeTarget) -> (first: String?, second: (name: String?, Void)?) {
+        let own = target.host.name?.text
+        switch settings.serverName {
+        case .host: return (own, settings.skipsDefault || own == nil ? nil : (nil, ()))
+        case .other(let name): return (name, settings.skipsDefault ? nil : (nil, ()))
+        case .none: return (nil, settings.skipsDefault || own == nil ? nil : (own, ()))
+        }
+    }
+
+    private func rest(until moment: Instant) async {
+        let handle = LoopHandle(loop: tools.loop)
+        tools.loop.add(handle)
+        _ = await handle.input.wait(until: moment, on: tools.loop)
+        tools.loop.remove(handle)
+    }
+}
+
+extension Observation {
+    fileprivate var lostExchange: Bool {
+        if case .broken? = exchange?.failure { true } else { false }
+    }
+}

@@ -1,0 +1,106 @@
+internal import DirectHTTP
+
+/// One connection of a probe: a socket, and what it takes to say later how it went.
+///
+/// One task uses it at a time.
+final class Wire: @unchecked Sendable {
+    let socket: Socket
+    let deadline: Instant
+    /// The first bytes that came: a server that speaks no TLS says here what it does speak.
+    private(set) var firstBytes: [UInt8] = []
+
+    private init(socket: Socket, deadline: Instant) {
+        self.socket = socket
+        self.deadline = deadline
+    }
+
+    /// Connects, or says why that failed.
+    static func open(_ address: IPAddress, _ port: UInt16, on loop: EventLoop, by deadline: Instant) async
+        -> Result<Wire, Refusal>
+    {
+        let socket: Socket
+        do throws(Socket.StartFailure) {
+            socket = try Socket.connecting(to: address, port: port, on: loop)
+        } catch {
+            switch error {
+            case .address(let fault): return .failure(.badAddress("\(fault)"))
+            case .system(let error): return .failure(.notConnected(error))
+            }
+        }
+        let wire = Wire(socket: socket, deadline: deadline)
+        switch await socket.output.wait(until: deadline, on: loop) {
+        case .ready: break
+        case .expired: return wire.gaveUp(.silentTCP)
+        case .cancelled: return wire.gaveUp(.dropped)
+        }
+        do throws(SystemError) {
+            try socket.finishConnecting()
+        } catch {
+            return wire.gaveUp(.notConnected(error))
+        }
+        return .success(wire)
+    }
+
+    /// Closes the descriptor. Nothing may use the wire after this.
+    func close() {
+        socket.close()
+    }
+
+    /// Waits for input or for room; says why there is no point in going on.
+    func wait(for point: WaitPoint) async -> Refusal? {
+        switch await point.wait(until: deadline, on: socket.loop) {
+        case .ready: nil
+        case .expired: .silentTLS
+        case .cancelled: .dropped
+        }
+    }
+
+    /// The seam between TLS and the socket. The wire must outlive the TLS connection.
+    var transport: TLSTransport {
+        TLSTransport(
+            context: Unmanaged.passUnretained(self).toOpaque(),
+            read: receiveFromWire,
+            write: sendToWire
+        )
+    }
+
+    fileprivate func receive(into target: UnsafeMutableRawPointer, count: Int) -> Int {
+        let outcome = socket.receive(into: target, count: count)
+        if case .moved(let count) = outcome, firstBytes.count < Self.noted {
+            let bytes = UnsafeRawBufferPointer(start: target, count: count)
+            firstBytes += bytes.prefix(Self.noted - firstBytes.count)
+        }
+        return answer(outcome)
+    }
+
+    private func gaveUp(_ refusal: Refusal) -> Result<Wire, Refusal> {
+        close()
+        return .failure(refusal)
+    }
+
+    private static let noted = 16
+}
+
+// Functions, not closures within the class: those crash the compiler (Swift 6.3.1).
+private let receiveFromWire: TLSTransport.Read = { context, target, count in
+    guard let context else { return TLSTransport.failure(errno: 0) }
+    return Unmanaged<Wire>.fromOpaque(context)._withUnsafeGuaranteedRef { wire in
+        wire.receive(into: target, count: count)
+    }
+}
+
+private let sendToWire: TLSTransport.Write = { context, source, count in
+    guard let context else { return TLSTransport.failure(errno: 0) }
+    return Unmanaged<Wire>.fromOpaque(context)._withUnsafeGuaranteedRef { wire in
+        answer(wire.socket.send(source, count: count))
+    }
+}
+
+private func answer(_ outcome: Socket.Outcome) -> Int {
+    switch outcome {
+    case .moved(let count): count
+    case .endOfStream: TLSTransport.endOfStream
+    case .wouldBlock: TLSTransport.wouldBlock
+    case .failed(let code): TLSTransport.failure(errno: code)
+    }
+}

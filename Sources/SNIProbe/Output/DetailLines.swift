@@ -1,0 +1,67 @@
+internal import DirectHTTP
+
+/// What `-v` adds to the long form.
+struct DetailLines {
+    let record: ProbeRecord
+    let style: Style
+
+    var text: String {
+        var text = ""
+        if let leaf = record.leaf {
+            text += style.field("subject", [style.safe(leaf.subject.full, upTo: 300)])
+            text += style.field("issuer", [style.safe(leaf.issuer.full, upTo: 300)])
+            text += style.field("serial", [style.safe(leaf.summary.serial, upTo: 60)])
+            text += style.field("signature", [leaf.signature])
+            text += style.field("pin-sha256", [base64(leaf.summary.spkiSHA256)])
+            text += style.field("valid", [validity(leaf)])
+        }
+        if let served = record.served {
+            text += chain(served.chain)
+            text += style.field(
+                "staple",
+                [served.facts.hasStaple ? "OCSP response stapled" : "no OCSP response"]
+            )
+            text += style.field("SCTs", ["\(served.chain.leaf?.timestamps ?? 0) in the certificate"])
+            for fault in served.chain.judgement.faults {
+                text += style.field(
+                    "openssl",
+                    ["\(fault.code) at depth \(fault.depth): \(style.safe(fault.reason))"]
+                )
+            }
+        }
+        if let head = record.observation.exchange?.head {
+            for (index, field) in head.headers.prefix(40).enumerated() {
+                text += style.field(
+                    index == 0 ? "headers" : "",
+                    ["\(style.safe(field.name, upTo: 60)): \(style.safe(field.value, upTo: 300))"]
+                )
+            }
+            let count = record.observation.exchange?.bodyCount ?? 0
+            let hash = record.observation.exchange?.bodyHash.map { "  sha256 \(style.hash($0))" } ?? ""
+            text += style.field("body", ["\(Words.grouped(count)) bytes\(hash)"])
+        }
+        if case .broken(let why)? = record.observation.refusedFirst {
+            text += style.field("openssl", [style.safe(why, upTo: 300)])
+        }
+        text += style.field("source", [style.safe("\(record.observation.probe.source)", upTo: 100)])
+        return text
+    }
+
+    private func validity(_ leaf: ServedCertificate) -> String {
+        let ends = [leaf.summary.notBefore, leaf.summary.notAfter].map { $0.map(UTC.stamp) ?? "no date" }
+        return ends.joined(separator: " to ")
+    }
+
+    private func chain(_ chain: ExaminedChain) -> String {
+        chain.certificates.enumerated().map { index, certificate in
+            style.field(
+                "sent \(index)",
+                [
+                    style.safe(certificate.subject.full, upTo: 200),
+                    "sha256 \(style.hash(certificate.summary.sha256))  until "
+                        + (certificate.summary.notAfter.map(UTC.day) ?? "no date"),
+                ]
+            )
+        }.joined()
+    }
+}

@@ -1,0 +1,204 @@
+internal import DirectHTTP
+
+/// One result in full: a verdict first, then the evidence, then one hint.
+struct LongForm {
+    let record: ProbeRecord
+    let style: Style
+    /// Everything that is known.
+    let verbose: Bool
+
+    private var observation: Observation { record.observation }
+    private var target: ProbeTarget { record.target }
+    private var isNameWrong: Bool { has([.defaultCertificate, .nameMismatch]) }
+    private var chainFaults: [Fault.ID] {
+        [
+            .selfSigned, .unknownIssuer, .intermediateMissing, .badSignature, .weakCertificate,
+            .certificateInvalid,
+        ]
+    }
+
+    var text: String {
+        let evidence = evidence
+        var text = heading + "\n" + (evidence.isEmpty ? "" : "\n" + evidence)
+        if let hint = record.hint { text += (evidence.isEmpty ? "" : "\n") + style.hint(hint.text) }
+        return text
+    }
+
+    private var evidence: String {
+        var text = ""
+        if let served = record.served {
+            text += certificate(served)
+            if !record.passed && has(chainFaults) || record.passed || verbose { text += chain(served.chain) }
+        }
+        text += alert + sni
+        if let served = record.served { text += handshake(served.facts) }
+        text += http + time
+        return verbose ? text + details : text
+    }
+
+    private var heading: String {
+        let place =
+            record.lookupFailure == nil
+            ? " @ \(Endpoint(observation.probe.address, port: observation.probe.port))" : ":\(target.port)"
+        let head = style.state(record) + target.name + place
+        let words = (record.faults.map(\.text) + record.warnings.map(\.text)).map {
+            style.safe($0, upTo: 200)
+        }
+        guard !words.isEmpty else { return head }
+        let visible = 6 + target.name.count + place.count
+        let verdict = words.joined(separator: "; ")
+        if visible + 3 + verdict.count <= style.width { return head + "   " + verdict }
+        return head + "\n      " + style.wrapped(verdict, indent: 6).joined(separator: "\n      ")
+    }
+
+    private func has(_ ids: [Fault.ID]) -> Bool { record.faults.contains { ids.contains($0.id) } }
+
+    private func certificate(_ served: Handshake.Served) -> String {
+        guard let leaf = served.chain.leaf else { return "" }
+        var lines = [names(of: leaf)]
+        if isNameWrong, let miss = ServedNames(leaf).nearMiss(target.host) { lines.append(style.safe(miss)) }
+        lines.append("by \(style.safe(leaf.issuer.short, upTo: 60)), \(validity(leaf))")
+        lines.append("sha256 \(style.hash(leaf.summary.sha256))  \(key(leaf.key))")
+        guard isNameWrong else { return style.field("certificate", lines) }
+        return style.field("asked for", [target.name]) + style.field("served", lines)
+    }
+
+    private func names(of leaf: ServedCertificate) -> String {
+        let names = ServedNames(leaf)
+        guard names.count > 0 else {
+            return style.safe(leaf.subject.short, upTo: 64) + " (as CN, no SAN)"
+        }
+        // What was asked for comes first: among ten thousand names nobody would find it.
+        let matched = record.matchedName.map { [$0] } ?? []
+        let shown = (matched + names.all.filter { !matched.contains($0) }).prefix(verbose ? 100 : 6)
+        let text = shown.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
+        let hidden = names.count - shown.count
+        return hidden > 0 ? "\(text) and \(Words.grouped(hidden)) more" : text
+    }
+
+    private func validity(_ leaf: ServedCertificate) -> String {
+        guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else {
+            return "with a date that is none"
+        }
+        guard leaf.isCurrent(at: record.judgedAt), let days = record.daysLeft else {
+            return "\(UTC.day(from)) to \(UTC.day(until)) \(UTC.clock(until)) UTC"
+        }
+        return "until \(UTC.day(until)), \(Words.days(days)) left"
+    }
+
+    private func key(_ key: KeyText) -> String {
+        switch key.type {
+        case "EC": "ECDSA \(key.curve ?? "\(key.bits)")"
+        case "RSA", "RSA-PSS": "\(key.type) \(key.bits)"
+        default: key.type.prefix(1) + key.type.dropFirst().lowercased()
+        }
+    }
+
+    private func chain(_ chain: ExaminedChain) -> String {
+        let above = chain.certificates.dropFirst().map { style.safe($0.subject.short, upTo: 40) }
+        var sent = above.isEmpty ? "leaf only" : "leaf, " + above.joined(separator: ", ")
+        if chain.count > chain.certificates.count {
+            sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
+        }
+        if !chain.isInOrder { sent += " (not in order)" }
+        return style.field("chain", ["\(sent); \(ending(chain))"])
+    }
+
+    private func ending(_ chain: ExaminedChain) -> String {
+        let judgement = chain.judgement
+        if has([.selfSigned]) { return "it is signed by itself" }
+        if let top = judgement.top {
+            let issuer = style.safe(top.issuer.short, upTo: 40)
+            if top.isSelfIssued { return "\(issuer) is not trusted" }
+            return has([.intermediateMissing])
+                ? "issuer \(issuer) was not sent" : "issuer \(issuer) was not sent, is not trusted"
+        }
+        guard let anchor = judgement.anchor else { return "no root found" }
+        return (judgement.isTrusted ? "trusted by " : "leads to ") + style.safe(anchor.short, upTo: 40)
+    }
+
+    private var alert: String {
+        guard let number = record.alert else { return "" }
+        var text = "\(nameOfAlert(number)) (\(number))"
+        if case .failure(let refusal)? = observation.second?.outcome, refusal.isRefusal {
+            let other = observation.first?.serverName == nil ? "with SNI" : "without SNI"
+            text += refusal == .alert(number) ? ", also \(other)" : "; \(other): \(SNIWords.refusal(refusal))"
+        }
+        return style.field("alert", [text])
+    }
+
+    private var sni: String {
+        guard let text = SNIWords(record: record, style: style).text else { return "" }
+        return style.field("SNI", [text])
+    }
+
+    private func handshake(_ facts: SurveyFacts) -> String {
+        var parts = [
+            facts.version.hasPrefix("TLSv") ? "TLS \(facts.version.dropFirst(4))" : facts.version,
+            facts.cipher,
+        ]
+        if let group = facts.group { parts.append(group) }
+        if let alpn = facts.alpn { parts.append(style.safe(alpn, upTo: 32)) }
+        var lines = [parts.joined(separator: "  ")]
+        if facts.asksForCertificate { lines.append("asks for a client certificate") }
+        return style.field("protocol", lines)
+    }
+
+    private var http: String {
+        guard let exchange = observation.exchange else {
+            guard target.url != nil, record.served != nil, !record.passed else { return "" }
+            return style.field("HTTP", ["no request sent, since the certificate is wrong (-k sends it)"])
+        }
+        guard let head = exchange.head else { return "" }
+        var text = "\(head.status.code)"
+        if let location = head.headers["Location"] {
+            text += " to \(style.safe(location, upTo: 200))"
+        } else if !head.reason.isEmpty {
+            text += " \(style.safe(head.reason, upTo: 60))"
+        }
+        if let age = HSTS.maxAge(head) { text += "   HSTS \(Words.distance(age))" }
+        return style.field("HTTP", [text])
+    }
+
+    private var time: String {
+        var parts: [String] = []
+        if let time = observation.probe.resolveTime { parts.append("dns \(Words.milliseconds(time))") }
+        if let time = observation.first?.tcpTime ?? observation.tcpTime {
+            parts.append("tcp \(Words.milliseconds(time))")
+        }
+        if has([.timeoutTLS]) {
+            guard let last = parts.popLast() else { return "" }
+            return style.field("time", [(parts + [last + " ms, then silence"]).joined(separator: "  ")])
+        }
+        guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has([.timeoutTCP]) else {
+            return ""
+        }
+        if let time = observation.first?.tlsTime { parts.append("tls \(Words.milliseconds(time))") }
+        if let time = observation.exchange?.firstByteTime {
+            parts.append("first byte \(Words.milliseconds(time))")
+        }
+        if let time = observation.total { parts.append("total \(Words.milliseconds(time))") }
+        if let first = parts.first { parts[0] = first + " ms" }
+        if observation.attempts > 1 { parts.append("after \(observation.attempts) attempts") }
+        return style.field("time", [parts.joined(separator: "  ")])
+    }
+
+    private var details: String {
+        DetailLines(record: record, style: style).text
+    }
+}
+
+/// Strict-Transport-Security, as far as it is shown.
+enum HSTS {
+    /// The seconds of `max-age` (RFC 6797, section 6.1.1).
+    static func maxAge(_ head: ResponseHead) -> Int? {
+        guard let value = head.headers["Strict-Transport-Security"] else { return nil }
+        for directive in value.split(separator: ";") {
+            let parts = directive.split(separator: "=", maxSplits: 1).map {
+                $0.filter { $0 != " " && $0 != "\"" }
+            }
+            if parts.count == 2, parts[0].lowercased() == "max-age" { return Int(parts[1]) }
+        }
+        return nil
+    }
+}

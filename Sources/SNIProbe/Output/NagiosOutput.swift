@@ -1,0 +1,89 @@
+internal import DirectHTTP
+
+/// One line and one of four exit codes, as Nagios and its kin want them.
+final class NagiosOutput: RecordOutput {
+    private var buffer = OutputBuffer()
+    private let style: Style
+    private var failures: [String] = []
+    private var failureCount = 0
+    private var isCritical = false
+    private var warnings: [String] = []
+    private var warningCount = 0
+    private var fewestDays: Int?
+    private var slowest: Duration = .zero
+    private var state = State.ok
+
+    private enum State: Int32 {
+        case ok, warning, critical, unknown
+    }
+
+    /// The line is read by people, on a pager at worst.
+    private static let mostListed = 5
+
+    init(_ style: Style) {
+        self.style = style
+    }
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        if let days = record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
+        if let total = record.observation.total { slowest = max(slowest, total) }
+        let place =
+            record.lookupFailure == nil ? record.observation.probe.address.description : record.target.name
+        if let fault = record.faults.first {
+            failureCount += 1
+            if record.exitCode != 90 { isCritical = true }
+            if failures.count < Self.mostListed { failures.append("\(place) \(words(fault.brief))") }
+        } else if let warning = record.warnings.first {
+            warningCount += 1
+            if warnings.count < Self.mostListed { warnings.append("\(place) \(words(warning.text))") }
+        }
+    }
+
+    func finish(_ tally: Tally, interrupted: Bool) {
+        buffer.write(line(tally, interrupted) + "\n")
+    }
+
+    func flush() -> Bool { buffer.flush() }
+
+    func exitCode(_ tally: Tally) -> Int32? { state.rawValue }
+
+    private func line(_ tally: Tally, _ interrupted: Bool) -> String {
+        let text: String
+        if interrupted || tally.count == 0 {
+            state = .unknown
+            text = "UNKNOWN - \(interrupted ? "interrupted" : "nothing was probed")"
+        } else if failureCount > 0 {
+            state = isCritical ? .critical : .warning
+            text =
+                "\(isCritical ? "CRITICAL" : "WARNING") - \(failureCount) of \(tally.count) failed: "
+                + listed(failures, failureCount)
+        } else if warningCount > 0 {
+            state = .warning
+            text = "WARNING - " + listed(warnings, warningCount)
+        } else {
+            text = "OK - \(tally.count) passed"
+        }
+        let days = fewestDays.map { "days=\($0);;;0 " } ?? ""
+        return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
+    }
+
+    private func listed(_ items: [String], _ count: Int) -> String {
+        let more = count > items.count ? " and \(count - items.count) more" : ""
+        return items.joined(separator: ", ") + more
+    }
+
+    /// A bar begins the numbers, and may not stand in the text.
+    private func words(_ text: String) -> String {
+        String(PlainText.harmless(text, unicode: style.unicode).map { $0 == "|" ? "/" : $0 })
+    }
+}
+
+/// Seconds as monitoring systems read them.
+enum Seconds {
+    /// `0.041`.
+    static func text(_ duration: Duration) -> String {
+        let milliseconds = (Words.tenth(duration) + 5) / 10
+        let rest = String(milliseconds % 1000)
+        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+}

@@ -1,0 +1,28 @@
+internal import DirectHTTP
+
+/// The certificates that were served, in PEM, with a line about each that readers of PEM pass over.
+final class PEMOutput: RecordOutput {
+    private var buffer = OutputBuffer()
+    private let style: Style
+
+    init(_ style: Style) {
+        self.style = style
+    }
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        let words = record.faults.map { style.safe($0.text, upTo: 200) }.joined(separator: "; ")
+        let place =
+            record.lookupFailure == nil
+            ? " @ \(Endpoint(record.observation.probe.address, port: record.observation.probe.port))" : ""
+        buffer.write("# \(Style.word(record)) \(record.target.name)\(place) \(words)\n")
+        for (index, certificate) in (record.served?.chain.certificates ?? []).enumerated() {
+            buffer.write("# \(index) subject \(style.safe(certificate.subject.full, upTo: 200))\n")
+            buffer.write("#   issuer  \(style.safe(certificate.issuer.full, upTo: 200))\n")
+            buffer.write(certificate.pem)
+        }
+    }
+
+    func finish(_ tally: Tally, interrupted: Bool) {}
+
+    func flush() -> Bool { buffer.flush() }
+}

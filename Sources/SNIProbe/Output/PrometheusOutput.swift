@@ -1,0 +1,79 @@
+internal import DirectHTTP
+
+/// Metrics in the text format of Prometheus, for the node exporter's textfile directory.
+///
+/// Samples of one metric stand together, so all of it is written at the end.
+final class PrometheusOutput: RecordOutput {
+    private var buffer = OutputBuffer()
+    private var samples: [Metric: [String]] = [:]
+
+    private enum Metric: String, CaseIterable {
+        case success = "sni_probe_success"
+        case fault = "sni_probe_fault"
+        case notAfter = "sni_probe_cert_not_after_seconds"
+        case needed = "sni_probe_sni_needed"
+        case seconds = "sni_probe_seconds"
+        case status = "sni_probe_http_status"
+
+        var help: String {
+            switch self {
+            case .success: "Whether the probe passed."
+            case .fault: "One for each fault of the probe."
+            case .notAfter: "When the certificate that was served expires, in seconds since 1970."
+            case .needed: "Whether the right certificate comes only with SNI; absent where that is unknown."
+            case .seconds: "How long each phase of the probe took."
+            case .status: "The status of the HTTP answer."
+            }
+        }
+    }
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        let observation = record.observation
+        let address = record.lookupFailure == nil ? observation.probe.address.description : ""
+        let labels =
+            "host=\"\(escaped(record.target.name))\",ip=\"\(escaped(address))\",port=\"\(observation.probe.port)\""
+        add(.success, labels, record.passed ? "1" : "0")
+        for fault in record.faults { add(.fault, labels + ",fault=\"\(fault.id.rawValue)\"", "1") }
+        // Also for a certificate that will not do: its date is worth knowing all the more.
+        if let summary = record.leaf?.summary, let notAfter = summary.notAfter {
+            add(.notAfter, labels + ",sha256=\"\(hexText(summary.sha256))\"", "\(notAfter)")
+        }
+        switch record.sni.verdict {
+        case .needed, .neededStrict: add(.needed, labels, "1")
+        case .noDifference, .changesCertificate: add(.needed, labels, "0")
+        case .selectsWrong, .refused, .unknown: break
+        }
+        let phases: [(String, Duration?)] = [
+            ("dns", observation.probe.resolveTime),
+            ("tcp", observation.first?.tcpTime ?? observation.tcpTime),
+            ("tls", record.served == nil ? nil : observation.first?.tlsTime),
+            ("first_byte", observation.exchange?.firstByteTime),
+            ("total", observation.total),
+        ]
+        for case (let phase, let time?) in phases {
+            add(.seconds, labels + ",phase=\"\(phase)\"", Seconds.text(time))
+        }
+        if let status = observation.exchange?.head?.status.code { add(.status, labels, "\(status)") }
+    }
+
+    func finish(_ tally: Tally, interrupted: Bool) {
+        for metric in Metric.allCases {
+            guard let lines = samples[metric] else { continue }
+            buffer.write("# HELP \(metric.rawValue) \(metric.help)\n# TYPE \(metric.rawValue) gauge\n")
+            for line in lines { buffer.write(line) }
+        }
+    }
+
+    func flush() -> Bool { buffer.flush() }
+
+    private func add(_ metric: Metric, _ labels: String, _ value: String) {
+        samples[metric, default: []].append("\(metric.rawValue){\(labels)} \(value)\n")
+    }
+
+    /// Hosts and addresses have passed our own parsers; this is for whatever they may allow one day.
+    private func escaped(_ text: String) -> String {
+        String(
+            PlainText.harmless(text, unicode: true).flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
+        )
+    }
+}

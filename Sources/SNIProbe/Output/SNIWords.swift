@@ -1,0 +1,78 @@
+internal import DirectHTTP
+
+/// What the name does at an address, in words.
+struct SNIWords {
+    let record: ProbeRecord
+    let style: Style
+
+    /// Nothing where it was not looked at, or could not be told.
+    var text: String? {
+        let wasSent = record.sni.sent != nil
+        switch record.sni.verdict {
+        case .unknown: return unknown
+        case .needed:
+            return wasSent
+                ? "needed: without it this IP serves \(names(record.observation.second))"
+                : "needed: with it this IP serves \(names(record.observation.second))"
+        case .neededStrict:
+            guard wasSent else { return "needed: with it this IP serves \(names(record.observation.second))" }
+            return "needed: without it this IP refuses the handshake (\(refusal(record.observation.second)))"
+        case .noDifference: return noDifference
+        case .changesCertificate:
+            return "changes the certificate, and both are for \(record.target.name)"
+        case .selectsWrong:
+            return "the name selects this certificate; without it \(without)"
+        case .refused: return "without it this IP serves \(names(record.observation.second))"
+        }
+    }
+
+    static func refusal(_ refusal: Refusal) -> String {
+        switch refusal {
+        case .alert(let number): nameOfAlert(number)
+        case .closed: "closed"
+        case .reset: "reset"
+        case .silentTLS, .silentTCP: "no answer"
+        default: "failed"
+        }
+    }
+
+    private var noDifference: String? {
+        guard record.served != nil else { return nil }
+        let isWrong = record.matchedName == nil
+        return isWrong
+            ? "makes no difference: this is the IP's default certificate"
+            : "not needed: the same certificate without it"
+    }
+
+    private var unknown: String? {
+        guard case .failure(let refusal)? = record.observation.second?.outcome, record.served != nil else {
+            return nil
+        }
+        switch refusal {
+        case .silentTLS, .silentTCP: return "unknown: no answer without it"
+        case .dropped: return nil
+        default: return "unknown: the handshake without it failed"
+        }
+    }
+
+    private var without: String {
+        switch record.observation.second?.outcome {
+        case .success?: "this IP serves \(names(record.observation.second))"
+        default: "it refuses the handshake"
+        }
+    }
+
+    private func names(_ handshake: Handshake?) -> String {
+        guard case .success(let served)? = handshake?.outcome, let leaf = served.chain.leaf else {
+            return "another"
+        }
+        let names = ServedNames(leaf)
+        let text = style.safe(names.first(2), upTo: 130)
+        return names.count > 2 ? "\(text) and \(Words.grouped(names.count - 2)) more" : text
+    }
+
+    private func refusal(_ handshake: Handshake?) -> String {
+        guard case .failure(let refusal)? = handshake?.outcome else { return "unknown" }
+        return Self.refusal(refusal)
+    }
+}

@@ -1,0 +1,78 @@
+internal import DirectHTTP
+
+/// How text is made ready for a reader: colours, the characters that can be shown, the width.
+struct Style: Sendable {
+    var usesColor = false
+    var unicode = true
+    var width = 80
+    /// Hashes in full, as a pipe gets them.
+    var fullHashes = false
+
+    /// What stands for something left out.
+    var ellipsis: String { unicode ? "…" : "..." }
+
+    /// The first word of a result, six columns wide.
+    func state(_ record: ProbeRecord) -> String {
+        if !record.passed { return painted("FAIL", "31") + "  " }
+        if !record.warnings.isEmpty { return painted("warn", "33") + "  " }
+        return painted("ok", "32") + "    "
+    }
+
+    static func word(_ record: ProbeRecord) -> String {
+        record.passed ? (record.warnings.isEmpty ? "ok" : "warn") : "FAIL"
+    }
+
+    private func painted(_ text: String, _ code: String) -> String {
+        usesColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Others' text, harmless.
+    func safe(_ text: String) -> String { PlainText.harmless(text, unicode: unicode) }
+
+    /// Others' text, harmless and no longer than that.
+    func safe(_ text: String, upTo limit: Int) -> String {
+        PlainText.cut(safe(text), to: limit, mark: ellipsis)
+    }
+
+    func hash(_ bytes: [UInt8]) -> String {
+        fullHashes ? hexText(bytes) : hexText(bytes.prefix(8)) + ellipsis
+    }
+
+    /// The text in lines that fit behind an indent; words that are longer than a line are cut.
+    func wrapped(_ text: String, indent: Int) -> [String] {
+        let room = max(20, width - indent)
+        var lines: [String] = []
+        var line = ""
+        for piece in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let word = PlainText.cut(String(piece), to: room, mark: ellipsis)
+            if line.isEmpty {
+                line = word
+            } else if line.count + 1 + word.count <= room {
+                line += " " + word
+            } else {
+                lines.append(line)
+                line = word
+            }
+        }
+        return lines + [line]
+    }
+
+    /// A label and its text, the text in as many lines as it takes.
+    func field(_ label: String, _ texts: [String]) -> String {
+        let lines = texts.flatMap { wrapped($0, indent: Self.labelWidth) }
+        var result = ""
+        for (index, line) in lines.enumerated() {
+            let label = index == 0 ? label : ""
+            result += label + String(repeating: " ", count: Self.labelWidth - label.count) + line + "\n"
+        }
+        return result
+    }
+
+    /// A hint, indented behind its first word.
+    func hint(_ text: String) -> String {
+        let lines = wrapped(safe(text, upTo: 600), indent: 6)
+        return "hint: " + lines.joined(separator: "\n      ") + "\n"
+    }
+
+    private static let labelWidth = 13
+}

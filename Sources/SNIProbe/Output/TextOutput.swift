@@ -1,0 +1,66 @@
+internal import DirectHTTP
+
+/// Results for people: one alone in full, several a line each under their host, and a summary.
+final class TextOutput: RecordOutput {
+    private var buffer = OutputBuffer()
+    private let style: Style
+    private let verbose: Bool
+    private var host: String?
+    private var width = 12
+    private var wasAlone = false
+
+    init(_ style: Style, verbose: Bool) {
+        self.style = style
+        self.verbose = verbose
+    }
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        if verbose || isOnlyOne {
+            if host != nil { buffer.write("\n") }
+            host = record.target.name
+            wasAlone = isOnlyOne
+            buffer.write(LongForm(record: record, style: style, verbose: verbose).text)
+        } else {
+            addLine(record)
+        }
+    }
+
+    func finish(_ tally: Tally, interrupted: Bool) {
+        guard !wasAlone || interrupted else { return }
+        buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: !verbose).text)
+    }
+
+    func flush() -> Bool { buffer.flush() }
+
+    private func addLine(_ record: ProbeRecord) {
+        let heading =
+            record.target.port == 443 ? record.target.name : "\(record.target.name):\(record.target.port)"
+        if host != heading {
+            buffer.write((host == nil ? "" : "\n") + heading + "\n")
+            host = heading
+        }
+        buffer.write(TableLine(record: record, style: style).text(addressWidth: &width) + "\n")
+    }
+}
+
+/// Results for pipes: a line each, tab-separated, nothing shortened; the summary goes to standard error.
+final class PipedOutput: RecordOutput {
+    private var buffer = OutputBuffer()
+    private let style: Style
+
+    init(_ style: Style) {
+        self.style = style
+    }
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        buffer.write(TableLine(record: record, style: style).tabSeparated + "\n")
+    }
+
+    func finish(_ tally: Tally, interrupted: Bool) {
+        guard tally.count > 1 || tally.failed > 0 || interrupted else { return }
+        _ = buffer.flush()
+        Console.complain(Summary(tally: tally, style: style, interrupted: interrupted, hints: true).text)
+    }
+
+    func flush() -> Bool { buffer.flush() }
+}

@@ -1,0 +1,46 @@
+/// The exit codes of the command; curl's where curl has one for the cause.
+enum ExitCode {
+    static let passed: Int32 = 0
+    static let severalReasons: Int32 = 1
+    static let usage: Int32 = 64
+    static let noInput: Int32 = 66
+    static let bug: Int32 = 70
+    static let interrupted: Int32 = 130
+
+    /// As a shell has it.
+    static func interrupted(by signal: Int32) -> Int32 { 128 + signal }
+
+    /// For the manual.
+    static let meanings: [(code: Int32, meaning: String)] = [
+        (passed, "Every probe passed."),
+        (severalReasons, "Several probes failed, for different reasons."),
+        (6, "The name was not resolved."),
+        (7, "Refused, or unreachable."),
+        (22, "The HTTP status is outside --status."),
+        (28, "No answer within --timeout."),
+        (35, "The handshake failed: an alert, the name refused, a reset, no TLS."),
+        (56, "The connection was lost in the HTTP exchange."),
+        (60, "The certificate is not acceptable: name, dates, issuer."),
+        (usage, "The command line cannot be used."),
+        (noInput, "A file cannot be read."),
+        (bug, "A bug in sni-probe."),
+        (90, "It works, but is not what was asked for: --expect, --same, --min-days."),
+        (interrupted, "Interrupted."),
+    ]
+
+    /// For a probe whose first fault is this one.
+    static func code(for id: Fault.ID) -> Int32 {
+        switch id {
+        case .dns: 6
+        case .refused, .unreachable: 7
+        case .httpStatus: 22
+        case .timeoutTCP, .timeoutTLS, .timeoutHTTP: 28
+        case .sniRefused, .handshakeRefused, .handshakeBroken, .reset, .notTLS: 35
+        case .httpBroken: 56
+        case .defaultCertificate, .nameMismatch, .expired, .notYetValid, .selfSigned, .unknownIssuer,
+            .intermediateMissing, .badSignature, .weakCertificate, .wrongPurpose, .certificateInvalid:
+            60
+        case .tooFewDays, .notExpected, .differs: 90
+        }
+    }
+}

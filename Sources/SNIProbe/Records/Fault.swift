@@ -1,0 +1,63 @@
+/// One thing that is wrong with a probe.
+struct Fault: Hashable, Sendable {
+    /// What the manual and the records call it; never renamed.
+    enum ID: String, CaseIterable, Sendable {
+        case dns
+        case refused
+        case unreachable
+        case timeoutTCP = "timeout_tcp"
+        case timeoutTLS = "timeout_tls"
+        case sniRefused = "sni_refused"
+        case handshakeRefused = "handshake_refused"
+        case handshakeBroken = "handshake_broken"
+        case reset
+        case notTLS = "not_tls"
+        case defaultCertificate = "default_certificate"
+        case nameMismatch = "name_mismatch"
+        case expired
+        case notYetValid = "not_yet_valid"
+        case selfSigned = "self_signed"
+        case unknownIssuer = "unknown_issuer"
+        case intermediateMissing = "intermediate_missing"
+        case badSignature = "bad_signature"
+        case weakCertificate = "weak_certificate"
+        case wrongPurpose = "wrong_purpose"
+        case certificateInvalid = "certificate_invalid"
+        case httpBroken = "http_broken"
+        case timeoutHTTP = "timeout_http"
+        case httpStatus = "http_status"
+        case tooFewDays = "too_few_days"
+        case notExpected = "not_expected"
+        case differs
+    }
+
+    let id: ID
+    /// For the long form.
+    let text: String
+    /// For one line of many.
+    let brief: String
+
+    init(_ id: ID, _ text: String, brief: String? = nil) {
+        self.id = id
+        self.text = text
+        self.brief = brief ?? text
+    }
+}
+
+/// Something to know about a probe that passed.
+struct Warning: Hashable, Sendable {
+    enum ID: String, CaseIterable, Sendable {
+        case expiresSoon = "expires_soon"
+        case otherCertificate = "other_certificate"
+        case chainOrder = "chain_order"
+    }
+
+    let id: ID
+    let text: String
+}
+
+/// What to do about a fault; of many probes with the same kind of fault one hint is enough.
+struct Hint: Hashable, Sendable {
+    let kind: Fault.ID
+    let text: String
+}

@@ -1,0 +1,65 @@
+internal import DirectHTTP
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+extension UnixTime {
+    /// Now, in milliseconds since 1970.
+    static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// Dates as the reports write them, all in UTC.
+enum UTC {
+    /// `2026-11-12`.
+    static func day(_ seconds: Int) -> String {
+        let (year, month, day) = civil(seconds)
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    }
+
+    /// `05:06:21`.
+    static func clock(_ seconds: Int) -> String {
+        let second = seconds - floored(seconds, 86_400) * 86_400
+        return "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+    }
+
+    /// `2026-11-12T05:06:21Z`.
+    static func stamp(_ seconds: Int) -> String { "\(day(seconds))T\(clock(seconds))Z" }
+
+    /// `2026-11-12T05:06:21.123Z`.
+    static func stamp(milliseconds: Int64) -> String {
+        let seconds = floored(Int(milliseconds), 1000)
+        return "\(day(seconds))T\(clock(seconds)).\(padded(Int(milliseconds) - seconds * 1000, 3))Z"
+    }
+
+    /// The quotient, rounded down also below zero.
+    static func floored(_ value: Int, _ divisor: Int) -> Int {
+        value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
+    }
+
+    /// Years are counted from March, so that the leap day ends one.
+    private static func civil(_ seconds: Int) -> (year: Int, month: Int, day: Int) {
+        let days = floored(seconds, 86_400) + 719_468
+        let era = floored(days, 146_097)
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * month + 2) / 5 + 1
+        let shifted = month < 10 ? month + 3 : month - 9
+        return (yearOfEra + era * 400 + (shifted <= 2 ? 1 : 0), shifted, day)
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

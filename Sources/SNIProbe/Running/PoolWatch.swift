@@ -1,0 +1,48 @@
+internal import DirectHTTP
+
+/// Compares the certificates of a host's addresses, in the order of the results: with the first address that shows one.
+struct PoolWatch {
+    private struct First {
+        let hash: [UInt8]
+        let notAfter: Int?
+        let address: IPAddress
+    }
+
+    private var firsts: [String: First] = [:]
+
+    /// Hosts beyond this are not compared any more: the memory of a run is bounded.
+    private static let mostHosts = 50_000
+
+    mutating func compare(_ record: inout ProbeRecord, mustBeSame: Bool) {
+        guard let summary = record.leaf?.summary else { return }
+        let host = "\(record.target.name):\(record.target.port)"
+        guard let first = firsts[host] else {
+            // A certificate for somebody else is nothing to compare with, unless that is what was asked for.
+            guard record.passed || mustBeSame, firsts.count < Self.mostHosts else { return }
+            let address = record.observation.probe.address
+            firsts[host] = First(hash: summary.sha256, notAfter: summary.notAfter, address: address)
+            return
+        }
+        guard first.hash != summary.sha256 else { return }
+        let text = Self.words(summary.notAfter, first)
+        if mustBeSame {
+            record.faults.append(Fault(.differs, "\(text) than \(first.address) shows", brief: text))
+            if record.hint == nil {
+                record.hint = Hint(
+                    kind: .differs,
+                    text:
+                        "the certificate is not the same on all IPs: see which of them the renewal has not reached"
+                )
+            }
+        } else if record.passed {
+            record.warnings.insert(Warning(id: .otherCertificate, text: text), at: 0)
+        }
+    }
+
+    private static func words(_ notAfter: Int?, _ first: First) -> String {
+        guard let notAfter, let known = first.notAfter, notAfter != known else {
+            return "another certificate"
+        }
+        return notAfter < known ? "older certificate" : "newer certificate"
+    }
+}

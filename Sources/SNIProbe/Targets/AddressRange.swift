@@ -1,0 +1,66 @@
+internal import DirectIO
+
+/// One address, or all those of a network, and the port if it is not the target's.
+struct AddressRange: Hashable, Sendable {
+    let first: IPAddress
+    /// How many addresses there are from the first one on.
+    let count: Int
+    let port: UInt16?
+
+    /// More in one network is a mistake, or a scan: this is no tool for that.
+    static let mostAddresses = 4096
+
+    init(_ address: IPAddress, port: UInt16? = nil) {
+        first = address
+        count = 1
+        self.port = port
+    }
+
+    /// Reads `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443`, `203.0.113.0/28`.
+    init(_ text: some StringProtocol) throws(TargetFault) {
+        if let slash = text.firstIndex(of: "/") {
+            try self.init(network: text[..<slash], length: text[text.index(after: slash)...])
+            return
+        }
+        do throws(AddressError) {
+            let endpoint = try Endpoint(String(text))
+            self.init(endpoint.address, port: endpoint.port)
+        } catch {
+            throw .notAnAddress(String(text))
+        }
+    }
+
+    private init(network: some StringProtocol, length: some StringProtocol) throws(TargetFault) {
+        let whole = "\(network)/\(length)"
+        guard let address = IPAddress(String(network)), address.zone == nil else {
+            throw .notAnAddress(whole)
+        }
+        let width = address.family == .v4 ? 32 : 128
+        guard let bits = Int(length), (0...width).contains(bits), length.allSatisfy(\.isNumber) else {
+            throw .badPrefix(whole, width)
+        }
+        let free = width - bits
+        guard free <= 12 else { throw .tooManyAddresses(whole, Self.mostAddresses) }
+        count = 1 << free
+        port = nil
+        let mask = UInt64(count - 1)
+        let words = address.words
+        first = Self.address(words.high, words.low & ~mask, like: address)
+    }
+
+    /// The address so many after the first.
+    subscript(index: Int) -> IPAddress {
+        guard count > 1 else { return first }
+        let words = first.words
+        return Self.address(words.high, words.low + UInt64(index), like: first)
+    }
+
+    private static func address(_ high: UInt64, _ low: UInt64, like other: IPAddress) -> IPAddress {
+        var bytes: [UInt8] = []
+        let isV6 = other.family == .v6
+        if isV6 { bytes += (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * UInt64($0))) } }
+        let width: UInt64 = isV6 ? 8 : 4
+        bytes += (0..<width).map { UInt8(truncatingIfNeeded: low >> (8 * (width - 1 - $0))) }
+        return IPAddress(bytes: bytes) ?? other
+    }
+}

@@ -1,0 +1,112 @@
+internal import DirectHTTP
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// The lines of a file or of standard input, a bounded piece in memory at a time.
+final class LineSource {
+    enum Step {
+        case line(String, number: Int)
+        /// More may come at the descriptor.
+        case needsInput
+        case end
+        case fault(TargetFault, number: Int)
+    }
+
+    let name: String
+    /// Whether it can be read a second time.
+    let isFile: Bool
+    let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var lines = 0
+    private var reachedEnd = false
+    private var readError: Int32 = 0
+
+    static let longestLine = 64 << 10
+
+    init(_ path: String) throws(UsageError) {
+        name = path == "-" ? "standard input" : path
+        if path == "-" {
+            descriptor = 0
+        } else {
+            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw Files.unreadable(path, errno) }
+        }
+        var facts = stat()
+        isFile = fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && descriptor != 0
+        if facts.st_mode & S_IFMT == S_IFDIR { throw Files.unreadable(path, EISDIR) }
+    }
+
+    deinit {
+        if descriptor > 0 { close(descriptor) }
+    }
+
+    /// The next line, as far as it has been read. A regular file is read when needed; what else there is, in `fill`.
+    func next() -> Step {
+        while true {
+            if let line = takeLine() { return line }
+            if reachedEnd { return .end }
+            guard buffer.count - start <= Self.longestLine else {
+                reachedEnd = true
+                return .fault(.lineTooLong(Self.longestLine), number: lines + 1)
+            }
+            guard isFile else { return .needsInput }
+            fill()
+        }
+    }
+
+    /// Reads once, which waits where nothing is there.
+    func fill() {
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        let (piece, code) = readPiece()
+        buffer += piece
+        if piece.isEmpty { (reachedEnd, readError) = (true, code) }
+    }
+
+    /// Why the reading ended too soon, if it did.
+    var failure: UsageError? { readError == 0 ? nil : Files.unreadable(name, readError) }
+
+    /// Begins anew; only for a file.
+    func rewind() {
+        lseek(descriptor, 0, SEEK_SET)
+        buffer.removeAll(keepingCapacity: true)
+        (start, lines, reachedEnd) = (0, 0, false)
+    }
+
+    private func readPiece() -> ([UInt8], Int32) {
+        var code: Int32 = 0
+        let piece = [UInt8](unsafeUninitializedCapacity: 64 << 10) { piece, count in
+            let outcome = retryingInterrupts { read(descriptor, piece.baseAddress, piece.count) }
+            count = max(0, outcome.result)
+            code = outcome.code
+        }
+        return (piece, code)
+    }
+
+    private func takeLine() -> Step? {
+        guard start < buffer.count else { return nil }
+        let end = buffer.withUnsafeBufferPointer { bytes -> Int? in
+            guard let base = bytes.baseAddress,
+                let found = memchr(base + start, 10, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
+        // The last line needs no line break.
+        guard let stop = end ?? (reachedEnd ? buffer.count : nil) else { return nil }
+        lines += 1
+        defer { start = min(stop + 1, buffer.count) }
+        guard let text = String(validating: buffer[start..<stop], as: UTF8.self) else {
+            return .fault(.notText, number: lines)
+        }
+        return .line(text, number: lines)
+    }
+}

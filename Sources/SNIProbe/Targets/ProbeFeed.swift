@@ -1,0 +1,214 @@
+internal import DirectHTTP
+
+/// What the command line and its files ask for, one probe after the other, as it is needed.
+///
+/// Nothing is kept of what has been handed out: a million lines take no more memory than ten.
+final class ProbeFeed {
+    enum Step {
+        case probe(Probe)
+        /// A target without addresses, to be resolved.
+        case resolve(ProbeTarget)
+        /// More may come at this descriptor; call `readMore` when it has input.
+        case needsInput(Int32)
+        /// A line that cannot be read. Without `--skip-bad` it is the last one.
+        case badLine(UsageError)
+        case end
+    }
+
+    private enum Item {
+        case expansion(Expansion)
+        case resolve(ProbeTarget)
+    }
+
+    /// Those of the command line, then those of one line at a time.
+    private var items: [Item] = []
+    private var next = 0
+    private var sources: [LineSource]
+    /// The targets of the command line without addresses of their own, while files may still give them some.
+    private var openTargets: [ProbeTarget] = []
+    /// The addresses of the command line that belong to no one target.
+    private var openRanges: [AddressRange] = []
+    private var openTargetsServed = false
+    private let skipsBad: Bool
+    private let shard: Options.Shard?
+    private var index = 0
+    /// How many lines could not be read.
+    private(set) var badLines = 0
+
+    init(_ options: Options) throws(UsageError) {
+        skipsBad = options.skipsBad
+        shard = options.shard
+        sources = []
+        for path in options.files { sources.append(try LineSource(path)) }
+        for case .addresses(let found) in options.words { openRanges += found }
+        for case .target(let target, let own) in options.words {
+            let ranges = own.isEmpty ? openRanges : own
+            if own.isEmpty { openTargets.append(target) }
+            if !ranges.isEmpty {
+                items.append(.expansion(Expansion(targets: [target], ranges: ranges, source: .argument)))
+            } else if sources.isEmpty {
+                items.append(.resolve(target))
+            }
+        }
+        openTargetsServed = sources.isEmpty || !openRanges.isEmpty
+        try checkFiles()
+    }
+
+    /// The next step of this shard.
+    func step() -> Step {
+        while true {
+            let step = nextStep()
+            guard let shard else { return step }
+            switch step {
+            case .probe, .resolve:
+                index += 1
+                if shard.takes(index - 1) { return step }
+            default: return step
+            }
+        }
+    }
+
+    /// Reads once more from the source that wanted input.
+    func readMore() {
+        sources.first?.fill()
+    }
+
+    private func nextStep() -> Step {
+        while true {
+            if let step = takeItem() { return step }
+            guard let source = sources.first else { return .end }
+            switch source.next() {
+            case .needsInput: return .needsInput(source.descriptor)
+            case .line(let text, let number):
+                do throws(UsageError) {
+                    try take(text, source.name, number)
+                } catch {
+                    return bad(error)
+                }
+            case .fault(let fault, let number): return bad(UsageError(fault, in: source.name, line: number))
+            case .end:
+                if let failure = source.failure { return bad(failure) }
+                sources.removeFirst()
+                if sources.isEmpty { resolveOpenTargets() }
+            }
+        }
+    }
+
+    private func takeItem() -> Step? {
+        while next < items.count {
+            switch items[next] {
+            case .resolve(let target):
+                next += 1
+                return .resolve(target)
+            case .expansion(var expansion):
+                if let probe = expansion.next() {
+                    items[next] = .expansion(expansion)
+                    return .probe(probe)
+                }
+                next += 1
+            }
+        }
+        items.removeAll(keepingCapacity: true)
+        next = 0
+        return nil
+    }
+
+    private func take(_ text: String, _ file: String, _ number: Int) throws(UsageError) {
+        let line = try parse(text, file, number)
+        let source = Probe.Source.file(name: file, line: number)
+        if !line.addresses.isEmpty {
+            openTargetsServed = true
+            items.append(.expansion(Expansion(targets: openTargets, ranges: line.addresses, source: source)))
+        }
+        for (target, own) in line.targets {
+            let ranges = own.isEmpty ? openRanges : own
+            if ranges.isEmpty {
+                items.append(.resolve(target))
+            } else {
+                let source = own.isEmpty ? Probe.Source.argument : source
+                items.append(.expansion(Expansion(targets: [target], ranges: ranges, source: source)))
+            }
+        }
+    }
+
+    private func parse(_ text: String, _ file: String, _ number: Int) throws(UsageError) -> TargetLine {
+        do throws(TargetFault) {
+            let line = try TargetLine(text)
+            guard line.addresses.isEmpty || !openTargets.isEmpty else { throw .noTarget }
+            return line
+        } catch {
+            throw UsageError(error, in: file, line: number)
+        }
+    }
+
+    private func bad(_ error: UsageError) -> Step {
+        badLines += 1
+        if !skipsBad { sources.removeAll() }
+        return .badLine(error)
+    }
+
+    /// No file had addresses for them.
+    private func resolveOpenTargets() {
+        guard !openTargetsServed else { return }
+        items += openTargets.map(Item.resolve)
+    }
+
+    /// Reads every regular file once before the first probe: a mistake in line 900 is better known now.
+    private func checkFiles() throws(UsageError) {
+        guard !skipsBad else { return }
+        var faults: [UsageError] = []
+        for source in sources where source.isFile {
+            check: while faults.count < Self.mostFaults {
+                switch source.next() {
+                case .line(let text, let number):
+                    do throws(UsageError) { _ = try parse(text, source.name, number) } catch {
+                        faults.append(error)
+                    }
+                case .fault(let fault, let number):
+                    faults.append(UsageError(fault, in: source.name, line: number))
+                case .needsInput, .end: break check
+                }
+            }
+            if let failure = source.failure { throw failure }
+            source.rewind()
+        }
+        guard let first = faults.first else { return }
+        let others = faults.dropFirst().map { "\nsni-probe: \($0.what)" }.joined()
+        throw UsageError(
+            first.what + others,
+            hint: first.hint ?? "nothing was probed; --skip-bad leaves such lines out"
+        )
+    }
+
+    private static let mostFaults = 5
+}
+
+/// Targets at addresses, not yet handed out: all addresses of the first target, then those of the next.
+private struct Expansion {
+    let targets: [ProbeTarget]
+    let ranges: [AddressRange]
+    let source: Probe.Source
+    private var target = 0
+    private var range = 0
+    private var index = 0
+
+    init(targets: [ProbeTarget], ranges: [AddressRange], source: Probe.Source) {
+        self.targets = targets
+        self.ranges = ranges
+        self.source = source
+    }
+
+    mutating func next() -> Probe? {
+        guard target < targets.count, range < ranges.count else { return nil }
+        let probe = Probe(
+            target: targets[target],
+            address: ranges[range][index],
+            port: ranges[range].port ?? targets[target].port,
+            source: source
+        )
+        index += 1
+        if index == ranges[range].count { (range, index) = (range + 1, 0) }
+        if range == ranges.count { (target, range) = (target + 1, 0) }
+        return probe
+    }
+}

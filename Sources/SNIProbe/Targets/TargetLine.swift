@@ -1,0 +1,62 @@
+/// What one line of a file asks for.
+struct TargetLine: Equatable {
+    /// Targets, each with addresses of its own or none.
+    var targets: [(target: ProbeTarget, ranges: [AddressRange])] = []
+    /// Addresses for the targets of the command line: those of a line that names no target.
+    var addresses: [AddressRange] = []
+
+    static func == (left: TargetLine, right: TargetLine) -> Bool {
+        left.addresses == right.addresses
+            && left.targets.elementsEqual(right.targets) { $0.target == $1.target && $0.ranges == $1.ranges }
+    }
+
+    /// Reads the words of the command line, `IP name…` as hosts(5) has it, `IP,name` as zgrab2 has it, or
+    /// addresses alone. A word that begins with `#` ends the line.
+    init(_ line: some StringProtocol) throws(TargetFault) {
+        var words: [Substring] = []
+        for word in Substring(line).split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }) {
+            guard word.first != "#" else { break }
+            words.append(word)
+        }
+        guard let first = words.first else { return }
+        if words.count == 1, try readPair(first) { return }
+        try read(words)
+    }
+
+    /// `IP,name` with anything behind another comma, which is a tag.
+    private mutating func readPair(_ word: Substring) throws(TargetFault) -> Bool {
+        let parts = word.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count > 1, let range = try? AddressRange(parts[0]) else { return false }
+        if (try? AddressRange(parts[1])) != nil { return false }
+        if parts[1].isEmpty {
+            addresses = [range]
+        } else {
+            try add([TargetWord(String(parts[1]))], at: [range])
+        }
+        return true
+    }
+
+    private mutating func read(_ words: [Substring]) throws(TargetFault) {
+        var named: [TargetWord] = []
+        var ranges: [AddressRange] = []
+        for word in words {
+            // In a file a bare address says where, also without the @.
+            if let found = try? TargetWord.addresses(word) {
+                ranges += found
+                continue
+            }
+            switch try TargetWord(String(word)) {
+            case .addresses(let found): ranges += found
+            case let target: named.append(target)
+            }
+        }
+        if named.isEmpty { addresses = ranges }
+        try add(named, at: ranges)
+    }
+
+    private mutating func add(_ words: [TargetWord], at ranges: [AddressRange]) throws(TargetFault) {
+        for case .target(let target, let own) in words {
+            targets.append((target, own.isEmpty ? ranges : own))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import DirectHTTP
+
+/// One word that names a target, addresses, or both.
+enum TargetWord: Equatable {
+    case target(ProbeTarget, at: [AddressRange])
+    case addresses([AddressRange])
+
+    init(_ word: String) throws(TargetFault) {
+        if word.hasPrefix("@") {
+            self = .addresses(try Self.addresses(word.dropFirst()))
+        } else if word.contains("://") {
+            self = try Self.url(word)
+        } else {
+            self = try Self.host(word)
+        }
+    }
+
+    /// Addresses with commas between.
+    static func addresses(_ text: some StringProtocol) throws(TargetFault) -> [AddressRange] {
+        guard !text.isEmpty else { throw .noAddresses }
+        var ranges: [AddressRange] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            ranges.append(try AddressRange(part))
+        }
+        return ranges
+    }
+
+    /// `@…` at the end counts only behind the authority, and only if it is addresses.
+    private static func url(_ word: String) throws(TargetFault) -> TargetWord {
+        var text = Substring(word)
+        var ranges: [AddressRange] = []
+        if let scheme = word.range(of: "://"),
+            let path = word[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) }),
+            let at = word[path...].lastIndex(of: "@"),
+            let found = try? addresses(word[word.index(after: at)...])
+        {
+            text = word[..<at]
+            ranges = found
+        }
+        let url: HTTPURL
+        do throws(URLFault) {
+            url = try HTTPURL(String(text))
+        } catch .host(.notASCII) {
+            throw .notASCII(word, label: nil)
+        } catch {
+            throw .badURL(word, why: "\(error)")
+        }
+        guard url.user == nil else { throw .userInURL(word) }
+        return .target(ProbeTarget(url), at: ranges)
+    }
+
+    private static func host(_ word: String) throws(TargetFault) -> TargetWord {
+        guard let at = word.firstIndex(of: "@") else { return try named(word, at: nil) }
+        return try named(String(word[..<at]), at: addresses(word[word.index(after: at)...]))
+    }
+
+    /// `host`, `host:port`, or `host:port:IP` as curl writes it.
+    private static func named(_ text: String, at ranges: [AddressRange]?) throws(TargetFault) -> TargetWord {
+        if let endpoint = try? Endpoint(text) {
+            let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port ?? 443)
+            // Where the host is an address, that is where it is.
+            return .target(target, at: ranges ?? [AddressRange(endpoint.address)])
+        }
+        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        let host = try name(String(parts.first ?? ""))
+        let port = parts.count > 1 ? try Self.port(parts[1]) : 443
+        guard parts.count > 2 else { return .target(ProbeTarget(host: host, port: port), at: ranges ?? []) }
+        guard ranges == nil else { throw .badHost(text, why: "it names its IPs twice") }
+        return .target(ProbeTarget(host: host, port: port), at: try addresses(parts[2]))
+    }
+
+    private static func name(_ text: String) throws(TargetFault) -> Host {
+        // One dot at the end says that the name is complete, and is no part of it.
+        let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
+        do throws(HostFault) {
+            return .name(try DomainName(bare))
+        } catch .notASCII {
+            throw .notASCII(text, label: Punycode.name(bare))
+        } catch .looksNumeric {
+            throw .notAnAddress(text)
+        } catch {
+            throw .badHost(text, why: "\(error)")
+        }
+    }
+
+    private static func port(_ text: Substring) throws(TargetFault) -> UInt16 {
+        guard let port = UInt16(text), port > 0, text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+            throw .badPort(String(text))
+        }
+        return port
+    }
+}
+
+extension String {
+    /// Where the text first stands in this one.
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

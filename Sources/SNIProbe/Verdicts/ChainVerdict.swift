@@ -1,0 +1,127 @@
+internal import DirectHTTP
+
+/// The faults of a chain in words: one for each cause, not one for each certificate or each of OpenSSL's codes.
+struct ChainVerdict {
+    private(set) var faults: [Fault] = []
+    private let chain: ExaminedChain
+    private let now: Int
+
+    init(_ chain: ExaminedChain, now: Int) {
+        self.chain = chain
+        self.now = now
+        // Dates first: they are what is wrong most often, and the surest.
+        for fault in chain.judgement.faults { addDate(fault) }
+        for fault in chain.judgement.faults { add(fault) }
+    }
+
+    private mutating func addDate(_ fault: ChainJudgement.Fault) {
+        switch fault.code {
+        case Code.expired: append(dated(.expired, fault, chain.dates(at: fault.depth)?.notAfter, "expired"))
+        case Code.notYetValid:
+            append(dated(.notYetValid, fault, chain.dates(at: fault.depth)?.notBefore, "not valid yet"))
+        default: break
+        }
+    }
+
+    private mutating func add(_ fault: ChainJudgement.Fault) {
+        switch fault.code {
+        case Code.expired, Code.notYetValid: break
+        case Code.selfSignedLeaf: append(Fault(.selfSigned, "self-signed certificate"))
+        case Code.selfSignedInChain:
+            append(unknownIssuer(chain.judgement.anchor ?? chain.judgement.top?.subject))
+        case Code.noIssuer, Code.noLocalIssuer, Code.noLeafIssuer: append(openEnd)
+        case Code.badSignature: append(Fault(.badSignature, "signature does not fit\(place(fault))"))
+        case Code.weakKey, Code.weakAuthority: append(weakKey(fault))
+        case Code.weakDigest: append(weakDigest(fault))
+        case Code.wrongPurpose:
+            append(
+                Fault(
+                    .wrongPurpose,
+                    "certificate is not for TLS servers\(place(fault))",
+                    brief: "not for servers"
+                )
+            )
+        default: append(Fault(.certificateInvalid, "\(fault.reason)\(place(fault))"))
+        }
+    }
+
+    /// The chain ends before a root. A public authority always says where its own certificate is (RFC 5280,
+    /// section 4.2.2.1, and the Baseline Requirements): then the server left it out. A private one seldom does: then
+    /// we do not know the root.
+    private var openEnd: Fault {
+        guard let top = chain.judgement.top else { return unknownIssuer(nil) }
+        guard !top.issuerURLs.isEmpty, !top.isSelfIssued else { return unknownIssuer(top.issuer) }
+        return Fault(.intermediateMissing, "intermediate certificate missing", brief: "intermediate missing")
+    }
+
+    private func unknownIssuer(_ name: NameText?) -> Fault {
+        guard let name else { return Fault(.unknownIssuer, "unknown issuer") }
+        return Fault(.unknownIssuer, "unknown issuer: \(name.short)")
+    }
+
+    private func dated(_ id: Fault.ID, _ fault: ChainJudgement.Fault, _ date: Int?, _ words: String) -> Fault
+    {
+        let when = date.map { date in
+            id == .expired
+                ? " \(Words.distance(now - date)) ago" : ", for another \(Words.distance(date - now))"
+        }
+        guard fault.depth > 0 else { return Fault(id, words + (when ?? "")) }
+        let name = chain.subject(at: fault.depth) ?? "of the chain"
+        return Fault(id, "issuer \(name) \(words)\(when ?? "")", brief: "issuer \(words)")
+    }
+
+    private func weakKey(_ fault: ChainJudgement.Fault) -> Fault {
+        let key = chain.certificate(at: fault.depth)?.key
+        let size = key.map { " (\($0.type) \($0.bits))" } ?? ""
+        return Fault(.weakCertificate, "key too weak\(size)\(place(fault))", brief: "weak key\(size)")
+    }
+
+    /// OpenSSL blames the issuer; the signature is that on the certificate below it.
+    private func weakDigest(_ fault: ChainJudgement.Fault) -> Fault {
+        let signed = chain.certificate(at: max(0, fault.depth - 1))
+        let algorithm = signed.map { " (\($0.signature))" } ?? ""
+        return Fault(.weakCertificate, "signature too weak\(algorithm)", brief: "weak signature")
+    }
+
+    private func place(_ fault: ChainJudgement.Fault) -> String {
+        fault.depth == 0 ? "" : " (issuer \(chain.subject(at: fault.depth) ?? "at depth \(fault.depth)"))"
+    }
+
+    private mutating func append(_ fault: Fault) {
+        if !faults.contains(where: { $0.id == fault.id }) { faults.append(fault) }
+    }
+
+    /// OpenSSL's `X509_V_ERR_…` numbers, which are part of its interface.
+    private enum Code {
+        static let noIssuer = 2
+        static let badSignature = 7
+        static let notYetValid = 9
+        static let expired = 10
+        static let selfSignedLeaf = 18
+        static let selfSignedInChain = 19
+        static let noLocalIssuer = 20
+        static let noLeafIssuer = 21
+        static let wrongPurpose = 26
+        static let weakKey = 66
+        static let weakAuthority = 67
+        static let weakDigest = 68
+    }
+}
+
+extension ExaminedChain {
+    /// The certificate so far from the server's own in the order of issuing, as far as it was sent.
+    fileprivate func certificate(at depth: Int) -> ServedCertificate? {
+        var current = leaf
+        for _ in 0..<depth {
+            guard let below = current else { return nil }
+            current = certificates.first {
+                $0.subject.full == below.issuer.full && !($0.summary == below.summary)
+            }
+        }
+        return current
+    }
+
+    fileprivate func subject(at depth: Int) -> String? { certificate(at: depth)?.subject.short }
+
+    fileprivate func dates(at depth: Int) -> CertificateSummary? { certificate(at: depth)?.summary }
+}

@@ -1,0 +1,124 @@
+internal import DirectHTTP
+
+/// What to do about a certificate or an answer that will not do: one hint for the first fault.
+struct HintWriter {
+    let record: ProbeRecord
+    let settings: ProbeSettings
+
+    private var host: String { record.target.name }
+    private var address: String { record.observation.probe.address.description }
+
+    func hint(for fault: Fault) -> Hint? {
+        text(for: fault.id).map { Hint(kind: fault.id, text: $0) }
+    }
+
+    private func text(for id: Fault.ID) -> String? {
+        switch id {
+        case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
+        case .defaultCertificate where record.sni.sent == nil: noNameSent
+        case .defaultCertificate:
+            "\(address) does not know \(host). Set the host up there, or check the IP; "
+                + "sni-probe \(host) probes all that DNS gives."
+        case .nameMismatch: mismatch
+        case .expired where isLeafCurrent: renewChain
+        case .expired: expired
+        case .notYetValid:
+            "check the clocks, of this machine as well; or the certificate was put up too early"
+        case .selfSigned:
+            "clients do not accept it unless they are told to; if it is meant to be so, give it with --ca FILE"
+        case .unknownIssuer: unknownIssuer
+        case .intermediateMissing: intermediate
+        case .badSignature: "the certificate is damaged, or forged: install it anew"
+        case .weakCertificate:
+            "clients of today refuse it: have a new one issued with a larger key and SHA-256"
+        case .wrongPurpose: "have one issued for servers (extended key usage serverAuth)"
+        case .certificateInvalid: nil
+        case .tooFewDays: "renew it on \(address), or see why the renewal has not come there"
+        case .notExpected:
+            "this IP shows another certificate than the one given with --expect: is it deployed there?"
+        case .httpStatus: status
+        case .httpBroken, .timeoutHTTP: "TLS is fine; the HTTP server behind it is not"
+        case .differs:
+            "the certificate is not the same on all IPs: see which of them the renewal has not reached"
+        default: nil
+        }
+    }
+
+    private var isNearMiss: Bool {
+        guard let leaf = record.leaf, record.target.host.name != nil else { return false }
+        return ServedNames(leaf).nearMiss(record.target.host) != nil
+    }
+
+    private var nearMiss: String {
+        "the certificate is close, but does not cover \(host): have one issued with that name as DNS SAN"
+    }
+
+    private var isLeafCurrent: Bool { record.leaf?.isCurrent(at: record.judgedAt) ?? false }
+
+    private var renewChain: String {
+        "the server's own certificate is good, one above it is not: put up the current chain of its issuer"
+    }
+
+    private var noNameSent: String {
+        guard let name = record.target.host.name else { return "the certificate is for other addresses" }
+        switch record.sni.verdict {
+        case .needed, .neededStrict:
+            return
+                "this IP holds several certificates. The client must send SNI \(name); checking the default "
+                + "certificate against another name cannot work here."
+        default:
+            return
+                "\(address) does not know \(name), with SNI or without. Set the host up there, or check the IP"
+        }
+    }
+
+    private var mismatch: String {
+        if case .address = record.target.host {
+            return "certificates are for names as a rule: give the name, sni-probe NAME @\(address)"
+        }
+        if let sent = record.sni.sent, sent != record.target.host.name?.text {
+            return
+                "the name sent was \(sent), the certificate is checked against \(host): leave out --sni to ask "
+                + "for the host itself"
+        }
+        switch record.sni.verdict {
+        case .selectsWrong:
+            return
+                "\(address) has an entry for \(host), with the wrong certificate: without SNI another one comes. "
+                + "Look at what is set up for that name"
+        case .unknown where settings.skipsDefault:
+            return "without --skip-default sni-probe says whether this is the IP's default certificate"
+        default: return "look at what is set up for \(host) on \(address)"
+        }
+    }
+
+    private var expired: String {
+        "renew it on \(address); other IPs may have the new one already: sni-probe \(host) --same"
+    }
+
+    private var unknownIssuer: String {
+        let name = record.served?.chain.judgement.top?.issuer.short ?? "the issuer"
+        let clean = name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+        let file = String(clean.prefix(24)).split(separator: "-").joined(separator: "-")
+        return "if \(name) is your own CA, give it with --ca \(file.isEmpty ? "root" : file).pem"
+    }
+
+    private var intermediate: String {
+        guard let url = record.served?.chain.judgement.top?.issuerURLs.first else {
+            return "send the full chain"
+        }
+        return
+            "browsers fetch or remember it, most clients do not. Send the full chain (\(url), named by the "
+            + "certificate, is the missing one)"
+    }
+
+    private var status: String? {
+        guard let status = record.observation.exchange?.head?.status.code else { return nil }
+        switch status {
+        case 421: return "the server says that this name does not belong here: check the IP, or its set-up"
+        case 404: return "the host may be unknown to the HTTP server, though its certificate is there"
+        case 500...: return "TLS is fine; the service behind it is not"
+        default: return "if that status is right, accept it with --status"
+        }
+    }
+}

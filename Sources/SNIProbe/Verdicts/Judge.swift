@@ -1,0 +1,164 @@
+internal import DirectHTTP
+
+/// Says what an observation means. Nothing here touches the network, and time is an argument.
+struct Judge: Sendable {
+    let settings: ProbeSettings
+    /// Seconds since 1970.
+    let now: Int
+
+    func record(of observation: Observation) -> ProbeRecord {
+        let target = observation.probe.target
+        var record = ProbeRecord(
+            observation: observation,
+            sni: sniFinding(of: observation),
+            target: target,
+            judgedAt: now
+        )
+        if let refusal = observation.refusedFirst {
+            let verdict = RefusalVerdict(refusal, observation, record.sni.verdict, settings)
+            record.faults = [verdict.fault]
+            record.hint = verdict.hint
+            return record
+        }
+        if let served = record.served {
+            judge(served, &record)
+        }
+        judgeExchange(&record)
+        if record.hint == nil, let first = record.faults.first {
+            record.hint = HintWriter(record: record, settings: settings).hint(for: first)
+        }
+        return record
+    }
+
+    /// A target that the resolver knew no address for.
+    func record(unresolved target: ProbeTarget, _ why: String, after time: Duration, at begin: Int64)
+        -> ProbeRecord
+    {
+        let nowhere = IPAddress(bytes: [0, 0, 0, 0]) ?? IPAddress("::")
+        guard let nowhere else { fatalError("no address has four bytes") }
+        var probe = Probe(target: target, address: nowhere, port: target.port, source: .resolver)
+        probe.resolveTime = time
+        var record = ProbeRecord(
+            observation: Observation(probe: probe, time: begin, total: time),
+            sni: SNIFinding(sent: nil, verdict: .unknown),
+            target: target,
+            judgedAt: now
+        )
+        record.lookupFailure = why
+        record.faults = [Fault(.dns, "name not resolved: \(why)", brief: "name not resolved")]
+        record.hint = Hint(
+            kind: .dns,
+            text: "check the name, or say where to connect: sni-probe \(target.name) @IP"
+        )
+        return record
+    }
+
+    private func judge(_ served: Handshake.Served, _ record: inout ProbeRecord) {
+        if record.matchedName == nil { record.faults.append(nameFault(record)) }
+        let chain = ChainVerdict(served.chain, now: now)
+        record.faults += chain.faults
+        record.faults += expectationFaults(record)
+        guard record.faults.isEmpty else { return }
+        if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days) {
+            record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
+        }
+        if !served.chain.isInOrder {
+            record.warnings.append(Warning(id: .chainOrder, text: "chain sent in the wrong order"))
+        }
+    }
+
+    private func nameFault(_ record: ProbeRecord) -> Fault {
+        let names = record.leaf.map { ServedNames($0).first(1) } ?? ""
+        let brief = names.isEmpty ? "wrong certificate" : "wrong: \(names)"
+        if record.sni.sent == nil, record.target.host.name != nil {
+            return Fault(.defaultCertificate, "wrong certificate, no SNI sent", brief: brief)
+        }
+        switch record.sni.verdict {
+        case .noDifference: return Fault(.defaultCertificate, "wrong certificate", brief: brief)
+        default: return Fault(.nameMismatch, "wrong certificate", brief: brief)
+        }
+    }
+
+    private func expectationFaults(_ record: ProbeRecord) -> [Fault] {
+        guard let summary = record.leaf?.summary else { return [] }
+        var faults: [Fault] = []
+        if let least = settings.minimumDays, let days = record.daysLeft, days >= 0, days < least {
+            faults.append(
+                Fault(
+                    .tooFewDays,
+                    "\(Words.days(days)) left, fewer than \(least)",
+                    brief: "\(Words.days(days)) left"
+                )
+            )
+        }
+        let isExpected =
+            settings.expected.isEmpty
+            || settings.expected.contains { expected in
+                switch expected {
+                case .certificate(let hash): hash == summary.sha256
+                case .key(let hash): hash == summary.spkiSHA256
+                }
+            }
+        if !isExpected { faults.append(Fault(.notExpected, "not the expected certificate")) }
+        return faults
+    }
+
+    /// Two weeks, or a third of the validity where that is shorter: some certificates live for six days.
+    private func expiresSoon(_ leaf: ServedCertificate, _ days: Int) -> Bool {
+        guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
+        return days < 14 && until - now < (until - from) / 3
+    }
+
+    private func judgeExchange(_ record: inout ProbeRecord) {
+        guard let exchange = record.observation.exchange else { return }
+        switch exchange.failure {
+        case .timedOut:
+            let limit = Words.span(settings.timeout)
+            record.faults.append(
+                Fault(
+                    .timeoutHTTP,
+                    "no complete answer to the request in \(limit)",
+                    brief: "no answer to the request"
+                )
+            )
+        case .broken(let why), .unsendable(let why):
+            record.faults.append(
+                Fault(.httpBroken, "the HTTP exchange failed: \(why)", brief: "HTTP failed: \(why)")
+            )
+        case nil: break
+        }
+        if let status = exchange.head?.status.code, !settings.acceptedStatus.contains(status) {
+            record.faults.append(
+                Fault(
+                    .httpStatus,
+                    "HTTP status \(status), not in \(settings.acceptedStatus.text)",
+                    brief: "HTTP status \(status)"
+                )
+            )
+        }
+    }
+
+    private func sniFinding(of observation: Observation) -> SNIFinding {
+        let identity = try? observation.probe.target.identity
+        let first = observation.first?.side(identity) ?? .unknown
+        let second = observation.second?.side(identity) ?? .unknown
+        let sent = observation.first?.serverName
+        let verdict =
+            sent == nil
+            ? SNIFinding.Verdict(with: second, without: first)
+            : SNIFinding.Verdict(with: first, without: second)
+        return SNIFinding(sent: sent, verdict: verdict)
+    }
+}
+
+extension Handshake {
+    /// What this handshake says in the comparison.
+    func side(_ identity: ServerIdentity?) -> SNISide {
+        switch outcome {
+        case .success(let served):
+            let hash = served.chain.leaf?.summary.sha256 ?? []
+            return served.chain.match(identity) != nil ? .matching(hash) : .other(hash)
+        case .failure(let refusal): return refusal.isRefusal ? .refused : .unknown
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// Numbers as people say them.
+enum Words {
+    /// `1 day`, `83 days`.
+    static func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(grouped(count)) days" }
+
+    /// How long a number of seconds is, in the unit that fits: `9 days`, `5 hours`, `40 minutes`.
+    static func distance(_ seconds: Int) -> String {
+        let seconds = max(0, seconds)
+        if seconds >= 2 * 365 * 86_400 { return "\(seconds / (365 * 86_400)) years" }
+        if seconds >= 86_400 { return days(seconds / 86_400) }
+        if seconds >= 3600 { return seconds < 7200 ? "1 hour" : "\(seconds / 3600) hours" }
+        if seconds >= 60 { return seconds < 120 ? "1 minute" : "\(seconds / 60) minutes" }
+        return seconds == 1 ? "1 second" : "\(seconds) seconds"
+    }
+
+    /// A limit of time: `5 s`, `500 ms`, `10 min`.
+    static func span(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        guard attoseconds == 0 else {
+            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+            return milliseconds < 1000 ? "\(milliseconds) ms" : "\(tenths(milliseconds / 100)) s"
+        }
+        return seconds >= 120 && seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
+    }
+
+    /// Whole milliseconds, and below ten one digit behind the point.
+    static func milliseconds(_ duration: Duration) -> String {
+        let tenth = self.tenth(duration)
+        return tenth < 100 ? tenths(tenth) : "\((tenth + 5) / 10)"
+    }
+
+    /// Tenths of a millisecond.
+    static func tenth(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
+    }
+
+    /// A number of tenths with its point.
+    static func tenths(_ count: Int64) -> String { "\(count / 10).\(abs(count % 10))" }
+
+    /// With commas between the thousands.
+    static func grouped(_ count: Int) -> String {
+        var digits = Substring(String(count))
+        var groups: [Substring] = []
+        while digits.count > 3 {
+            groups.insert(digits.suffix(3), at: 0)
+            digits = digits.dropLast(3)
+        }
+        return ([digits] + groups).joined(separator: ",")
+    }
+}

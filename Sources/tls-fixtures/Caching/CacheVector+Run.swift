@@ -1,0 +1,106 @@
+internal import DirectHTTP
+
+extension CacheVector {
+    /// Shows the requests to a cache of our client, in memory or in a folder; the time is told, nothing waits.
+    func differences(folder: String? = nil) async -> [Difference] {
+        let stage = CacheStage()
+        let cache: ResponseCache
+        do throws(CacheFault) {
+            let patience = staleWhenUnreachable.map { Duration.seconds($0) }
+            cache = try ResponseCache(folder: folder, staleWhenUnreachable: patience) { stage.now }
+        } catch {
+            return [Difference(what: "cache", expected: "opened", got: "\(error)")]
+        }
+        var differences: [Difference] = []
+        for (index, (exchange, answer)) in zip(exchanges, answers).enumerated() {
+            stage.begin(exchange)
+            let got = await Self.ask(exchange, cache, stage)
+            await cache.settle()
+            let found = answer.differences(from: got, asked: stage.requests)
+            differences += found.map {
+                Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
+            }
+        }
+        return differences
+    }
+
+    private static func ask(_ exchange: Exchange, _ cache: ResponseCache, _ stage: CacheStage) async
+        -> Result<FullResponse, any Error>
+    {
+        do {
+            let url = try HTTPURL("https://a.example/").resolving(exchange.url)
+            var request = Request(Method(stringLiteral: exchange.method), url)
+            request.headers = Headers(exchange.fields)
+            let response = try await cache.send(request, url: url) { request in try stage.answer(request) }
+            return .success(FullResponse(response, try await response.body.collect(upTo: 1 << 20)))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// The clock, and the origin of the exchange that is under way.
+private final class CacheStage: Sendable {
+    private struct State {
+        var now = CacheVector.start
+        var exchange: CacheVector.Exchange?
+        var requests: [Request] = []
+    }
+
+    private let state = Locked(State())
+
+    var now: UnixTime { state.withLock { $0.now } }
+    var requests: [Request] { state.withLock { $0.requests } }
+
+    func begin(_ exchange: CacheVector.Exchange) {
+        state.withLock { state in
+            state.now = CacheVector.start.advanced(bySeconds: exchange.time)
+            state.exchange = exchange
+            state.requests = []
+        }
+    }
+
+    func answer(_ request: Request) throws -> Response {
+        let exchange = state.withLock { state in
+            state.requests.append(request)
+            if let delay = state.exchange?.delay { state.now = state.now.advanced(bySeconds: delay) }
+            return state.exchange
+        }
+        guard let exchange, case .answers(let code, let fields, let body) = exchange.origin,
+            let status = Status(code: code)
+        else { throw HTTPError(.response, .connectionClosed) }
+        let content = request.method == .head || code == 304 ? [] : Array(body.utf8)
+        return try Response(to: request, status, headers: Headers(fields), body: content)
+    }
+}
+
+extension CacheVector.Answer {
+    fileprivate func differences(from got: Result<FullResponse, any Error>, asked: [Request]) -> [Difference]
+    {
+        guard case .success(let response) = got else {
+            return Difference.between("use", use, "error")
+        }
+        var found = Difference.between("use", use, response.cacheUse?.rawValue ?? "none")
+        found += Difference.between("status", status, Int(response.status.code))
+        found += Difference.between("body", body, String(decoding: response.body, as: UTF8.self))
+        found += Difference.between(fields, in: response.headers, "header")
+        let isAsked = isAsked ?? !["hit", "stale"].contains(use)
+        found += Difference.between("origin asked", isAsked, !asked.isEmpty)
+        if let last = asked.last { found += Difference.between(sent, in: last.headers, "sent") }
+        return found
+    }
+}
+
+extension Difference {
+    fileprivate static func between(
+        _ wanted: [(name: String, value: String?)],
+        in headers: Headers,
+        _ what: String
+    ) -> [Difference] {
+        wanted.flatMap { name, value in
+            let values = headers.values(for: name)
+            let got = values.isEmpty ? "none" : values.joined(separator: ", ")
+            return between("\(what) \(name)", value ?? "none", got)
+        }
+    }
+}

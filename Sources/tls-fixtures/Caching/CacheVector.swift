@@ -1,0 +1,136 @@
+internal import DirectHTTP
+internal import DirectJSON
+
+/// Requests one after the other, what an origin would answer, and what a cache has to do with each.
+struct CacheVector: Sendable {
+    /// One request, and the answer of the origin, should it be asked.
+    struct Exchange: Sendable {
+        /// In seconds since the first one could have been.
+        var time: Int64
+        var method: String
+        /// A reference to `https://a.example/`.
+        var url: String
+        var fields: [(name: String, value: String)]
+        var origin: Origin
+        /// How long the origin takes.
+        var delay: Int64
+    }
+
+    enum Origin: Sendable {
+        case answers(status: Int, fields: [(name: String, value: String)], body: String)
+        /// Nobody is there.
+        case isUnreachable
+    }
+
+    /// What the caller gets, and what the origin sees; nothing where anything will do.
+    struct Answer: Sendable {
+        var use: String
+        var status: Int?
+        var body: String?
+        /// Fields that are there with that value, or are not there.
+        var fields: [(name: String, value: String?)]
+        /// Whether the origin is asked.
+        var isAsked: Bool?
+        /// The same for the fields of the request that it gets.
+        var sent: [(name: String, value: String?)]
+    }
+
+    let head: VectorHead
+    let exchanges: [Exchange]
+    let answers: [Answer]
+    /// How long the cache may use what is out of date where the origin cannot be reached, in seconds.
+    let staleWhenUnreachable: Int64?
+
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+        self.head = head
+        staleWhenUnreachable = try fields.optional("staleWhenUnreachable", Read.integer)
+        let exchanges = try fields.required("exchanges", Read.list(of: Exchange.init))
+        let line = fields.line
+        answers = try fields.required("expect") { value throws(FieldFault) in
+            var fields = try Fields(value)
+            let answers = try fields.required("answers", Read.list(of: Answer.init))
+            try fields.end()
+            return answers
+        }
+        self.exchanges = exchanges
+        guard answers.count == exchanges.count else {
+            throw FieldFault(line: line, what: "\(exchanges.count) exchanges and \(answers.count) answers")
+        }
+    }
+
+    /// When a vector begins; dates in it count from here.
+    static let start = UnixTime(seconds: 1_800_000_000)
+}
+
+extension CacheVector.Exchange {
+    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+        var fields = try Fields(value)
+        time = try fields.optional("at", Read.integer) ?? 0
+        method = try fields.optional("method", Read.text) ?? "GET"
+        url = try fields.optional("url", Read.text) ?? "/"
+        self.fields = try fields.optional("request", Read.fieldLines) ?? []
+        (origin, delay) = try fields.required("response", Read.origin)
+        try fields.end()
+    }
+}
+
+extension CacheVector.Answer {
+    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+        var fields = try Fields(value)
+        use = try fields.required("use", Read.text)
+        guard Self.uses.contains(use) else {
+            let what = "use: \"\(use)\" is none of \(Self.uses.joined(separator: ", "))"
+            throw FieldFault(line: value.line, what: what)
+        }
+        status = try fields.optional("status", Read.integer)
+        body = try fields.optional("body", Read.text)
+        self.fields = try fields.optional("headers", Read.wantedFields) ?? []
+        isAsked = try fields.optional("asked", Read.flag)
+        sent = try fields.optional("sent", Read.wantedFields) ?? []
+        try fields.end()
+    }
+
+    private static let uses = ["hit", "stale", "revalidated", "miss", "bypassed", "error"]
+}
+
+extension Read {
+    /// Names and values; a number stands for a date that many seconds after the vector's beginning.
+    fileprivate static func fieldLines(_ value: JSONValue) throws(FieldFault) -> [(
+        name: String, value: String
+    )] {
+        var lines: [(name: String, value: String)] = []
+        for pair in try list(of: elements)(value) {
+            guard pair.count == 2 else { throw value.wrong("a list of names and values") }
+            lines.append((try text(pair[0]), try fieldValue(pair[1])))
+        }
+        return lines
+    }
+
+    /// The same, where null stands for no field.
+    fileprivate static func wantedFields(_ value: JSONValue) throws(FieldFault) -> [(
+        name: String, value: String?
+    )] {
+        var wanted: [(name: String, value: String?)] = []
+        for pair in try list(of: elements)(value) {
+            guard pair.count == 2 else { throw value.wrong("a list of names and values") }
+            wanted.append((try text(pair[0]), pair[1].isNull ? nil : try fieldValue(pair[1])))
+        }
+        return wanted
+    }
+
+    private static func fieldValue(_ value: JSONValue) throws(FieldFault) -> String {
+        guard case .number = value.content else { return try text(value) }
+        return HTTPDate.text(CacheVector.start.advanced(bySeconds: try integer(value)))
+    }
+
+    fileprivate static func origin(_ value: JSONValue) throws(FieldFault) -> (CacheVector.Origin, Int64) {
+        if case .text("unreachable") = value.content { return (.isUnreachable, 0) }
+        var fields = try Fields(value)
+        let status: Int = try fields.optional("status", Read.integer) ?? 200
+        let lines = try fields.optional("headers", Read.fieldLines) ?? []
+        let body = try fields.optional("body", Read.text) ?? ""
+        let delay: Int64 = try fields.optional("delay", Read.integer) ?? 0
+        try fields.end()
+        return (.answers(status: status, fields: lines, body: body), delay)
+    }
+}

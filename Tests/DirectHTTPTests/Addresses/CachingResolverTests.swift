@@ -1,0 +1,383 @@
+import DirectIO
+import Foundation
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Caching resolvers", .timeLimit(.minutes(1)))
+struct CachingResolverTests {
+    /// A clock that stands still.
+    private final class Clock: Sendable {
+        private let time = Locked(Instant(nanoseconds: 1_000_000_000_000_000))
+        var now: Instant { time.withLock { $0 } }
+        func advance(_ duration: Duration) {
+            time.withLock { $0 = $0.advanced(byNanoseconds: duration.clampedNanoseconds) }
+        }
+    }
+
+    private let clock = Clock()
+    private let host = DomainName.test("a.test")
+
+    private func cache(
+        _ upstream: any Resolver,
+        _ configure: (inout CachingResolver.Settings) -> Void = { _ in }
+    ) -> CachingResolver {
+        var settings = CachingResolver.Settings()
+        configure(&settings)
+        return CachingResolver(upstream, settings) { [clock] in clock.now }
+    }
+
+    private func answer(_ cache: CachingResolver, port: UInt16 = 443) async throws -> Resolution {
+        try await cache.resolve(host, port: port, ResolveContext(within: .seconds(30)))
+    }
+
+    /// A resolver whose every answer is another address.
+    private func counting(_ name: String = "upstream", timeToLive: Duration?) -> ScriptedResolver {
+        let count = Locked<UInt8>(0)
+        return ScriptedResolver(name) { _, _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let address = IPAddress(bytes: [192, 0, 2, number]).map { Endpoint($0) }
+            return Resolution(address.map { [$0] } ?? [], timeToLive: timeToLive, source: .resolver(name))
+        }
+    }
+
+    @Test("an answer is used until its time is over, and called cached")
+    func timeToLive() async throws {
+        let upstream = counting(timeToLive: .seconds(60))
+        let cache = cache(upstream) { $0.refreshesAhead = false }
+        let first = try await answer(cache)
+        #expect(first.source == .resolver("upstream"))
+        clock.advance(.seconds(59))
+        let second = try await answer(cache)
+        #expect(second.endpoints == first.endpoints)
+        #expect(second.source == AddressSource(.resolver("upstream"), .cached))
+        #expect(second.timeToLive == .seconds(1))
+        clock.advance(.seconds(1))
+        #expect(try await answer(cache).endpoints == ["192.0.2.2"])
+        #expect(upstream.asked.count == 2)
+    }
+
+    @Test(
+        "times are clamped, and one that is not given is a setting's",
+        arguments: [
+            (Duration.zero, 5), (.seconds(-3), 5), (.seconds(7), 7), (.seconds(1 << 40), 100), (nil, 30),
+        ]
+    )
+    func clamps(_ told: Duration?, _ seconds: Int) async throws {
+        let upstream = counting(timeToLive: told)
+        let cache = cache(upstream) {
+            $0.refreshesAhead = false
+            $0.maximumTimeToLive = .seconds(100)
+        }
+        _ = try await answer(cache)
+        clock.advance(.seconds(seconds) - .nanoseconds(1))
+        _ = try await answer(cache)
+        #expect(upstream.asked.count == 1)
+        clock.advance(.nanoseconds(1))
+        _ = try await answer(cache)
+        #expect(upstream.asked.count == 2)
+    }
+
+    @Test("that there is none is remembered for a while; that nobody could say is not")
+    func negative() async throws {
+        let none = ScriptedResolver("none", .noSuchName)
+        let denying = cache(none)
+        for _ in 0..<3 {
+            let error = try await resolverError { try await answer(denying) }
+            #expect(error.description == "none: the name does not exist")
+        }
+        #expect(none.asked.count == 1)
+        clock.advance(.seconds(5))
+        _ = try await resolverError { try await answer(denying) }
+        #expect(none.asked.count == 2)
+
+        let broken = ScriptedResolver("broken", .refused("SERVFAIL"))
+        let failing = cache(broken)
+        for _ in 0..<2 { _ = try await resolverError { try await answer(failing) } }
+        #expect(broken.asked.count == 2 && failing.count == 0)
+    }
+
+    @Test("a stale answer is used while the next one is on its way, and called stale")
+    func stale() async throws {
+        let gate = Barrier()
+        let inner = counting(timeToLive: .seconds(60))
+        let upstream = ScriptedResolver("upstream") { host, port in
+            let answer = try await inner.resolve(host, port: port, ResolveContext())
+            if answer.endpoints != ["192.0.2.1"] { await gate.pass() }
+            return answer
+        }
+        let cache = cache(upstream) { $0.staleTime = .seconds(100) }
+        _ = try await answer(cache)
+        clock.advance(.seconds(61))
+        for _ in 0..<3 {
+            let stale = try await answer(cache)
+            #expect(stale.endpoints == ["192.0.2.1"])
+            #expect(stale.source.freshness == .stale)
+        }
+        await gate.arrivals(1)
+        gate.open()
+        while try await answer(cache).source.freshness == .stale { await Task.yield() }
+        #expect(try await answer(cache).endpoints == ["192.0.2.2"])
+        #expect(upstream.asked.count == 2)
+        clock.advance(.seconds(161))
+        #expect(try await answer(cache).endpoints == ["192.0.2.3"])
+    }
+
+    @Test("in the last tenth of its time the next answer is asked for by the way")
+    func refreshAhead() async throws {
+        let upstream = counting(timeToLive: .seconds(60))
+        let cache = cache(upstream)
+        _ = try await answer(cache)
+        clock.advance(.seconds(54))
+        #expect(try await answer(cache).endpoints == ["192.0.2.1"])
+        #expect(upstream.asked.count == 1)
+        clock.advance(.seconds(1))
+        #expect(try await answer(cache).endpoints == ["192.0.2.1"])
+        while try await answer(cache).endpoints == ["192.0.2.1"] { await Task.yield() }
+        #expect(upstream.asked.count == 2)
+    }
+
+    @Test("10,000 who want to know at once make one question")
+    func singleFlight() async throws {
+        let gate = Barrier()
+        let upstream = ScriptedResolver("upstream") { _, _ in
+            await gate.pass()
+            return Resolution(["192.0.2.1"], source: .resolver("upstream"))
+        }
+        let cache = cache(upstream)
+        try await withThrowingTaskGroup(of: [Endpoint].self) { group in
+            for _ in 0..<10_000 { group.addTask { try await answer(cache).endpoints } }
+            await gate.arrivals(1)
+            gate.open()
+            for try await endpoints in group { #expect(endpoints == ["192.0.2.1"]) }
+        }
+        #expect(upstream.asked == ["a.test:443"])
+    }
+
+    @Test("one of several who wait may give up; when the last one does, the question is broken off")
+    func cancellation() async throws {
+        let gate = Barrier()
+        let cancelled = Barrier()
+        let upstream = ScriptedResolver("upstream") { _, _ in
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                cancelled.open()
+            }
+            return Resolution(["192.0.2.1"], source: .resolver("upstream"))
+        }
+        let cache = cache(upstream)
+        let first = Task { try await answer(cache).endpoints }
+        await gate.arrivals(1)
+        let second = Task { try await answer(cache).endpoints }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        await cancelled.pass()
+        gate.open()
+        // The next question is one of its own.
+        #expect(try await answer(cache).endpoints == ["192.0.2.1"])
+        #expect(upstream.asked.count == 2)
+    }
+
+    @Test("who has less patience than the resolver gets an error, and the others the answer")
+    func impatience() async throws {
+        let gate = Barrier()
+        let upstream = ScriptedResolver("upstream") { _, _ in
+            await gate.pass()
+            return Resolution(["192.0.2.1"], source: .resolver("upstream"))
+        }
+        let cache = cache(upstream)
+        let patient = Task { try await answer(cache).endpoints }
+        await gate.arrivals(1)
+        let error = try await resolverError {
+            try await cache.resolve(host, port: 443, ResolveContext(within: .milliseconds(10)))
+        }
+        guard case .timedOut = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        gate.open()
+        #expect(try await patient.value == ["192.0.2.1"])
+        #expect(upstream.asked.count == 1)
+    }
+
+    @Test("one answer serves all ports, unless the resolver says that they differ", arguments: [false, true])
+    func ports(_ differ: Bool) async throws {
+        let upstream = ScriptedResolver("upstream", dependsOnPort: differ) { _, port in
+            Resolution(
+                [Endpoint(stringLiteral: differ ? "192.0.2.1:\(port + 1)" : "192.0.2.1")],
+                source: .resolver("upstream")
+            )
+        }
+        let cache = cache(upstream)
+        _ = try await answer(cache, port: 80)
+        _ = try await answer(cache, port: 443)
+        #expect(upstream.asked.count == (differ ? 2 : 1))
+    }
+
+    @Test("an address that did not do stands behind the others, unless the order was an order")
+    func demotion() async throws {
+        let isOrdered = Locked(false)
+        let upstream = ScriptedResolver("upstream") { _, _ in
+            var answer = Resolution(
+                ["192.0.2.1", "[2001:db8::2]:8443", "192.0.2.3"],
+                source: .resolver("upstream")
+            )
+            answer.isStrictlyOrdered = isOrdered.withLock { $0 }
+            return answer
+        }
+        let cache = cache(upstream)
+        _ = try await answer(cache)
+        cache.report(.failed(.connect, .connectionClosed), of: "192.0.2.1:443", for: host, port: 443)
+        #expect(try await answer(cache).endpoints == ["[2001:db8::2]:8443", "192.0.2.3", "192.0.2.1"])
+        cache.report(.connected(after: .zero), of: "[2001:db8::2]:8443", for: host, port: 443)
+        cache.report(.failed(.tls, .connectionClosed), of: "[2001:db8::2]:443", for: host, port: 443)
+        #expect(try await answer(cache).endpoints == ["[2001:db8::2]:8443", "192.0.2.3", "192.0.2.1"])
+        #expect(upstream.reported.count == 3)
+        cache.forgetAll()
+        isOrdered.withLock { $0 = true }
+        _ = try await answer(cache)
+        cache.report(.failed(.connect, .connectionClosed), of: "192.0.2.1:443", for: host, port: 443)
+        #expect(try await answer(cache).endpoints.first == "192.0.2.1")
+    }
+
+    @Test("when no remembered address answers the resolver is asked anew, and then what lies behind it")
+    func fallback() async throws {
+        let upstream = counting(timeToLive: nil)
+        let cache = cache(ChainResolver(upstream, ScriptedResolver("next", ["198.51.100.1"])))
+        _ = try await answer(cache)
+        let cached = try await answer(cache)
+        let context = ResolveContext()
+        let fresh = try #require(try await cached.fallback?(context))
+        #expect(fresh.endpoints == ["192.0.2.2"])
+        let next = try #require(try await fresh.fallback?(context))
+        #expect(next.endpoints == ["198.51.100.1"])
+        // What led somewhere in the end is what the next request begins with.
+        #expect(try await answer(cache).endpoints == ["198.51.100.1"])
+    }
+
+    @Test("another network makes all answers void, also those that are on their way")
+    func forgetting() async throws {
+        let gate = Barrier()
+        let inner = counting(timeToLive: nil)
+        let upstream = ScriptedResolver("upstream") { host, port in
+            let answer = try await inner.resolve(host, port: port, ResolveContext())
+            if answer.endpoints == ["192.0.2.1"] { await gate.pass() }
+            return answer
+        }
+        let cache = cache(upstream)
+        let early = Task { try await answer(cache).endpoints }
+        await gate.arrivals(1)
+        cache.forgetAll()
+        #expect(try await answer(cache).endpoints == ["192.0.2.2"])
+        gate.open()
+        #expect(try await early.value == ["192.0.2.1"])
+        #expect(try await answer(cache).endpoints == ["192.0.2.2"])
+    }
+
+    @Test("names are warmed up before they are needed, and those without an address are named")
+    func warmUp() async throws {
+        let upstream = ScriptedResolver("upstream") { host, _ in
+            guard host.text != "none.test" else { throw ResolverError("upstream", .noSuchName) }
+            return Resolution(["192.0.2.1"], source: .resolver("upstream"))
+        }
+        let cache = cache(upstream)
+        let names = (0..<100).map { DomainName.test("n\($0).test") } + [.test("none.test")]
+        let failures = await cache.warmUp(names)
+        #expect(failures.keys.map(\.text) == ["none.test"])
+        #expect(try cache.knownAnswer(for: names[7], port: 1, ResolveContext())?.endpoints == ["192.0.2.1"])
+        #expect(upstream.asked.count == 101 && cache.count == 101)
+    }
+
+    @Test("a full cache lets go of what would go first")
+    func capacity() async throws {
+        let upstream = ScriptedResolver("upstream") { host, _ in
+            let seconds = Int(host.text.dropFirst().prefix { $0 != "." }) ?? 0
+            return Resolution(
+                ["192.0.2.1"],
+                timeToLive: .seconds(100 + seconds),
+                source: .resolver("upstream")
+            )
+        }
+        let cache = cache(upstream) { $0.capacity = 32 }
+        await cache.warmUp((0..<100).map { DomainName.test("n\($0).test") })
+        #expect((30...32).contains(cache.count))
+        #expect(try cache.knownAnswer(for: .test("n99.test"), port: 443, ResolveContext()) != nil)
+    }
+
+    @Test("answers survive in a file, without those that are over", arguments: [false, true])
+    func file(_ hasStaleTime: Bool) async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "answers-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configure = { (settings: inout CachingResolver.Settings) in
+            settings.file = path
+            settings.staleTime = hasStaleTime ? .seconds(1000) : .zero
+            settings.refreshesAhead = false
+        }
+        let upstream = ScriptedResolver("up stream") { host, _ in
+            var answer = Resolution(
+                ["192.0.2.1", "[2001:db8::2]:8443"],
+                timeToLive: .seconds(host.text == "long.test" ? 600 : 100),
+                source: .resolver("up stream"),
+                canonicalName: .test("c.test")
+            )
+            answer.isStrictlyOrdered = host.text == "long.test"
+            return answer
+        }
+        let before = cache(upstream, configure)
+        await before.warmUp([.test("long.test"), .test("short.test")])
+        try await before.save()
+
+        clock.advance(.seconds(200))
+        let later = cache(ScriptedResolver("up stream", .refused("offline")), configure)
+        let text = try #require(try StateFile.read(path, limit: 10_000))
+        later.restore(text, at: clock.now, UnixTime.now.advanced(bySeconds: 200))
+        let long = try await later.resolve(.test("long.test"), port: 443, ResolveContext())
+        #expect(long.endpoints == ["192.0.2.1", "[2001:db8::2]:8443"])
+        #expect(long.source == AddressSource(.resolver("up stream"), .cached))
+        #expect(long.canonicalName == .test("c.test") && long.isStrictlyOrdered)
+        let left = try #require(long.timeToLive)
+        #expect(left > .seconds(390) && left <= .seconds(400))
+        let short = try? await later.resolve(.test("short.test"), port: 443, ResolveContext())
+        #expect(short?.source.freshness == (hasStaleTime ? .stale : nil))
+
+        let rereading = cache(ScriptedResolver("up stream", .refused("offline")), configure)
+        #expect(try await rereading.endpoints("long.test").count == 2)
+    }
+
+    @Test("of a file that has suffered, what can be read counts")
+    func corruptFile() throws {
+        let lines = (0..<50).map(Self.line)
+        let text = AnswerFile.write(lines)
+        #expect(AnswerFile.read(text) == lines)
+        #expect(AnswerFile.read([]).isEmpty)
+        #expect(AnswerFile.read(Array("something else\n".utf8) + text).isEmpty)
+        #expect(AnswerFile.read(Array(text.dropLast(30))) == lines.dropLast())
+        var random = SplitMix64(seed: 3)
+        let alphabet = Array("\0 \n9af.:[]%é-".utf8)
+        for _ in 0..<300 {
+            var damaged = text
+            damaged.mutate(with: alphabet, using: &random)
+            let read = AnswerFile.read(damaged)
+            #expect(read.isEmpty || read.count >= lines.count - 2)
+            #expect(read.allSatisfy { lines.contains($0) })
+        }
+    }
+
+    private static func line(_ number: Int) -> AnswerFile.Line {
+        let second = Endpoint(stringLiteral: "[2001:db8::1]:\(number + 1)")
+        return AnswerFile.Line(
+            key: AnswerKey(host: .test("n\(number).test"), port: number % 2 == 0 ? 0 : 8443),
+            expiry: UnixTime(seconds: 1_700_000_000 + Int64(number)),
+            seconds: 300,
+            endpoints: ["192.0.2.1", second],
+            author: number % 3 == 0 ? .system : .resolver("dns.test"),
+            canonicalName: number % 5 == 0 ? .test("c.test") : nil
+        )
+    }
+}

@@ -1,0 +1,110 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Chains of resolvers", .timeLimit(.minutes(1)))
+struct ChainResolverTests {
+    private let good = ScriptedResolver("good", ["192.0.2.1"])
+    private let broken = ScriptedResolver("broken", .malformed("TTL"))
+    private let host = DomainName.test("a.test")
+
+    @Test("the first that answers is enough, and its answer says who it was")
+    func first() async throws {
+        let chain = ChainResolver(good, broken)
+        let answer = try await chain.resolve(host, port: 443, ResolveContext())
+        #expect(answer.source == .resolver("good"))
+        #expect(broken.asked.isEmpty)
+    }
+
+    @Test(
+        "a failure leads on to the next, unless the policy is never",
+        arguments: [
+            (ChainResolver.Fallback.onResolveFailure, true), (.onConnectFailure, true), (.never, false),
+        ]
+    )
+    func policy(_ fallback: ChainResolver.Fallback, _ leadsOn: Bool) async throws {
+        let chain = ChainResolver(broken, good, fallback: fallback)
+        if leadsOn {
+            #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])
+        } else {
+            let error = try await resolverError { try await chain.endpoints("a.test") }
+            #expect(error.description == "broken: the answer makes no sense: TTL")
+            #expect(good.asked.isEmpty)
+        }
+    }
+
+    @Test("an answer without addresses is a failure, never a way to the system's resolver")
+    func emptyAnswer() async throws {
+        let empty = ScriptedResolver("empty", [])
+        let error = try await resolverError { try await ChainResolver(empty).endpoints("a.test") }
+        #expect(error.source == "empty" && error.denial == .noAddresses)
+        #expect(try await ChainResolver(empty, good).endpoints("a.test") == ["192.0.2.1"])
+        let client = HTTPClient { $0.resolver = empty }
+        let failure = try await httpError { try await client.get("http://localhost/") }
+        #expect(failure.description == "resolve localhost: empty: the name has no address")
+    }
+
+    @Test("when all have failed, the error names them all")
+    func allFail() async throws {
+        let other = ScriptedResolver("other", .noSuchName)
+        let error = try await resolverError { try await ChainResolver(broken, other).endpoints("a.test") }
+        #expect(error.description == "other: the name does not exist; broken: the answer makes no sense: TTL")
+        // The one before could not say whether there is none.
+        #expect(error.denial == nil)
+    }
+
+    @Test("one that does not answer leaves time for those behind it")
+    func hanging() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let hanging = ScriptedResolver("hanging") { _, _ in
+            await gate.pass()
+            throw CancellationError()
+        }
+        let chain = ChainResolver(hanging, good, stepTimeout: .milliseconds(20))
+        #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])
+    }
+
+    @Test("only with onConnectFailure is there somewhere to go when no address answers")
+    func connectFailure() async throws {
+        let next = ScriptedResolver("next", ["192.0.2.2"])
+        let context = ResolveContext()
+        let stays = try await ChainResolver(good, next, fallback: .onResolveFailure)
+            .resolve(host, port: 443, context)
+        #expect(stays.fallback == nil)
+        let answer = try await ChainResolver(good, broken, next).resolve(host, port: 443, context)
+        let fallback = try #require(answer.fallback)
+        let second = try #require(try await fallback(context))
+        #expect(second.source == .resolver("next") && second.fallback == nil)
+    }
+
+    @Test("a static map in a chain answers at once, and what it does not list goes on")
+    func map() async throws {
+        let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
+        let chain = ChainResolver(map, good)
+        let context = ResolveContext()
+        #expect(try chain.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
+        #expect(try chain.knownAnswer(for: host, port: 443, context) == nil)
+        #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])
+        #expect(throws: ResolverError.self) {
+            try ChainResolver(map, fallback: .never).knownAnswer(for: host, port: 443, context)
+        }
+    }
+
+    @Test("cancelling ends the question with a cancellation, and nobody else is asked")
+    func cancellation() async throws {
+        let gate = Barrier()
+        let slow = ScriptedResolver("slow") { _, _ in
+            await gate.pass()
+            throw CancellationError()
+        }
+        let chain = ChainResolver(slow, good)
+        let task = Task { try await chain.endpoints("a.test") }
+        await gate.arrivals(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        gate.open()
+        #expect(good.asked.isEmpty)
+    }
+}

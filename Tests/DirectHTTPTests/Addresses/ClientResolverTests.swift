@@ -1,0 +1,124 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A client's resolver", .timeLimit(.minutes(1)))
+struct ClientResolverTests {
+    @Test("names the address, and nothing else: SNI, certificate and Host stay the URL's")
+    func address() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let resolver = ScriptedResolver("scripted", [Endpoint(server.endpoint.address)])
+        let client = HTTPClient.trusting { $0.resolver = resolver }
+        let response = try await client.get("https://user:secret@A.test.:\(server.port)/")
+        #expect(response.transaction?.source == .resolver("scripted"))
+        #expect(response.transaction?.resolveTime != nil)
+        #expect(server.requests.first?.host == "a.test:\(server.port)")
+        // Lower case, no dot, no user.
+        #expect(resolver.asked == ["a.test:\(server.port)"])
+    }
+
+    @Test("comes behind the request's addresses, the static map, and a literal in the URL")
+    func precedence() async throws {
+        let server = try FixtureServer.secure("a.test", "b.test") { _ in .text("ok") }
+        let plain = try FixtureServer.start(.plain) { _ in .text("ok") }
+        let resolver = ScriptedResolver("scripted", [Endpoint(server.endpoint.address)])
+        let client = HTTPClient.trusting {
+            $0.resolver = resolver
+            try? $0.addresses.set([Endpoint(server.endpoint.address)], for: HostPattern("b.test"))
+        }
+        #expect(
+            try await client.fetch(server.request(server.https("a.test"))).transaction?.source == .request
+        )
+        #expect(try await client.get(server.https("b.test")).transaction?.source == .staticMap)
+        #expect(try await client.get(plain.http()).transaction?.source == .url)
+        #expect(resolver.asked.isEmpty)
+    }
+
+    @Test("when it fails the system's is not asked")
+    func failure() async throws {
+        let client = HTTPClient { $0.resolver = ScriptedResolver("scripted", .refused("no")) }
+        let error = try await httpError { try await client.get("http://localhost:1/") }
+        #expect(error.phase == .resolve && error.endpoint == nil)
+        #expect(error.description == "resolve localhost: scripted: the server refused: no")
+    }
+
+    @Test("that is of somebody else's making may throw what it likes, and give nonsense")
+    func strangers() async throws {
+        struct Strange: Error {}
+        let throwing = HTTPClient { $0.resolver = ScriptedResolver("odd") { _, _ in throw Strange() } }
+        let error = try await httpError { try await throwing.get("http://a.test/") }
+        guard case .resolver(let inner) = error.reason, case .other(let cause) = inner.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(cause is Strange && inner.source == "odd")
+        let nonsense = HTTPClient { $0.resolver = ScriptedResolver("odd", ["not an address"]) }
+        let fault = try await httpError { try await nonsense.get("http://a.test/") }
+        #expect(fault.description == "resolve a.test: odd: \"not an address\" is not an IPv4 or IPv6 address")
+    }
+
+    @Test("that does not heed its deadline is left behind")
+    func deadline() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let client = HTTPClient {
+            $0.resolver = ScriptedResolver("deaf") { _, _ in
+                await gate.pass()
+                throw CancellationError()
+            }
+        }
+        var impatient = Request(.get, "http://a.test/")
+        impatient.timeouts = Timeouts(resolve: .milliseconds(20))
+        let error = try await httpError { [impatient] in try await client.fetch(impatient) }
+        #expect(error.phase == .resolve && error.isTimeout)
+        let task = Task { try await client.get("http://a.test/") }
+        await gate.arrivals(2)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("with a cache in front answers at once, and a connection serves on as long as the answer holds")
+    func cached() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let resolver = ScriptedResolver("scripted", [Endpoint(server.endpoint.address)])
+        let cache = CachingResolver(resolver)
+        let client = HTTPClient.trusting { $0.resolver = cache }
+        let first = try await client.get(server.https("a.test"))
+        #expect(first.transaction?.isReused == false)
+        let second = try await client.get(server.https("a.test"))
+        #expect(second.transaction?.isReused == true)
+        #expect(resolver.asked.count == 1)
+    }
+
+    @Test("has the last word: a connection to an address that it no longer names is not used")
+    func changed() async throws {
+        let one = try FixtureServer.secure("a.test", on: "127.0.0.1")
+        let endpoint = Locked(one.endpoint)
+        let resolver = ScriptedResolver("scripted") { _, _ in
+            Resolution([endpoint.withLock { $0 }], source: .resolver("scripted"))
+        }
+        let client = HTTPClient.trusting { $0.resolver = resolver }
+        let two = try FixtureServer.secure("a.test", on: "127.0.0.2")
+        _ = try await client.get("https://a.test/")
+        endpoint.withLock { $0 = two.endpoint }
+        let response = try await client.get("https://a.test/")
+        #expect(response.transaction?.endpoint == two.endpoint)
+        #expect(two.requests.count == 1)
+    }
+
+    @Test("that is the system's finds this machine")
+    func system() async throws {
+        let answer = try await SystemResolver().resolve(.test("localhost"), port: 80, ResolveContext())
+        #expect(answer.source == .system)
+        #expect(answer.endpoints.contains { $0.address == IPAddress("127.0.0.1") })
+        let error = try await resolverError {
+            try await SystemResolver().endpoints("no-such-name.invalid")
+        }
+        guard case .lookup = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+}

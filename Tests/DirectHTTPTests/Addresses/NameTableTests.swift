@@ -1,0 +1,45 @@
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A table of names")
+struct NameTableTests {
+    @Test("does what a dictionary does, whatever comes and goes")
+    func model() {
+        var random = SplitMix64(seed: 11)
+        var table = NameTable<Int>()
+        var model: [String: Int] = [:]
+        for step in 0..<20_000 {
+            let number = Int.random(in: 0..<(step < 10_000 ? 700 : 60), using: &random)
+            let name = "n\(number).\(String(repeating: "x", count: number % 40))"
+            let tag = UInt32(number % 3)
+            let key = "\(name) \(tag)"
+            let value = Int.random(in: 0..<4, using: &random) == 0 ? nil : step
+            let bytes = Array(name.utf8)
+            table.set(value, bytes.span, tag: tag)
+            model[key] = value
+            let found = table.value(bytes.span, tag: tag)
+            let other = table.value(bytes.span, tag: 7)
+            #expect(found == value && other == nil)
+            if step % 5000 == 4999 { table.keep { $0 % 2 == 0 }; model = model.filter { $0.value % 2 == 0 } }
+        }
+        #expect(table.count == model.count && !model.isEmpty)
+        var seen: [String: Int] = [:]
+        table.forEach { name, tag, value in seen["\(String(copying: name)) \(tag)"] = value }
+        #expect(seen == model)
+    }
+
+    @Test("is equal to another with the same contents, whatever the order")
+    func equality() {
+        var (one, two) = (NameTable<Int>(), NameTable<Int>())
+        let names = (0..<100).map { Array("n\($0)".utf8) }
+        for name in names { one.set(name.count, name.span, tag: 0) }
+        for name in names.reversed() { two.set(name.count, name.span, tag: 0) }
+        #expect(one == two && one.hashValue == two.hashValue)
+        let third = names[3]
+        two.set(9, third.span, tag: 0)
+        #expect(one != two)
+        two.set(nil, third.span, tag: 0)
+        #expect(one != two)
+    }
+}

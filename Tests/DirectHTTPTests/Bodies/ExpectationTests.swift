@@ -1,0 +1,129 @@
+import DirectHTTP
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Expect: 100-continue", .timeLimit(.minutes(1)))
+struct ExpectationTests {
+    private func request(_ server: FixtureServer, _ body: RequestBody) -> Request {
+        var request = Request(.post, server.http(), body: body)
+        request.expectsContinue = true
+        var timeouts = Timeouts()
+        timeouts.continue = .seconds(20)
+        request.timeouts = timeouts
+        return request
+    }
+
+    @Test("the body is sent when the server asks for it, and the connection serves again")
+    func leave() async throws {
+        let server = try FixtureServer.start {
+            .text("\($0.headers["expect"] ?? "none") \(try $0.discardBody())")
+        }
+        let client = HTTPClient()
+        for body in [
+            RequestBody.bytes([1, 2, 3]), .bytes(pattern(at: 0, count: 100_000)),
+            .stream(PatternPieces(sizes: [10, 20])), .stream(PatternPieces(sizes: [10, 20]), length: 30),
+        ] {
+            let answer = try await client.fetch(request(server, body))
+            #expect(
+                ["3", "100000", "30"].contains { answer.text == "100-continue \($0)" },
+                "\(answer.text ?? "")"
+            )
+        }
+        #expect(server.records.count == 1)
+    }
+
+    @Test("without a body nothing is expected")
+    func noBody() async throws {
+        let server = try FixtureServer.start { .text($0.headers["expect"] ?? "none") }
+        for body in [RequestBody.none, .bytes([]), .stream(PatternPieces(sizes: []), length: 0)] {
+            #expect(try await HTTPClient().fetch(request(server, body)).text == "none")
+        }
+    }
+
+    @Test("a refusal arrives without the body, whose source is never opened, and ends the connection")
+    func refusal() async throws {
+        let server = try FixtureServer.start { request in
+            if request.method == "GET" { return .text("fine") }
+            return .text("not you", status: 403)
+        }
+        let client = HTTPClient()
+        let pieces = PatternPieces(sizes: [10])
+        let response = try await client.fetch(request(server, .stream(pieces, length: 10)))
+        #expect(response.status == 403 && response.text == "not you")
+        #expect(pieces.given == 0)
+        #expect(try await server.nextRecord().receivedText.hasSuffix("\r\n\r\n"))
+        #expect(try await !client.get(server.http()).isReused)
+    }
+
+    @Test("a refusal whose server would go on is no reason to: nobody knows what it takes the next bytes for")
+    func refusalThatKeepsAlive() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"), .awaitClose,
+        ])
+        let client = HTTPClient()
+        #expect(try await client.fetch(request(server, .text("secret"))).status == .unauthorized)
+        #expect(try await !server.nextRecord().receivedText.contains("secret"))
+    }
+
+    @Test("a server that says nothing gets the body all the same, after a while")
+    func silence() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .awaitBytes(4), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .awaitClose,
+        ])
+        var request = request(server, .text("body"))
+        var timeouts = Timeouts()
+        timeouts.continue = .milliseconds(20)
+        request.timeouts = timeouts
+        #expect(try await HTTPClient().fetch(request).text == "ok")
+    }
+
+    @Test("a server that says nothing does not keep the call past its limit")
+    func silenceAndTotal() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
+        var request = request(server, .text("body"))
+        request.timeouts = Timeouts(continue: nil, total: .milliseconds(50))
+        let error = try await httpError { [request] in try await HTTPClient().fetch(request) }
+        #expect(error.phase == .response && error.isTimeout)
+    }
+
+    @Test("hints are passed on while leave is awaited, leave itself is not, and more of it changes nothing")
+    func hints() async throws {
+        let server = try FixtureServer.start { request in
+            try request.sendInterim(103, ["Link": "</a>"])
+            let body = try request.text
+            try request.sendInterim(100)
+            try request.sendInterim(103, ["Link": "</b>"])
+            try request.sendInterim(199)
+            return .text(body)
+        }
+        let heard = Heard<String>()
+        var request = request(server, .text("body"))
+        request.onInterim = { heard.add("\($0.status.code) \($0.headers["Link"] ?? "")") }
+        #expect(try await HTTPClient().fetch(request).text == "body")
+        #expect(heard.all == ["103 </a>", "103 </b>", "199 "])
+    }
+
+    @Test("after 417 the same request without the expectation is another try")
+    func failedExpectation() async throws {
+        let server = try FixtureServer.start { request in
+            request.headers["expect"] == nil ? .text(try request.text) : .status(417)
+        }
+        let client = HTTPClient()
+        #expect(try await client.fetch(request(server, .text("body"))).text == "body")
+        #expect(server.requests.map { $0.headers["expect"] } == ["100-continue", nil])
+        let once = try await client.fetch(request(server, .stream(PatternPieces(sizes: [3]))))
+        #expect(once.status == .expectationFailed)
+    }
+}
+
+/// What callbacks have been told, in order.
+final class Heard<Item: Sendable>: Sendable {
+    private let items = Locked<[Item]>([])
+
+    func add(_ item: Item) { items.withLock { $0.append(item) } }
+
+    var all: [Item] { items.withLock { $0 } }
+}

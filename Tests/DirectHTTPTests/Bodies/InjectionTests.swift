@@ -1,0 +1,108 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+/// What could be read as more than was meant is refused before a byte of it is sent, and never repeated in the
+/// error. Multipart heads and trailers have their tests with their bodies.
+@Suite("Injection on the way out", .timeLimit(.minutes(1)))
+struct InjectionTests {
+    private static let controls = [
+        "\r\nX-Evil: 1", "\rX-Evil: 1", "\nX-Evil: 1", "\0", "\u{1}", "\u{1f}", "\u{7f}",
+    ]
+
+    private func expectRefusal(
+        _ sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: (inout Request) -> Void
+    ) async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient()
+        _ = try await client.get(server.http())
+        var request = Request(.post, server.http(), body: .text("body"))
+        change(&request)
+        let error = try await httpError(sourceLocation) { [request] in try await client.fetch(request) }
+        #expect(
+            error.phase == .request && error.protocolError != nil,
+            "\(error)",
+            sourceLocation: sourceLocation
+        )
+        #expect(!error.description.contains("Evil: 1"), sourceLocation: sourceLocation)
+        #expect(!error.description.contains("secret"), sourceLocation: sourceLocation)
+        // Nothing of it was sent, so the connection is as good as before.
+        #expect(try await client.get(server.http()).isReused, sourceLocation: sourceLocation)
+        #expect(server.requests.count == 2, sourceLocation: sourceLocation)
+    }
+
+    @Test("header values: CR, LF, NUL and other controls", arguments: controls)
+    func headerValue(control: String) async throws {
+        try await expectRefusal { $0.headers.add("X-A", "secret" + control) }
+    }
+
+    @Test(
+        "header names: controls, spaces, separators, nothing at all",
+        arguments: controls + [" ", ":", "(", "é", ""]
+    )
+    func headerName(control: String) async throws {
+        try await expectRefusal { $0.headers.add(control.isEmpty ? "" : "X-A" + control, "1") }
+    }
+
+    @Test("methods that are no token", arguments: controls + [" / HTTP/1.1", "", "(", "é"])
+    func method(control: String) async throws {
+        try await expectRefusal { $0.method = Method(stringLiteral: control.isEmpty ? "" : "GET" + control) }
+    }
+
+    @Test("protocols to upgrade to", arguments: controls)
+    func upgrade(control: String) async throws {
+        try await expectRefusal { $0.upgrade = ["echo" + control] }
+    }
+
+    @Test("content types of bodies", arguments: controls)
+    func contentType(control: String) async throws {
+        try await expectRefusal { $0.body = .bytes([1], contentType: "text/plain" + control) }
+    }
+
+    @Test("Host, for another name than the URL's")
+    func host() async throws {
+        try await expectRefusal { $0.headers.add("Host", "evil.test") }
+        try await expectRefusal { $0.headers.add("hOST", "127.0.0.1\r\nX-Evil: 1") }
+    }
+
+    @Test("framing by the caller: a length, right or wrong, a coding, or both")
+    func framing() async throws {
+        try await expectRefusal { $0.headers.add("Content-Length", "4") }
+        try await expectRefusal { $0.headers.add("Content-Length", "5") }
+        try await expectRefusal { $0.headers.add("Transfer-Encoding", "chunked") }
+        try await expectRefusal {
+            $0.headers.add("Content-Length", "4")
+            $0.headers.add("Transfer-Encoding", "chunked")
+        }
+        for name in ["Connection", "Expect", "Upgrade"] {
+            try await expectRefusal { $0.headers.add(name, "close") }
+        }
+    }
+
+    @Test("targets: what URLs may not hold is escaped or refused when the URL is read")
+    func target() async throws {
+        let server = try FixtureServer.start { .text($0.target) }
+        let client = HTTPClient()
+        #expect(try await client.get(server.http("/a b?c d\u{e9}")).text == "/a%20b?c%20d%C3%A9")
+        for control in ["\r\nX-Evil: 1", "\n", "\t"] {
+            let error = try await httpError { try await client.get(server.http("/a\(control)b")) }
+            guard case .url(.tabOrLineBreak) = error.reason else { throw error }
+        }
+        let answer = try await client.get(server.http("/a\0b\u{7f}"))
+        #expect(answer.text == "/a%00b%7F")
+        #expect(server.requests.allSatisfy { !$0.head.contains(0) })
+    }
+
+    @Test("values beyond ASCII are bytes like any other, and so is an empty one")
+    func allowed() async throws {
+        let server = try FixtureServer.start {
+            .text("\($0.headers["x-a"] ?? "none")|\($0.headers["x-b"] ?? "none")")
+        }
+        let answer = try await HTTPClient().get(
+            server.http(),
+            headers: ["X-A": "", "X-B": "caf\u{e9}\u{1f600}"]
+        )
+        #expect(answer.text == "|caf\u{e9}\u{1f600}")
+    }
+}

@@ -1,0 +1,176 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@Suite("A stream behind 101 or CONNECT", .timeLimit(.minutes(1)))
+struct RawStreamTests {
+    private static let switching =
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
+
+    private func upgrade(_ server: FixtureServer, secure: Bool) -> (HTTPClient, Request) {
+        var request = server.request(secure ? server.https("a.test", "/chat") : "http://a.test/chat")
+        request.upgrade = ["echo/2", "echo"]
+        return (.trusting(), request)
+    }
+
+    private func security(_ secure: Bool) -> FixtureSecurity {
+        secure ? .tls(testAuthority.certificate(for: "a.test")) : .plain
+    }
+
+    @Test(
+        "gives what came with the head, then what follows, and takes what is written",
+        arguments: [true, false]
+    )
+    func conversation(secure: Bool) async throws {
+        let server = try FixtureServer.start(security(secure)) { _ in
+            .script([
+                .send(Self.switching + "early"), .awaitBytes(4), .send("pong"), .awaitBytes(3), .send("bye"),
+            ])
+        }
+        let (client, request) = upgrade(server, secure: secure)
+        let response = try await client.send(request)
+        #expect(response.status == .switchingProtocols && response.headers["upgrade"] == "echo")
+        let head = try #require(server.requests.first)
+        #expect(head.headers["upgrade"] == "echo/2, echo" && head.headers["connection"] == "upgrade")
+        let stream = try response.takeStream()
+        #expect(stream.endpoint == server.endpoint && stream.name == "a.test")
+        #expect(try await read(stream, 5) == "early")
+        try await stream.write(Array("ping".utf8))
+        #expect(try await read(stream, 4) == "pong")
+        try await stream.write(Array("end".utf8))
+        #expect(try await read(stream, 3) == "bye")
+        #expect(try await stream.read() == nil)
+        #expect(try await stream.read() == nil)
+    }
+
+    @Test("may be ended on our side while the other still speaks", arguments: [true, false])
+    func halfClose(secure: Bool) async throws {
+        let mayGoOn = Gate()
+        let server = try FixtureServer.start(security(secure)) { _ in
+            .script([.send(Self.switching), .wait(mayGoOn), .send("late"), .awaitClose])
+        }
+        let (client, request) = upgrade(server, secure: secure)
+        let stream = try await client.send(request).takeStream()
+        try await stream.finishWriting()
+        try await stream.finishWriting()
+        let error = try await httpError { try await stream.write([1]) }
+        guard case .connectionClosed = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        mayGoOn.open()
+        #expect(try await read(stream, 4) == "late")
+        #expect(try await stream.read() == nil)
+        #expect(try await server.nextRecord().end == .clientClosed)
+    }
+
+    @Test("reads and writes at the same time, more than fits between them", arguments: [true, false])
+    func duplex(secure: Bool) async throws {
+        let total = 16 << 20
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        let server = try FixtureServer.start(security(secure)) { _ in
+            .script([
+                .send(Self.switching), .flood(piece, times: 16), .awaitBytes(total), .send("done"),
+                .awaitClose,
+            ])
+        }
+        let (client, request) = upgrade(server, secure: secure)
+        let stream = try await client.send(request).takeStream()
+        async let written: Void = stream.write([UInt8](repeating: 9, count: total))
+        var count = 0
+        while count < total + 4, let piece = try await stream.read() { count += piece.count }
+        try await written
+        #expect(count == total + 4)
+    }
+
+    @Test("is taken once, leaves no place occupied in the pool, and closes when it is let go of")
+    func ownership() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .text("plain") : .script([.send(Self.switching), .awaitClose])
+        }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        var request = Request(.get, server.http("/chat"))
+        request.upgrade = ["echo"]
+        func useOnce() async throws {
+            let response = try await client.send(request)
+            let stream = try response.takeStream()
+            let error = try await httpError { try response.takeStream() }
+            guard case .noStream = error.reason else { throw error }
+            #expect(try await response.body.collect(upTo: 0) == [])
+            #expect(try await client.get(server.http()).text == "plain")
+            try await stream.write([1])
+        }
+        try await useOnce()
+        #expect(try await server.nextRecord().end == .clientClosed)
+        // And one that nobody takes goes with its response.
+        _ = try await client.fetch(request)
+        #expect(try await server.nextRecord().end == .clientClosed)
+    }
+
+    @Test("a cancelled read ends at once and loses nothing")
+    func cancelledRead() async throws {
+        let mayGoOn = Gate()
+        let server = try FixtureServer.start { _ in
+            .script([.send(Self.switching), .wait(mayGoOn), .send("later"), .awaitClose])
+        }
+        let (client, request) = upgrade(server, secure: false)
+        let stream = try await client.send(request).takeStream()
+        let task = Task { try await stream.read() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        mayGoOn.open()
+        #expect(try await read(stream, 5) == "later")
+    }
+
+    @Test("is not there without a change of protocol, and 101 that nobody asked for is an error")
+    func noStream() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/101" ? .raw(Self.switching) : .text("no")
+        }
+        let client = HTTPClient()
+        var request = Request(.get, server.http())
+        request.upgrade = ["echo"]
+        let response = try await client.send(request)
+        let error = try await httpError { try response.takeStream() }
+        guard case .noStream = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        let unsolicited = try await httpError { try await client.get(server.http("/101")) }
+        #expect(unsolicited.protocolError == .unsolicitedSwitchingProtocols)
+    }
+
+    @Test("CONNECT names host and port, the default one too, and opens a tunnel", arguments: ["", ":8080"])
+    func connect(port: String) async throws {
+        let server = try FixtureServer.start { _ in
+            .script([
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Encoding: gzip\r\n\r\nhello"),
+                .awaitBytes(2), .send("!"),
+                .awaitClose,
+            ])
+        }
+        let request = server.request("http://b.test\(port)/", .connect)
+        let stream = try await HTTPClient().send(request).takeStream()
+        let record = try #require(server.requests.first)
+        let target = "b.test\(port.isEmpty ? ":80" : port)"
+        #expect(record.target == target && record.host == target)
+        #expect(try await read(stream, 5) == "hello")
+        try await stream.write([1, 2])
+        #expect(try await read(stream, 1) == "!")
+    }
+
+    @Test("CONNECT that is refused is a response like any other")
+    func refusedConnect() async throws {
+        let server = try FixtureServer.start { _ in .text("who are you?", status: 407) }
+        let response = try await HTTPClient().fetch(server.request("http://b.test/", .connect))
+        #expect(response.status == .proxyAuthenticationRequired && response.text == "who are you?")
+    }
+
+    private func read(_ stream: RawStream, _ count: Int) async throws -> String {
+        var bytes: [UInt8] = []
+        while bytes.count < count, let piece = try await stream.read(upTo: count - bytes.count) {
+            bytes += piece
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

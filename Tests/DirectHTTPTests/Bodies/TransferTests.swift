@@ -1,0 +1,253 @@
+import DirectHTTP
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Bodies on their way", .timeLimit(.minutes(1)))
+struct TransferTests {
+    @Test("trailers follow an upload in chunks, made when its last byte has been sent")
+    func trailers() async throws {
+        let server = try FixtureServer.start { request in
+            let trailers = try request.trailers
+            return .text("\(request.headers["transfer-encoding"] ?? "") \(trailers["x-sum"] ?? "none")")
+        }
+        let client = HTTPClient()
+        let pieces = PatternPieces(sizes: [10, 20])
+        let bodies: [RequestBody] = [.none, .bytes([1]), .stream(pieces, length: 30)]
+        for (body, sum) in zip(bodies, [0, 0, 2]) {
+            let response = try await client.post(
+                server.http(),
+                body.followed { ["X-Sum": "\(pieces.given)"] }
+            )
+            #expect(response.text == "chunked \(sum)")
+        }
+        #expect(server.records.count == 1)
+    }
+
+    @Test(
+        "trailers that would be read as more than that are refused, and the request stays incomplete",
+        arguments: [
+            ("X-A", "b\r\nX-Evil: 1"), ("X-A", "b\u{0}"), ("X A", "1"), ("Content-Length", "5"),
+            ("transfer-encoding", "chunked"), ("Host", "evil.test"), ("Authorization", "Basic eA=="),
+        ]
+    )
+    func badTrailers(name: String, value: String) async throws {
+        let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
+        let client = HTTPClient()
+        let body = RequestBody.text("hello").followed { [name: value] }
+        let error = try await httpError { try await client.post(server.http(), body) }
+        #expect(error.phase == .write && error.protocolError != nil, "\(error)")
+        #expect(!error.description.contains("Evil"))
+        let record = try await server.nextRecord()
+        #expect(record.requests.first?.isComplete == false)
+        #expect(!record.receivedText.contains("Evil"))
+    }
+
+    @Test("trailers whose making fails carry that error")
+    func failingTrailers() async throws {
+        struct Failure: Error {}
+        let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
+        let body = RequestBody.text("hello").followed { throw Failure() }
+        let error = try await httpError { try await HTTPClient().post(server.http(), body) }
+        guard case .bodySource(let cause) = error.reason, cause is Failure else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test("bodies that can be made again are, for each request")
+    func replayable() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(try request.discardBody())")
+        }
+        let makings = Counter()
+        let body = RequestBody.replayable(length: 30) {
+            makings.add(1)
+            return PatternPieces(sizes: [10, 20])
+        }
+        #expect(body.isReplayable)
+        #expect(try await HTTPClient().post(server.http(), body).text == "30")
+        #expect(makings.value == 2)
+    }
+
+    @Test("progress counts the content, up to its end", arguments: [100, 300_000])
+    func uploadProgress(size: Int) async throws {
+        let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
+        for body in [
+            RequestBody.bytes(pattern(at: 0, count: size)), .stream(PatternPieces(sizes: [size - 50, 50])),
+            .stream(PatternPieces(sizes: [50, size - 50]), length: UInt64(size)),
+        ] {
+            let heard = Heard<TransferProgress>()
+            var request = Request(.put, server.http(), body: body)
+            request.onUpload = { heard.add($0) }
+            #expect(try await HTTPClient().fetch(request).text == "\(size)")
+            let all = heard.all
+            #expect(all.map(\.bytes) == all.map(\.bytes).sorted())
+            #expect(all.last?.bytes == UInt64(size))
+            let isChunked = server.requests.last?.headers["transfer-encoding"] != nil
+            #expect(all.allSatisfy { $0.total == (isChunked ? nil : UInt64(size)) })
+        }
+    }
+
+    @Test("progress counts what has come, with the total if the head says it", arguments: [100, 300_000])
+    func downloadProgress(size: Int) async throws {
+        let server = try FixtureServer.start { request in
+            .pattern(count: size, framing: request.path == "/chunked" ? .chunked : .length)
+        }
+        for (path, total) in [("/", UInt64(size)), ("/chunked", nil)] {
+            let heard = Heard<TransferProgress>()
+            var request = Request(.get, server.http(path))
+            request.onDownload = { heard.add($0) }
+            #expect(try await HTTPClient().fetch(request).body.count == size)
+            #expect(heard.all.last == TransferProgress(bytes: UInt64(size), total: total))
+            #expect(heard.all.allSatisfy { $0.total == total && $0.bytes > 0 })
+        }
+    }
+
+    @Test("a body that has come with its head is to be had once, like any other", arguments: [0, 10])
+    func once(size: Int) async throws {
+        let server = try FixtureServer.start { _ in .pattern(count: size) }
+        let client = HTTPClient()
+        let response = try await client.send(Request(.get, server.http()))
+        #expect(try await response.body.collect(upTo: 10).count == size)
+        let again = try await httpError { try await response.body.collect(upTo: 10) }
+        guard case .bodyAlreadyRead = again.reason else { throw again }
+        let other = try await client.send(Request(.get, server.http()))
+        for try await piece in other.body { #expect(piece.count == size) }
+        let pieces = try await httpError { for try await _ in other.body {} }
+        guard case .bodyAlreadyRead = pieces.reason else { throw pieces }
+    }
+
+    @Test("a body that announces too much is refused unread")
+    func announcedTooLarge() async throws {
+        let mayGoOn = Gate()
+        let server = try FixtureServer.start { _ in
+            .written(length: 1 << 30, framing: .length) { writer in
+                try writer.flushHead()
+                try writer.wait(for: mayGoOn)
+            }
+        }
+        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        guard case .bodyTooLarge = error.reason else { throw error }
+        #expect(try await server.waitUntil { $0.first != nil }.count == 1)
+        mayGoOn.open()
+    }
+
+    @Test("what little is left of a response that nobody wants is read over, and its connection serves again")
+    func drained() async throws {
+        for framing in [FixtureReply.Framing.length, .chunked] {
+            let mayGoOn = Gate()
+            let server = try FixtureServer.start { request in
+                guard request.path == "/" else { return .text("next") }
+                return .written(length: 40_000, framing: framing) { writer in
+                    try writer.write([UInt8](repeating: 1, count: 30_000))
+                    try writer.wait(for: mayGoOn)
+                    try writer.write([UInt8](repeating: 2, count: 10_000))
+                }
+            }
+            let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+            func drop() async throws { _ = try await client.send(Request(.get, server.http())) }
+            try await drop()
+            mayGoOn.open()
+            // The only place is free when the rest has been read, or given up.
+            #expect(try await client.get(server.http("/next")).isReused)
+        }
+    }
+
+    @Test("more than a little that nobody wants, or that does not come, is given up with its connection")
+    func notDrained() async throws {
+        let never = Gate()
+        let server = try FixtureServer.start { request in
+            switch request.path {
+            case "/large": .pattern(count: 1 << 20)
+            case "/endless": .pattern(count: 1 << 30, framing: .chunked)
+            case "/slow":
+                .written(length: 20, framing: .length) { writer in
+                    try writer.write([1])
+                    try writer.wait(for: never)
+                }
+            default: .text("next")
+            }
+        }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        for path in ["/large", "/endless", "/slow"] {
+            func drop() async throws { _ = try await client.send(Request(.get, server.http(path))) }
+            try await drop()
+            #expect(try await !client.get(server.http("/next")).isReused)
+        }
+        never.open()
+    }
+
+    @Test("a server that drips is too slow, although it never stalls")
+    func tooSlow() async throws {
+        let server = try FixtureServer.start { _ in
+            .drip([UInt8](repeating: 1, count: 10_000), every: .milliseconds(5))
+        }
+        let client = HTTPClient { $0.timeouts.minimumSpeed = .init(bytes: 100_000, in: .milliseconds(100)) }
+        let error = try await httpError { try await client.get(server.http()) }
+        guard case .tooSlow(.init(bytes: 100_000, in: .milliseconds(100))) = error.reason else { throw error }
+        #expect(error.phase == .body)
+    }
+
+    @Test("a server that takes nothing is too slow")
+    func tooSlowUpload() async throws {
+        let never = Gate()
+        let server = try FixtureServer.start { request in
+            try request.wait(for: never)
+            return .text("")
+        }
+        let client = HTTPClient { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .milliseconds(100)) }
+        let error = try await httpError {
+            try await client.post(server.http(), .bytes([UInt8](repeating: 1, count: 64 << 20)))
+        }
+        guard case .tooSlow = error.reason else { throw error }
+        #expect(error.phase == .write)
+        never.open()
+    }
+
+    @Test("only time spent waiting counts against the speed")
+    func gauge() throws {
+        func moment(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+        var gauge = SpeedGauge(.init(Timeouts.Speed(bytes: 100, in: .seconds(1))))
+        #expect(gauge.isOn && gauge.timeLeft == 1_000_000_000)
+        try gauge.enter(waitFrom: moment(0), to: moment(999), .body)
+        #expect(gauge.timeLeft == 1_000_000)
+        gauge.count(100)
+        // A long pause of our own lies between the waits.
+        try gauge.enter(waitFrom: moment(60_000), to: moment(60_001), .body)
+        #expect(gauge.timeLeft == 1_000_000_000)
+        gauge.count(99)
+        try gauge.enter(waitFrom: moment(70_000), to: moment(70_500), .body)
+        #expect(throws: CallFailure.self) {
+            try gauge.enter(waitFrom: moment(80_000), to: moment(80_500), .body)
+        }
+        #expect(!SpeedGauge(.init(nil)).isOn)
+    }
+
+    @Test("new keys for TLS in the middle of an upload that the server does not read harm nobody")
+    func keysDuringUpload() async throws {
+        let total = 32 << 20
+        let mayRead = Gate()
+        let server = try FixtureServer.scripted(
+            [
+                .awaitHead, .askForNewKeys, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"),
+                .wait(mayRead),
+                .awaitBytes(total), .send("later"), .awaitClose,
+            ],
+            .tls(testAuthority.certificate(for: "a.test"))
+        )
+        let body = RequestBody.bytes([UInt8](repeating: 5, count: total))
+        let response = try await HTTPClient.trusting().send(
+            server.request("https://a.test/", .post, body: body)
+        )
+        mayRead.open()
+        #expect(try await response.body.collect(upTo: 10) == Array("firstlater".utf8))
+    }
+}
+
+extension BodyWriter {
+    /// Sends the head, and nothing more yet.
+    fileprivate func flushHead() throws { try pause(.zero) }
+}

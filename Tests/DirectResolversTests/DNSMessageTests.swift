@@ -1,0 +1,235 @@
+import DirectHTTP
+import Testing
+
+@testable import DirectResolvers
+
+@Suite("DNS messages")
+struct DNSMessageTests {
+    private let host = DomainName.test("a.test")
+
+    private func answer(_ reply: DNSReply, type: UInt16 = 1) throws -> DNSAnswer {
+        try DNSAnswer(reply.bytes, to: host, type: type)
+    }
+
+    private func addresses(_ reply: DNSReply, type: UInt16 = 1) throws -> [String] {
+        try answer(reply, type: type).addresses.map { "\($0.address) \($0.timeToLive)" }
+    }
+
+    private func fault(_ reply: DNSReply, _ sourceLocation: SourceLocation = #_sourceLocation) throws
+        -> DNSFault.Kind
+    {
+        try #require(
+            #expect(throws: DNSFault.self, sourceLocation: sourceLocation) { try answer(reply) },
+            sourceLocation: sourceLocation
+        ).kind
+    }
+
+    @Test("a question has number 0, one name, and asks for recursion")
+    func question() throws {
+        let bytes = DNSQuery.message(.test("www.example.com"), type: 28, isPadded: false)
+        let message = try DNSMessage(bytes)
+        #expect(message.id == 0 && !message.isResponse && message.questionCount == 1)
+        #expect(message.question?.type == 28 && bytes[2] == 1)
+        let isName = bytes.span.isName(12, Array("www.example.com".utf8))
+        #expect(isName)
+        for length in 1...63 {
+            let name = DomainName.test(String(repeating: "a", count: length) + ".test")
+            let padded = DNSQuery.message(name, type: 1, isPadded: true)
+            #expect(padded.count % 128 == 0)
+            _ = try DNSMessage(padded)
+        }
+    }
+
+    @Test("addresses of both families are read, with their times")
+    func addresses() throws {
+        let v4 = DNSReply(answers: [
+            .a(DNSReply.question, "192.0.2.1", 60), .a(DNSReply.name("A.tEst"), "192.0.2.2", 0x8000_0000),
+            .a(DNSReply.question, "2001:db8::1"),
+        ])
+        #expect(try addresses(v4) == ["192.0.2.1 60", "192.0.2.2 0"])
+        let v6 = DNSReply(type: 28, answers: [.a(DNSReply.question, "2001:db8::1", 0x7FFF_FFFF)])
+        #expect(try addresses(v6, type: 28) == ["2001:db8::1 2147483647"])
+    }
+
+    @Test("aliases are followed in any order, and the shortest time on the way counts")
+    func aliases() throws {
+        let reply = DNSReply(answers: [
+            .a(DNSReply.name("c.test"), "192.0.2.1", 100),
+            .alias(DNSReply.name("B.test"), DNSReply.name("C.test"), 50),
+            .alias(DNSReply.question, DNSReply.name("b.test"), 70),
+            .alias(DNSReply.question, DNSReply.name("B.TEST"), 70),
+        ])
+        let answer = try answer(reply)
+        #expect(answer.addresses.map(\.timeToLive) == [50])
+        #expect(answer.canonicalName == .test("c.test"))
+    }
+
+    @Test("records of names that were not asked for do not count")
+    func bailiwick() throws {
+        let reply = DNSReply(answers: [
+            .a(DNSReply.name("b.test"), "192.0.2.1"), .a(DNSReply.name("a.tes"), "192.0.2.2"),
+            .a(DNSReply.name("x.a.test"), "192.0.2.3"), .a(DNSReply.name("a.test.x"), "192.0.2.4"),
+        ])
+        #expect(try addresses(reply).isEmpty)
+        var other = DNSReply(answers: [.a(DNSReply.question, "192.0.2.5")])
+        other.answers[0].dataClass = 3
+        #expect(try addresses(other).isEmpty)
+        let elsewhere = DNSReply(
+            authority: [.a(DNSReply.question, "192.0.2.6")],
+            additional: [.a(DNSReply.question, "192.0.2.7")]
+        )
+        #expect(try addresses(elsewhere).isEmpty)
+    }
+
+    @Test("aliases that go round, or contradict each other, are faults")
+    func endlessAliases() throws {
+        let round = DNSReply(answers: [
+            .alias(DNSReply.question, DNSReply.name("b.test")),
+            .alias(DNSReply.name("b.test"), DNSReply.question),
+        ])
+        #expect(try fault(round) == .endlessAliases)
+        #expect(
+            try fault(DNSReply(answers: [.alias(DNSReply.question, DNSReply.question)])) == .endlessAliases
+        )
+        let long = DNSReply(
+            answers: [.alias(DNSReply.question, DNSReply.name("n0.test"))]
+                + (0..<100).map { .alias(DNSReply.name("n\($0).test"), DNSReply.name("n\($0 + 1).test")) }
+        )
+        #expect(try fault(long) == .endlessAliases)
+        let split = DNSReply(answers: [
+            .alias(DNSReply.question, DNSReply.name("b.test")),
+            .alias(DNSReply.question, DNSReply.name("c.test")),
+        ])
+        #expect(try fault(split) == .contradiction)
+    }
+
+    @Test("only the answer to the question is one")
+    func notTheAnswer() throws {
+        let good = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
+        #expect(try addresses(good).count == 1)
+        var wrong = [good, good, good, good, good, good]
+        wrong[0].id = 1
+        wrong[1].flags = 0x0100
+        wrong[2].questions = 0
+        wrong[2].answers[0].name = DNSReply.name("a.test")
+        wrong[3].questions = 2
+        wrong[4].name = DNSReply.name("b.test")
+        wrong[5].type = 28
+        for reply in wrong { #expect(try fault(reply) == .notTheAnswer) }
+        var truncated = good
+        truncated.flags |= 0x0200
+        #expect(try fault(truncated) == .truncated)
+    }
+
+    @Test("pointers lead backwards only, and not for long")
+    func pointers() throws {
+        // The answer's name begins at byte 24.
+        for target: UInt8 in [24, 25, 26, 40, 11, 0] {
+            let reply = DNSReply(answers: [.a([0xC0, target], "192.0.2.1")])
+            #expect(try fault(reply) == .badPointer)
+        }
+        #expect(try fault(DNSReply(answers: [.a([1, 0x61, 0xC0, 24], "192.0.2.1")])) == .badPointer)
+        #expect(try fault(DNSReply(answers: [.a([0x40, 0], "192.0.2.1")])) == .reservedLabel)
+        #expect(try fault(DNSReply(answers: [.a([0x80, 0], "192.0.2.1")])) == .reservedLabel)
+        // Each name points to the one before.
+        var reply = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
+        for number in 0..<40 {
+            let before = 24 + 16 * number
+            reply.answers.append(.a([0xC0 | UInt8(before >> 8), UInt8(before & 0xFF)], "192.0.2.1"))
+        }
+        #expect(try fault(reply) == .badPointer)
+        reply.answers.removeLast(15)
+        #expect(try addresses(reply).count == 26)
+    }
+
+    @Test("a name has at most 255 bytes, however it is put together")
+    func longNames() throws {
+        let label = [63] + [UInt8](repeating: 0x61, count: 63)
+        var reply = DNSReply(answers: [
+            .a(label + label + label + [60] + label[1...60] + DNSReply.question, "192.0.2.1")
+        ])
+        #expect(try fault(reply) == .longName)
+        reply.answers[0].name = label + label + label + [53] + label[1...53] + DNSReply.question
+        #expect(try addresses(reply).isEmpty)
+    }
+
+    @Test("data has the length that its type wants, and nothing follows the end")
+    func lengths() throws {
+        var reply = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
+        reply.answers[0].data.append(1)
+        #expect(try fault(reply) == .dataLength(1))
+        reply.answers[0] = .alias(DNSReply.question, DNSReply.name("b.test") + [0])
+        #expect(try fault(reply) == .dataLength(5))
+        reply.answers = []
+        reply.behind = [0]
+        #expect(try fault(reply) == .bytesBehind)
+        reply.answerCount = 65535
+        reply.behind = []
+        #expect(try fault(reply) == .cutOff(.name))
+        #expect(throws: DNSFault(.tooLong, at: 65535)) { try DNSMessage([UInt8](repeating: 0, count: 65536)) }
+    }
+
+    @Test("a message cut off anywhere is a fault")
+    func cutOff() throws {
+        let reply = DNSReply(
+            answers: [
+                .alias(DNSReply.question, DNSReply.name("b.test")), .a(DNSReply.name("b.test"), "192.0.2.1"),
+            ],
+            additional: [DNSReply.Record(name: [0], type: 41, seconds: 0, data: [], dataClass: 4096)]
+        )
+        #expect(try addresses(reply).count == 1)
+        for count in 0..<reply.bytes.count {
+            #expect(throws: DNSFault.self) { try DNSMessage(Array(reply.bytes.prefix(count))) }
+        }
+    }
+
+    @Test("the code's upper bits come with EDNS")
+    func codes() throws {
+        #expect(try answer(DNSReply(flags: 0x8183)).code == 3)
+        let extended = DNSReply(
+            additional: [
+                DNSReply.Record(name: [0], type: 41, seconds: 0x0100_0000, data: [], dataClass: 4096)
+            ]
+        )
+        #expect(try answer(extended).code == 16)
+    }
+
+    @Test("100,000 mutated messages are read or refused, never worse")
+    func mutations() {
+        let seeds = [
+            DNSReply(answers: [.a(DNSReply.question, "192.0.2.1"), .a(DNSReply.question, "192.0.2.2")]),
+            DNSReply(answers: [
+                .alias(DNSReply.question, DNSReply.name("b.c.test")),
+                .alias([0xC0, 36], DNSReply.name("c.test")),
+                .a(DNSReply.name("c.test"), "192.0.2.1"),
+            ]),
+            DNSReply(
+                flags: 0x8183,
+                authority: [DNSReply.Record(name: [0], type: 6, seconds: 1, data: [0, 0, 1, 2])]
+            ),
+        ].map(\.bytes)
+        var state: UInt64 = 42
+        func random(_ limit: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(limit))
+        }
+        var read = 0
+        for round in 0..<100_000 {
+            var bytes = seeds[round % seeds.count]
+            for _ in 0...random(4) {
+                guard !bytes.isEmpty else { break }
+                switch random(4) {
+                case 0: bytes.remove(at: random(bytes.count))
+                case 1: bytes.insert(UInt8(random(256)), at: random(bytes.count))
+                case 2: bytes[random(bytes.count)] = [0, 0xC0, 0xFF, 12, 63, 64, 1, 5][random(8)]
+                default: bytes[random(bytes.count)] = UInt8(random(256))
+                }
+            }
+            guard let message = try? DNSMessage(bytes) else { continue }
+            if let answer = try? DNSAnswer(message, type: 1) { read += answer.addresses.count >= 0 ? 1 : 0 }
+        }
+        #expect(read > 1000)
+    }
+}

@@ -1,0 +1,252 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectResolvers
+
+@Suite("DNS over HTTPS", .timeLimit(.minutes(1)))
+struct DNSOverHTTPSTests {
+    /// Both families, with times of their own.
+    private static func both(_ question: [UInt8]) -> DNSReply {
+        var reply = DNSReply.reply(to: question)
+        let address = reply.type == 28 ? "2001:db8::1" : "192.0.2.1"
+        reply.answers = [.a(DNSReply.question, address, reply.type == 28 ? 600 : 300)]
+        return reply
+    }
+
+    @Test(
+        "asks for both families by POST or GET, at a server that proves its name",
+        arguments: [
+            DNSOverHTTPS.Method.post, .get,
+        ]
+    )
+    func bothFamilies(_ method: DNSOverHTTPS.Method) async throws {
+        let security = FixtureSecurity.tls(certificates: [testAuthority.certificate(for: "dns.test")])
+        let server = try FixtureServer.dns(security, answering: Self.both)
+        let servers = ServiceServers.https([server.endpoint], name: "dns.test")
+        let resolver = DNSOverHTTPS(servers, method: method, isPadded: true, .trusting())
+        let answer = try await resolver.answer()
+        #expect(answer.endpoints == ["2001:db8::1", "192.0.2.1"])
+        #expect(answer.timeToLive == .seconds(300))
+        #expect(answer.source == .resolver("DNS over HTTPS"))
+        #expect(server.requests.count == 2)
+        for request in server.requests {
+            #expect(request.serverName == "dns.test" && request.headers["host"] == "dns.test")
+            #expect(request.headers["accept"] == "application/dns-message")
+            #expect(request.headers["cookie"] == nil)
+            #expect(
+                method == .get
+                    ? request.target.hasPrefix("/dns-query?dns=AAAB") : request.target == "/dns-query"
+            )
+        }
+    }
+
+    @Test("a server known by its address proves that, and one that does not is not believed")
+    func byAddress() async throws {
+        let certificates = [testAuthority.certificate(for: "127.0.0.1")]
+        let server = try FixtureServer.dns(.tls(certificates: certificates), answering: Self.both)
+        #expect(try await DNSOverHTTPS(.https([server.endpoint]), .trusting()).endpoints().count == 2)
+        #expect(server.requests.first?.serverName == nil)
+        let named = DNSOverHTTPS(.https([server.endpoint], name: "dns.test"), .trusting())
+        #expect(try await named.complaint().hasPrefix("tls dns.test at 127.0.0.1"))
+    }
+
+    @Test(
+        "how fresh the response is bounds how long the answer holds",
+        arguments: [
+            (["Cache-Control": "max-age=100"], 100), (["Cache-Control": "max-age=1000"], 300),
+            (["Age": "200"], 100), (["Cache-Control": "public, max-age=250", "Age": "100"], 150),
+            (["Cache-Control": "no-store"], 0), (["Age": "1000"], 0), ([:], 300),
+        ] as [(FixtureHeaders, Int)]
+    )
+    func freshness(_ headers: FixtureHeaders, _ seconds: Int) async throws {
+        let server = try FixtureServer.dns(headers: headers, answering: Self.both)
+        let answer = try await DNSOverHTTPS(.insecureHTTP([server.endpoint])).answer()
+        #expect(answer.timeToLive == .seconds(seconds))
+    }
+
+    @Test("one family's failure does not spoil the other's addresses")
+    func halfBroken() async throws {
+        let server = try FixtureServer.dns { question in
+            var reply = Self.both(question)
+            if reply.type == 28 { reply.flags |= 2 }
+            return reply
+        }
+        #expect(try await DNSOverHTTPS(.insecureHTTP([server.endpoint])).endpoints() == ["192.0.2.1"])
+    }
+
+    @Test("only the families that are wanted are asked for")
+    func families() async throws {
+        let server = try FixtureServer.dns(answering: Self.both)
+        let resolver = DNSOverHTTPS(.insecureHTTP([server.endpoint]), .trusting { $0.families = .v4 })
+        #expect(try await resolver.endpoints() == ["192.0.2.1"])
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("that a name does not exist, or has no address, is an answer: nobody else is asked")
+    func negative() async throws {
+        let servers = try [UInt16(3), 0].map { code in
+            try FixtureServer.dns { DNSReply.reply(to: $0, code: code) }
+        }
+        let endpoints = servers.map(\.endpoint)
+        let resolver = DNSOverHTTPS(.insecureHTTP(endpoints), .trusting { $0.families = .v4 })
+        #expect(try await resolver.complaint() == "the name does not exist")
+        #expect(servers[1].requests.isEmpty)
+        let empty = DNSOverHTTPS(.insecureHTTP([endpoints[1]]))
+        #expect(try await empty.complaint() == "the name has no address")
+    }
+
+    @Test(
+        "what is no answer says what is wrong with it",
+        arguments: [
+            (
+                "application/dns-message", [],
+                "the answer makes no sense: the message ends within a header, at byte 0"
+            ),
+            (
+                "application/dns-message", DNSReply(name: DNSReply.name("b.test")).bytes,
+                "the answer makes no sense: the message is not the answer to the question, at byte 0"
+            ),
+            (
+                "application/dns-message",
+                DNSReply(answers: [.alias(DNSReply.question, DNSReply.question)]).bytes,
+                "the answer makes no sense: the message has aliases that do not end, at byte 24"
+            ),
+            ("application/dns-message", DNSReply(flags: 0x8182).bytes, "the server refused: SERVFAIL"),
+            (
+                "application/dns-message", DNSReply(flags: 0x8189).bytes,
+                "the server refused: DNS response code 9"
+            ),
+            ("text/html", DNSReply().bytes, "the answer makes no sense: it is not application/dns-message"),
+        ] as [(String, [UInt8], String)]
+    )
+    func broken(_ type: String, _ body: [UInt8], _ words: String) async throws {
+        let server = try FixtureServer.start(.plain) { _ in .bytes(body, ["Content-Type": type]) }
+        let resolver = DNSOverHTTPS(.insecureHTTP([server.endpoint]), .trusting { $0.families = .v4 })
+        #expect(try await resolver.complaint() == words)
+    }
+
+    @Test("huge answers, other statuses and redirects lead nowhere")
+    func refusals() async throws {
+        let headers: FixtureHeaders = ["Content-Type": "application/dns-message"]
+        let huge = try FixtureServer.start(.plain) { _ in
+            .bytes([UInt8](repeating: 0, count: 300_000), headers)
+        }
+        let gone = try FixtureServer.start(.plain) { _ in .text("x", status: 404) }
+        let elsewhere = try FixtureServer.start(.plain) { _ in .redirect(to: "http://localhost:1/") }
+        let settings = ServiceSettings.trusting { $0.families = .v4 }
+        let hugeWords = try await DNSOverHTTPS(.insecureHTTP([huge.endpoint]), settings).complaint()
+        #expect(hugeWords.hasSuffix("the body is larger than 262144 bytes"))
+        #expect(
+            try await DNSOverHTTPS(.insecureHTTP([gone.endpoint]), settings).complaint()
+                == "the server refused: HTTP status 404"
+        )
+        let redirected = try await DNSOverHTTPS(.insecureHTTP([elsewhere.endpoint]), settings).complaint()
+        #expect(
+            redirected.contains("HTTP status 302")
+                || redirected.contains("a resolver must not resolve by itself")
+        )
+    }
+}
+
+@Suite("Several servers of a service", .timeLimit(.minutes(1)))
+struct ServiceRotationTests {
+    private static func good(_ question: [UInt8]) -> DNSReply {
+        var reply = DNSReply.reply(to: question)
+        if reply.type == 1 { reply.answers = [.a(DNSReply.question, "192.0.2.1")] }
+        return reply
+    }
+
+    @Test("a dead one and a broken one give way to the next, and are not asked again for a while")
+    func rotation() async throws {
+        let dead = try FixtureServer.refusing()
+        let broken = try FixtureServer.saying("oops", status: 500)
+        let good = try FixtureServer.dns(answering: Self.good)
+        let settings = ServiceSettings.trusting { $0.families = .v4 }
+        let servers = ServiceServers.insecureHTTP([dead.endpoint, broken.endpoint, good.endpoint])
+        let resolver = DNSOverHTTPS(servers, settings)
+        for _ in 0..<3 { #expect(try await resolver.endpoints() == ["192.0.2.1"]) }
+        #expect(broken.requests.count == 1 && good.requests.count == 3)
+    }
+
+    @Test("when all fail the error names each, and nobody asks for ever")
+    func allFail() async throws {
+        let broken = try (0..<5).map { try FixtureServer.saying("oops", status: 500 + $0) }
+        let settings = ServiceSettings.trusting { $0.families = .v4 }
+        let resolver = DNSOverHTTPS(.insecureHTTP(broken.map(\.endpoint)), settings)
+        let error = try await #require(#expect(throws: ResolverError.self) { try await resolver.answer() })
+        #expect(error.server == broken[2].endpoint && error.source == "DNS over HTTPS")
+        #expect(error.earlier.map(\.server) == [broken[0].endpoint, broken[1].endpoint])
+        #expect(error.description.contains("HTTP status 501"))
+        #expect(broken.map(\.requests.count) == [1, 1, 1, 0, 0])
+    }
+
+    @Test("a silent one gives way when its time is over")
+    func silent() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let good = try FixtureServer.dns(answering: Self.good)
+        let settings = ServiceSettings.trusting {
+            $0.families = .v4
+            $0.attemptTimeout = .milliseconds(50)
+        }
+        let resolver = DNSOverHTTPS(.insecureHTTP([silent.endpoint, good.endpoint]), settings)
+        // A busy machine may need more than one attempt of 50 ms.
+        var endpoints: [String]?
+        while endpoints == nil { endpoints = try? await resolver.endpoints() }
+        #expect(endpoints == ["192.0.2.1"])
+    }
+
+    @Test("no server, or one that is none, is reported by the first question")
+    func noServer() async throws {
+        #expect(
+            try await DNSOverHTTPS(.https([])).complaint() == "the server refused: there is no server to ask"
+        )
+        #expect(
+            try await DNSOverHTTPS(.https(["dns.test"])).complaint()
+                == "\"dns.test\" is not an IPv4 or IPv6 address"
+        )
+        let nameless = DNSOverHTTPS(.https(["192.0.2.1"], name: "a b"))
+        #expect(try await nameless.complaint().hasPrefix("the server refused: the servers' name is none"))
+    }
+
+    @Test("a client resolves through it, and says so; the name stays with the URL")
+    func client() async throws {
+        let target = try FixtureServer.start(.tls(certificates: [testAuthority.certificate(for: "www.test")]))
+        { _ in
+            .text("hello")
+        }
+        let dns = try FixtureServer.dns { question in
+            var reply = DNSReply.reply(to: question)
+            if reply.type == 1 { reply.answers = [.a(DNSReply.question, "127.0.0.1")] }
+            return reply
+        }
+        let resolver = CachingResolver(
+            ChainResolver(DNSOverHTTPS(.insecureHTTP([dns.endpoint])), SystemResolver())
+        )
+        let client = HTTPClient {
+            $0.tls.roots = .only([.der(testAuthority.rootDER)])
+            $0.resolver = resolver
+        }
+        let first = try await client.get("https://www.test:\(target.port)/")
+        #expect(first.transaction?.source == .resolver("DNS over HTTPS"))
+        #expect(try await client.get("https://www.test:\(target.port)/").text == "hello")
+        #expect(dns.requests.count == 2)
+        #expect(target.requests.first?.serverName == "www.test")
+    }
+
+    @Test("the order prefers who answered last, and puts the bad ones last, not out")
+    func order() {
+        var rotation = ServerRotation(count: 3, badTime: 100)
+        func at(_ time: UInt64) -> Instant { Instant(nanoseconds: time) }
+        #expect(rotation.order(at: at(1)) == [0, 1, 2])
+        rotation.noteFailure(of: 0, at: at(1))
+        #expect(rotation.order(at: at(2)) == [1, 2, 0])
+        rotation.noteFailure(of: 1, at: at(2))
+        rotation.noteFailure(of: 2, at: at(3))
+        #expect(rotation.order(at: at(4)) == [0, 1, 2])
+        #expect(rotation.order(at: at(101)) == [0, 1, 2])
+        rotation.noteSuccess(of: 2)
+        #expect(rotation.order(at: at(101)) == [2, 0, 1])
+        #expect(rotation.order(at: at(200)) == [2, 0, 1])
+    }
+}

@@ -1,0 +1,94 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+@Suite struct SurveyConnectionTests {
+    private let leaf = TestCertificate(TestCertificate.Plan(names: [.dns("a.test")]), issuer: .authority)
+
+    /// A survey of the server, in memory: drives both sides to the end of the handshake.
+    private func survey(
+        _ server: TestServer,
+        _ context: SurveyContext,
+        serverName: String?,
+        offersHTTP: Bool = false
+    ) throws -> (step: HandshakeStep, client: SurveyConnection, side: ServerSide) {
+        let side = server.accept()
+        let client = try SurveyConnection(
+            context: context,
+            serverName: serverName,
+            offersHTTP: offersHTTP,
+            transport: side.transport
+        )
+        for _ in 0..<1000 {
+            let step = client.handshake()
+            side.work()
+            switch step {
+            case .done, .failed: return (step, client, side)
+            case .wantsRead, .wantsWrite: continue
+            }
+        }
+        throw Unexpected("no end")
+    }
+
+    private func context(_ roots: [CertificateSource]? = nil) throws -> SurveyContext {
+        try SurveyContext(roots: .only(roots ?? [.der(TestCertificate.authority.der)]))
+    }
+
+    @Test func anyCertificateIsAcceptedAndAClientMadeBesideStillRefusesIt() throws {
+        var plan = TestCertificate.Plan(names: [.dns("a.test")])
+        plan.ends = -60
+        let server = TestServer(TestCertificate(plan, issuer: .authority))
+        let context = try context()
+        let (step, client, side) = try survey(server, context, serverName: "a.test")
+        #expect(step == .done)
+        #expect(client.served?.judged().faults.map(\.code) == [Int(X509_V_ERR_CERT_HAS_EXPIRED)])
+        withExtendedLifetime(side) {}
+        let pair = try Pair(server, .testing(), .name("a.test"))
+        guard case .certificateRejected = pair.shake().error else { throw Unexpected("accepted") }
+    }
+
+    @Test func theNameIsSentOnlyIfThereIsOne() throws {
+        let server = TestServer(leaf)
+        let context = try context()
+        for name in ["b.test", nil] {
+            let (step, client, side) = try survey(server, context, serverName: name)
+            #expect(step == .done)
+            withExtendedLifetime((client, side)) {}
+        }
+        #expect(server.offeredNames == ["b.test", nil])
+    }
+
+    @Test func itSaysWhatWasAgreedOn() throws {
+        let plan = TestServer.Plan(alpn: "http/1.1", asksForCertificate: SSL_VERIFY_PEER)
+        let (step, client, side) = try survey(
+            TestServer(leaf, plan),
+            context(),
+            serverName: nil,
+            offersHTTP: true
+        )
+        #expect(step == .done)
+        #expect(client.facts.version == "TLSv1.3")
+        #expect(client.facts.alpn == "http/1.1")
+        #expect(client.facts.asksForCertificate)
+        #expect(!client.facts.hasStaple)
+        withExtendedLifetime(side) {}
+        let (_, other, otherSide) = try survey(TestServer(leaf), context(), serverName: nil)
+        #expect(other.facts.alpn == nil)
+        #expect(!other.facts.asksForCertificate)
+        withExtendedLifetime(otherSide) {}
+    }
+
+    @Test func nothingIsReadOrWrittenBeforeTheHandshake() throws {
+        let side = TestServer(leaf).accept()
+        let client = try SurveyConnection(
+            context: context(),
+            serverName: nil,
+            offersHTTP: false,
+            transport: side.transport
+        )
+        #expect([1, 2].withUnsafeBytes { client.write($0) }.isFailure)
+        withUnsafeTemporaryAllocation(byteCount: 8, alignment: 1) { #expect(client.read(into: $0).isFailure) }
+        withExtendedLifetime(side) {}
+    }
+}

@@ -1,0 +1,270 @@
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+/// The program itself, as a shell runs it.
+@Suite struct CommandTests {
+    private let root = TestAuthority()
+
+    private func withRoots<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        let path = NSTemporaryDirectory() + "probe-\(UUID().uuidString).pem"
+        try root.rootPEM.write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try await body(path)
+    }
+
+    private func server(_ name: String = "a.test") throws -> FixtureServer {
+        try FixtureServer.start(.tls(root.certificate(for: name))) { _ in .text("hello") }
+    }
+
+    @Test func aPipeGetsTabsAndFullHashesAndTheHintGoesToStandardError() async throws {
+        let server = try server()
+        try await withRoots { roots in
+            let result = try await Program.run([
+                "--ca", roots, "a.test@\(server.authority)", "b.test@\(server.authority)",
+            ])
+            let lines = result.output.split(separator: "\n").map {
+                $0.split(separator: "\t", omittingEmptySubsequences: false)
+            }
+            #expect(lines.map(\.count) == [8, 8])
+            #expect(lines.map { $0[0] } == ["ok", "FAIL"])
+            #expect(lines[0][4].count == 64)
+            #expect(result.errors.contains("1 of 2 passed."))
+            #expect(result.errors.contains("hint: "))
+            #expect(result.code == 60)
+        }
+    }
+
+    @Test func helpAndVersionGoToStandardOutputAndEndWell() async throws {
+        let help = try await Program.run(["--help"])
+        #expect(help.code == 0)
+        #expect(help.output.hasPrefix("usage: sni-probe"))
+        #expect(try await Program.run(["--version"]).output.hasPrefix("sni-probe 0."))
+        let wrong = try await Program.run(["--resolve", "a.test:443:127.0.0.1"])
+        #expect(wrong.code == 64)
+        #expect(wrong.output.isEmpty)
+        #expect(
+            wrong.errors
+                == "sni-probe: unknown option --resolve\nhint: write the IP behind the host: www.example.com:443:203.0.113.7\n"
+        )
+    }
+
+    @Test func aFileThatCannotBeReadEndsWithNothingOnStandardOutput() async throws {
+        for arguments in [
+            ["-f", "/nowhere/at/all"], ["a.test@127.0.0.1", "--ca", "/nowhere"], ["-f", "/"],
+        ] {
+            let result = try await Program.run(arguments + ["--json"])
+            #expect(result.code == 66)
+            #expect(result.output.isEmpty)
+            #expect(result.errors.hasPrefix("sni-probe: cannot read '"))
+        }
+        let bad = try await Program.run(["a.test@127.0.0.1", "--ca", "/dev/null"])
+        #expect(bad.code == 66)
+    }
+
+    @Test func resultsComeBeforeTheLastLineIsRead() async throws {
+        let dead = try FixtureServer.refusing()
+        let lines = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<[String], any Error>) in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        let program = try RunningProgram(["a.test:\(dead.port)", "-f", "-", "--skip-default"])
+                        try program.input.write(contentsOf: Data("127.0.0.1\n".utf8))
+                        let first = try program.readLine()
+                        try program.input.write(contentsOf: Data("127.0.0.1\nnonsense..\n127.0.0.1\n".utf8))
+                        try program.input.close()
+                        let rest = program.finish()
+                        return [first, rest.output, rest.errors, "\(rest.code)"]
+                    }
+                )
+            }
+        }
+        #expect(lines[0].hasPrefix("FAIL\ta.test\t127.0.0.1\t"))
+        // The bad line ends the reading: what stands before it has been probed.
+        #expect(lines[1].split(separator: "\n").count == 1)
+        #expect(lines[2].contains("standard input:3: "))
+        #expect(lines[3] == "64")
+    }
+
+    @Test func anInterruptPrintsWhatIsDoneAndEndsWith130() async throws {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let dead = try FixtureServer.refusing()
+        let result = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Program.Result, any Error>) in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        let program = try RunningProgram(
+                            ["a.test@\(dead.authority)", "a.test@\(silent.authority)", "-t", "30s", "--json"]
+                        )
+                        _ = try program.readLine()
+                        program.interrupt()
+                        return program.finish()
+                    }
+                )
+            }
+        }
+        #expect(result.code == 130)
+    }
+
+    @Test func aReaderThatLeavesEndsTheProgramQuietly() async throws {
+        let dead = try FixtureServer.refusing()
+        // A shell's pipe: nobody else holds its ends, as tests that run beside this one might.
+        let script = #"{ seq 5000 | sed 's/.*/127.0.0.1/' | "$0" "$@"; echo $? >&2; } | head -n 1"#
+        let result = try await Program.run(
+            ["a.test:\(dead.port)", "-f", "-", "--skip-default"],
+            wrapper: ["/bin/sh", "-c", script]
+        )
+        #expect(result.output.hasPrefix("FAIL\ta.test"))
+        #expect(result.errors == "141\n")
+    }
+
+    @Test func colourFollowsTheUsualVariables() async throws {
+        let dead = try FixtureServer.refusing()
+        let arguments = ["a.test@\(dead.authority)", "-v"]
+        let escape = "\u{1B}["
+        #expect(try await !Program.run(arguments).output.contains(escape))
+        #expect(try await Program.run(arguments + ["--color", "always"]).output.contains(escape))
+        #expect(try await Program.run(arguments, environment: ["FORCE_COLOR": "1"]).output.contains(escape))
+        let both = try await Program.run(arguments, environment: ["FORCE_COLOR": "1", "NO_COLOR": "1"])
+        #expect(!both.output.contains(escape))
+        let asked = try await Program.run(arguments + ["--color", "always"], environment: ["NO_COLOR": "1"])
+        #expect(asked.output.contains(escape))
+    }
+
+    @Test func nagiosHasCodesOfItsOwn() async throws {
+        let server = try server()
+        let dead = try FixtureServer.refusing()
+        try await withRoots { roots in
+            let good = try await Program.run([
+                "--ca", roots, "a.test@\(server.authority)", "--format", "nagios",
+            ])
+            #expect(good.code == 0)
+            #expect(good.output.hasPrefix("SNI_PROBE OK - 1 passed | days="))
+            let bad = try await Program.run(["a.test@\(dead.authority)", "--format", "nagios"])
+            #expect(bad.code == 2)
+            #expect(
+                bad.output.hasPrefix(
+                    "SNI_PROBE CRITICAL - 1 of 1 failed: 127.0.0.1 connection refused | failed=1;;;0 time="
+                )
+            )
+            let other = try await Program.run(
+                ["--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--min-days", "36500"]
+            )
+            #expect(other.code == 1)
+        }
+        #expect(try await Program.run(["--format", "nagios"]).code == 3)
+    }
+
+    @Test func prometheusKeepsTheSamplesOfAMetricTogether() async throws {
+        let server = try server()
+        try await withRoots { roots in
+            let result = try await Program.run(
+                [
+                    "--ca", roots, "a.test@\(server.authority)", "b.test@\(server.authority)", "--format",
+                    "prometheus",
+                ]
+            )
+            let names = result.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
+                $0.prefix { $0 != "{" }
+            }
+            var seen: [Substring] = []
+            for name in names where seen.last != name {
+                #expect(!seen.contains(name))
+                seen.append(name)
+            }
+            #expect(
+                result.output.contains(
+                    "sni_probe_success{host=\"b.test\",ip=\"127.0.0.1\",port=\"\(server.port)\"} 0\n"
+                )
+            )
+            #expect(result.output.contains("fault=\"default_certificate\"} 1\n"))
+            #expect(result.output.components(separatedBy: "sni_probe_cert_not_after_seconds{").count == 3)
+        }
+    }
+
+    @Test func pemIsWhatTheServerSent() async throws {
+        let server = try server()
+        let result = try await Program.run(["a.test@\(server.authority)", "--pem"])
+        #expect(result.code == 60)
+        #expect(result.output.contains(root.certificate(for: "a.test").pem))
+        #expect(result.output.hasPrefix("# FAIL a.test @ \(server.authority) unknown issuer"))
+    }
+
+    @Test func theDemoNeedsNoNetworkAndShowsEachVerdict() async throws {
+        let result = try await Program.run(["--demo"])
+        #expect(result.code == 0)
+        for words in [
+            "wrong certificate, no SNI sent", "expired 9 days ago", "intermediate certificate missing",
+            "3 of 6 passed.",
+        ] {
+            #expect(result.output.contains(words), "\(words)")
+        }
+    }
+
+    @Test func waitingEndsAsSoonAsAllPass() async throws {
+        let certificate = root.certificate(for: "a.test")
+        let server = try FixtureServer.start(
+            .tls(certificate),
+            behaviour: .sequence([.bytes([.reset]), .bytes([.reset]), .http { _ in .text("") }])
+        )
+        let outcome = try await probe(
+            "a.test",
+            at: server,
+            "--wait",
+            "20s",
+            "--skip-default",
+            trusting: root.rootPEM
+        )
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.observation.attempts == 3)
+    }
+
+    @Test func lostConnectionsAreTriedAgainWithinTheProbesTime() async throws {
+        let server = try FixtureServer.start(
+            .tls(root.certificate(for: "a.test")),
+            behaviour: .sequence([.bytes([.awaitArrival, .reset]), .http { _ in .text("") }])
+        )
+        let outcome = try await probe(
+            "a.test",
+            at: server,
+            "--retries",
+            "2",
+            "--skip-default",
+            trusting: root.rootPEM
+        )
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.observation.attempts == 2)
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")))
+    func itConnectsOnlyToWhatWasNamed() async throws {
+        // The certificate names a place for its issuer, for revocation and for OCSP: nobody may go there.
+        var profile = CertificateProfile(for: "a.test")
+        profile.issuerURL = "http://127.0.0.99/issuer.crt"
+        profile.revocationListURL = "http://127.0.0.98/list.crl"
+        profile.mustStaple = true
+        let server = try FixtureServer.start(.tls(try root.issue(profile).sent(with: []))) { _ in
+            .text("hello")
+        }
+        let trace = NSTemporaryDirectory() + "probe-\(UUID().uuidString).trace"
+        defer { try? FileManager.default.removeItem(atPath: trace) }
+        let result = try await Program.run(
+            ["https://a.test:\(server.port)/@127.0.0.1"],
+            wrapper: ["/usr/bin/strace", "-f", "-qq", "-e", "trace=%network", "-o", trace]
+        )
+        #expect(result.code == 60)
+        let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        let connects = calls.filter { $0.contains(" connect(") }
+        #expect(connects.count == 2)
+        #expect(
+            connects.allSatisfy {
+                $0.contains("sin_port=htons(\(server.port)), sin_addr=inet_addr(\"127.0.0.1\")")
+            }
+        )
+        #expect(!calls.contains { $0.contains("SOCK_DGRAM") || $0.contains("AF_UNIX") })
+    }
+}

@@ -1,0 +1,107 @@
+import DirectHTTP
+import Testing
+
+@testable import SNIProbe
+
+@Suite struct OptionsTests {
+    private func error(_ arguments: String...) -> UsageError? {
+        do throws(UsageError) {
+            _ = try Options(arguments)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func valuesStandBehindTheirOptionInAnyOfTheUsualWays() throws {
+        let ways = [["-t", "2s"], ["-t2s"], ["--timeout", "2s"], ["--timeout=2s"], ["-vt2s"], ["-t=2s"]]
+        for way in ways { #expect(try Options(way + ["a.test"]).settings.timeout == .seconds(2), "\(way)") }
+        #expect(try Options(["-kv", "a.test"]).settings.insecure)
+        #expect(try Options(["--", "a.test"]).words.count == 1)
+    }
+
+    @Test(arguments: [
+        ("500ms", Duration.milliseconds(500)), ("5", .seconds(5)), ("1.5s", .milliseconds(1500)),
+        ("2m", .seconds(120)),
+    ])
+    func timesHaveUnits(_ text: String, _ duration: Duration) throws {
+        #expect(try Options(["-t", text, "a.test"]).settings.timeout == duration)
+    }
+
+    @Test(arguments: [
+        ["-t", "soon"], ["-t", "0"], ["-j", "0"], ["-j", "x"], ["--rate", "-1"], ["--tls", "1.1"],
+        ["--status", "20"],
+        ["--status", "300-200"], ["--shard", "0/3"], ["--shard", "4/3"], ["--format", "xml"],
+        ["--color", "blue"],
+        ["--expect", "sha256:12"], ["--expect", "pin-sha256:12"], ["-H", "no colon"], ["-H", "A: b\r\nC: d"],
+        ["-X", "GE T"], ["--sni", "a b"], ["--min-days", "x"], ["--same=yes"], ["-t"],
+    ])
+    func aValueThatCannotBeIsRefusedInOneLine(_ arguments: [String]) {
+        do throws(UsageError) {
+            _ = try Options(arguments + (arguments == ["-t"] ? [] : ["a.test"]))
+            Issue.record("\(arguments) was taken")
+        } catch {
+            #expect(error.code == 64)
+            #expect(!error.what.contains("\n"))
+        }
+    }
+
+    @Test func contradictionsAreRefused() {
+        #expect(
+            error("--no-sni", "--sni", "b.test", "a.test")?.what == "--no-sni and --sni contradict each other"
+        )
+        #expect(error("-4", "-6", "a.test")?.what == "-4 and -6 contradict each other")
+        #expect(error("--json", "--pem", "a.test") != nil)
+        #expect(error("@127.0.0.1")?.what == "no TARGET, only IPs")
+        #expect(error() != nil)
+    }
+
+    @Test(arguments: [
+        ("--resolve", "write the IP behind the host: www.example.com:443:203.0.113.7"),
+        ("--connect-to", "write the IP behind the host: www.example.com:443:203.0.113.7"),
+        ("-servername", "the host is the name; to send another one use --sni NAME"),
+        ("-connect", "write the IP with @: sni-probe www.example.com @203.0.113.7"),
+        ("-u", "targets need no option: sni-probe www.example.com @203.0.113.7"),
+        ("--host", "targets need no option: sni-probe www.example.com @203.0.113.7"),
+        ("--timout", "did you mean --timeout?"),
+        ("--no-snl", "did you mean --no-sni?"),
+        ("--quite", "did you mean --quiet?"),
+    ])
+    func unknownOptionsGetAHint(_ option: String, _ hint: String) {
+        #expect(error(option, "a.test")?.hint == hint)
+    }
+
+    @Test func jsonTakesNoFileAndSaysWhereItGoes() {
+        #expect(error("--json=out.json", "a.test")?.hint?.contains("> out.json") == true)
+    }
+
+    @Test func hostIsTheLibrarysOwnField() {
+        #expect(
+            error("-H", "Host: b.test", "https://a.test/")?.what.contains("written by sni-probe itself")
+                == true
+        )
+    }
+
+    @Test func everyOptionIsInHelpManualAndCompletions() {
+        for option in CommandOption.all {
+            #expect(HelpText.text.contains("--\(option.long)"))
+            #expect(
+                ManualPage.text.contains(
+                    "\\-\\-" + option.long.split(separator: "-").joined(separator: "\\-")
+                )
+            )
+            for text in [Completions.bash, Completions.zsh] { #expect(text.contains("--\(option.long)")) }
+            #expect(Completions.fish.contains(" -l \(option.long)"))
+            #expect(option.manual.hasSuffix("."))
+        }
+    }
+
+    @Test func helpFitsEightyColumns() {
+        for line in HelpText.text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    }
+
+    @Test func optionsHaveNamesOfTheirOwn() {
+        let names = CommandOption.all.flatMap { [$0.long] + ($0.short.map { [String($0)] } ?? []) }
+        #expect(Set(names).count == names.count)
+    }
+}

@@ -1,0 +1,74 @@
+import DirectJSON
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite struct JSONTests {
+    private func line(_ record: ProbeRecord) -> [UInt8] {
+        var text = JSONText()
+        JSONRecord(record).write(to: &text)
+        text.endLine()
+        return text.bytes
+    }
+
+    /// The names of all members of an object, in order.
+    private func keys(_ value: JSONValue) -> [String] {
+        guard case .object(let members) = value.content else { return [] }
+        return members.map(\.name)
+    }
+
+    @Test func allRecordsHaveTheSameKeysWhateverHappened() async throws {
+        let root = TestAuthority()
+        let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("hello") }
+        let dead = try FixtureServer.refusing()
+        let outcome = try await probe(
+            [
+                "a.test@\(good.authority)", "b.test@\(good.authority)", "a.test@\(dead.authority)",
+                "https://a.test/@\(good.authority)", "http://a.test/@\(dead.authority)", "no.invalid",
+            ],
+            trusting: root.rootPEM
+        )
+        #expect(outcome.records.count == 6)
+        let values = try outcome.records.map { try JSONReader.read(line($0)) }
+        for value in values { #expect(keys(value) == keys(values[0])) }
+        #expect(
+            keys(values[0]) == [
+                "v", "time", "host", "ip", "port", "source", "ok", "faults", "warnings", "hint", "sni", "tls",
+                "certificate", "chain", "verify", "http", "ms", "attempts",
+            ]
+        )
+    }
+
+    @Test func everyLineIsAnObjectOfItsOwnWhereverTheOutputIsCut() async throws {
+        let root = TestAuthority()
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("hello") }
+        let outcome = try await probe(
+            (0..<5).map { "n\($0).test@\(server.authority)" },
+            trusting: root.rootPEM
+        )
+        let text = outcome.records.flatMap(line)
+        for cut in stride(from: 0, through: text.count, by: 97) {
+            for piece in text[..<cut].split(separator: UInt8(ascii: "\n")).dropLast() {
+                #expect(throws: Never.self) { try JSONReader.read(Array(piece)) }
+            }
+        }
+    }
+
+    @Test func controlAndDirectionCharactersAreEscapedAndOthersAreNot() throws {
+        var text = JSONText()
+        text.object { $0.field("a", "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n") }
+        #expect(
+            String(decoding: text.bytes, as: UTF8.self)
+                == #"{"a":"\u001b[2J\u202e\u009b\"\\ü😀\u000a"}"#
+        )
+        let value = try JSONReader.read(text.bytes)
+        guard case .object(let members) = value.content, case .text(let read)? = members.first?.value.content
+        else {
+            Issue.record("no text")
+            return
+        }
+        #expect(read == "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n")
+    }
+}

@@ -1,0 +1,96 @@
+import DirectHTTP
+import DirectJSON
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+/// Certificates are written by whoever runs the server, or attacks it.
+@Suite struct UntrustedTextTests {
+    private let root = TestAuthority()
+    private let style = Style(usesColor: false, unicode: true, width: 80)
+
+    private func outputs(_ record: ProbeRecord) throws -> [String] {
+        var json = JSONText()
+        JSONRecord(record).write(to: &json)
+        _ = try JSONReader.read(json.bytes)
+        return [
+            LongForm(record: record, style: style, verbose: true).text,
+            TableLine(record: record, style: style).tabSeparated.replacing("\t", with: " "),
+            String(decoding: json.bytes, as: UTF8.self),
+        ]
+    }
+
+    private func isHarmless(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0 == "\n" || !PlainText.isDeceptive($0) }
+    }
+
+    private func record(_ certificate: FixtureCertificate) async throws -> ProbeRecord {
+        let server = try FixtureServer.start(.tls(certificate)) { _ in .text("") }
+        let outcome = try await probe("a.test", at: server, trusting: root.rootPEM)
+        return try #require(outcome.record)
+    }
+
+    @Test func controlCharactersInNamesNeverReachTheTerminal() async throws {
+        var profile = CertificateProfile(
+            [
+                .dnsBytes(Array("\u{1B}]0;owned\u{7}.test".utf8)), .dnsBytes([0x61, 0, 0x9B, 0xFF, 0x0A]),
+                .dns("\u{202E}tset.b"),
+            ],
+            commonName: "bad\u{1B}[2J\r\nok    a.test\u{202E}"
+        )
+        profile.isSelfSigned = true
+        let record = try await record(try root.issue(profile))
+        #expect(record.exitCode == 60)
+        for text in try outputs(record) { #expect(isHarmless(text)) }
+    }
+
+    @Test func tenThousandNamesAreCountedAndFewAreShown() async throws {
+        let names = (0..<10_000).map { CertificateProfile.Name.dns("n\($0).example") } + [.dns("a.test")]
+        let record = try await record(try root.issue(CertificateProfile(names, commonName: "many")))
+        #expect(record.passed)
+        let texts = try outputs(record)
+        #expect(texts[0].contains("a.test, n0.example"))
+        #expect(texts[0].contains(" more"))
+        #expect(texts.allSatisfy { $0.utf8.count < 40_000 })
+    }
+
+    @Test func aChainOfAMebibyteIsJudgedAndItsReportIsShort() async throws {
+        var profile = CertificateProfile([], commonName: "padding")
+        profile.extensions = [
+            .init(
+                "1.3.6.1.4.1.55555.1",
+                der: [0x04, 0x82, 0xFF, 0x00] + [UInt8](repeating: 7, count: 0xFF00)
+            )
+        ]
+        let padding = try root.issue(profile)
+        let certificate = root.certificate(for: "a.test").sent(with: Array(repeating: padding, count: 15))
+        let record = try await record(certificate)
+        #expect(record.served?.chain.count == 16)
+        #expect(record.passed)
+        #expect(try outputs(record).allSatisfy { $0.utf8.count < 40_000 })
+    }
+
+    @Test func aChainBeyondTheLimitIsAFaultAndNoMemory() async throws {
+        var profile = CertificateProfile([], commonName: "padding")
+        profile.extensions = [
+            .init(
+                "1.3.6.1.4.1.55555.1",
+                der: [0x04, 0x82, 0xFF, 0x00] + [UInt8](repeating: 7, count: 0xFF00)
+            )
+        ]
+        let padding = try root.issue(profile)
+        let record = try await record(
+            root.certificate(for: "a.test").sent(with: Array(repeating: padding, count: 40))
+        )
+        #expect(record.faults.map(\.id) == [.handshakeBroken])
+        #expect(record.exitCode == 35)
+    }
+
+    @Test func textIsCutToItsLimitsAlsoWithoutUnicode() {
+        #expect(PlainText.harmless("ü\u{1B}", unicode: false) == "\\u{fc}\\u{1b}")
+        #expect(PlainText.harmless("ü\u{200B}", unicode: true) == "ü\\u{200b}")
+        #expect(Style(unicode: false).safe("abcdefghij", upTo: 6) == "abc...")
+        #expect(Style(unicode: true).safe("abcdefghij", upTo: 6) == "abcde…")
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import DirectHTTP
+import TLSFixtures
+
+@testable import SNIProbe
+
+/// What a run of the command came to, without its printing.
+struct Outcome: Sendable {
+    let records: [ProbeRecord]
+    let code: Int32
+
+    var record: ProbeRecord? { records.first }
+    var faults: [String] { records.flatMap { $0.faults.map(\.id.rawValue) } }
+}
+
+/// Runs the command within this process, on a thread of its own: it blocks.
+func probe(_ arguments: [String], trusting roots: String? = nil) async throws -> Outcome {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+            continuation.resume(with: Result { try probeBlocking(arguments, roots) })
+        }
+    }
+}
+
+/// The same for one server: `host` at the server's address and port.
+func probe(_ host: String, at server: FixtureServer, _ options: String..., trusting roots: String)
+    async throws
+    -> Outcome
+{
+    try await probe(["\(host)@\(server.authority)"] + options, trusting: roots)
+}
+
+private func probeBlocking(_ arguments: [String], _ roots: String?) throws -> Outcome {
+    var options = try Options(arguments)
+    if let roots { options.settings.roots = .only([.pem(Array(roots.utf8))]) }
+    let output = CollectedOutput()
+    let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
+    let code = Run(options, try ProbeFeed(options), output, Alarm(), console).run()
+    return Outcome(records: output.records, code: code)
+}
+
+private final class CollectedOutput: RecordOutput {
+    var records: [ProbeRecord] = []
+
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) { records.append(record) }
+    func finish(_ tally: Tally, interrupted: Bool) {}
+    func flush() -> Bool { true }
+}
+
+/// A moment so many days from now, in seconds since 1970.
+func days(_ count: Int64) -> Int64 { Int64(Date().timeIntervalSince1970) + count * 86_400 }
+
+extension CertificateProfile {
+    /// A leaf of a public authority: it says where its issuer's certificate is.
+    static func publicLeaf(_ names: String..., from: Int64 = -10, until: Int64 = 80) -> CertificateProfile {
+        var profile = CertificateProfile(names.map { .dns($0) }, commonName: names.first)
+        profile.validity = .init(notBefore: days(from), notAfter: days(until))
+        profile.issuerURL = "http://ca.example/e1.crt"
+        return profile
+    }
+}

@@ -1,0 +1,153 @@
+import DirectHTTP
+import Testing
+
+@testable import SNIProbe
+
+@Suite struct TargetWordTests {
+    private func target(_ word: String) throws -> (target: ProbeTarget, ranges: [AddressRange]) {
+        guard case .target(let target, let ranges) = try TargetWord(word) else {
+            throw TargetFault.noTarget
+        }
+        return (target, ranges)
+    }
+
+    private func fault(_ word: String) -> String? {
+        do throws(TargetFault) {
+            _ = try TargetWord(word)
+            return nil
+        } catch {
+            return error.words.what
+        }
+    }
+
+    @Test(arguments: [
+        ("www.example.com", "www.example.com", 443, [String]()),
+        ("WWW.Example.COM.", "www.example.com", 443, []),
+        ("www.example.com:8443", "www.example.com", 8443, []),
+        ("www.example.com@203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
+        ("www.example.com@203.0.113.7,2001:db8::7", "www.example.com", 443, ["203.0.113.7", "2001:db8::7"]),
+        ("www.example.com:8443@[2001:db8::7]:9443", "www.example.com", 8443, ["[2001:db8::7]:9443"]),
+        ("www.example.com:443:203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
+        (
+            "www.example.com:443:[2001:db8::7],203.0.113.7", "www.example.com", 443,
+            ["2001:db8::7", "203.0.113.7"]
+        ),
+        ("www.example.com:443:2001:db8::7", "www.example.com", 443, ["2001:db8::7"]),
+        ("203.0.113.7", "203.0.113.7", 443, ["203.0.113.7"]),
+        ("[2001:db8::7]:8443", "2001:db8::7", 8443, ["2001:db8::7"]),
+        ("https://www.example.com/x", "www.example.com", 443, []),
+        ("https://www.example.com/x@203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
+        (
+            "https://www.example.com/@203.0.113.7,203.0.113.8", "www.example.com", 443,
+            ["203.0.113.7", "203.0.113.8"]
+        ),
+        ("http://www.example.com/", "www.example.com", 80, []),
+    ])
+    func aWordSaysWhomAndWhere(_ word: String, _ host: String, _ port: UInt16, _ places: [String]) throws {
+        let (target, ranges) = try target(word)
+        #expect(target.name == host)
+        #expect(target.port == port)
+        #expect(ranges.map { Endpoint($0.first, port: $0.port).description } == places)
+    }
+
+    @Test func anAtSignInAPathCountsOnlyBeforeAddresses() throws {
+        let (target, ranges) = try target("https://www.example.com/@somebody")
+        #expect(target.url?.path == "/@somebody")
+        #expect(ranges.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.300", "'10.0.0.300' is not an IP address"),
+        ("@10.0.0.300", "'10.0.0.300' is not an IP address"),
+        ("www.example.com@", "there is no IP address behind the @"),
+        ("www.example.com@somebody", "'somebody' is not an IP address"),
+        ("www.example.com:0", "'0' is not a port from 1 to 65535"),
+        ("www.example.com:https", "'https' is not a port from 1 to 65535"),
+        ("www..example.com", "'www..example.com': a label of the host is empty"),
+        (
+            "https://user@www.example.com/",
+            "'https://user@www.example.com/' has a user before its host, which is never sent"
+        ),
+        ("ftp://www.example.com/", "'ftp://www.example.com/': the URL's scheme is ftp, not http or https"),
+        ("@203.0.113.0/8", "'203.0.113.0/8' has more than 4096 addresses"),
+        ("@203.0.113.0/33", "'203.0.113.0/33' has no prefix length from 0 to 32"),
+        ("a\u{1B}[2Jb", "'a\\u{1b}[2Jb': the host holds the byte 0x1B, which no host name may"),
+    ])
+    func whatCannotBeReadIsQuotedAndNeverRaw(_ word: String, _ message: String) {
+        #expect(fault(word) == message)
+    }
+
+    @Test func aNameBeyondASCIIIsRefusedWithTheNameToWrite() {
+        do throws(TargetFault) {
+            _ = try TargetWord("bücher.example")
+            Issue.record("not refused")
+        } catch {
+            #expect(error.words.hint == "in DNS and TLS this name is xn--bcher-kva.example: write it so")
+        }
+    }
+}
+
+@Suite struct PunycodeTests {
+    /// The first ones are samples of RFC 3492, section 7.1.
+    @Test(arguments: [
+        ("他们为什么不说中文", "xn--ihqwcrb4cv8a8dqg056pqjye"),
+        ("почемужеонинеговорятпорусски", "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l"),
+        ("München.example", "xn--mnchen-3ya.example"),
+        ("straße.de", "xn--strae-oqa.de"),
+        ("plain.example", "plain.example"),
+    ])
+    func labelsAreEncodedAsTheRFCSays(_ name: String, _ encoded: String) {
+        #expect(Punycode.name(name) == encoded)
+    }
+
+    @Test func aLabelThatGrowsTooLongHasNone() {
+        #expect(Punycode.name(String(repeating: "ü", count: 64) + ".example") == nil)
+    }
+}
+
+@Suite struct AddressRangeTests {
+    @Test func aNetworkHasAllItsAddressesFromTheFirst() throws {
+        let range = try AddressRange("203.0.113.9/29")
+        #expect((0..<range.count).map { range[$0].description } == (8...15).map { "203.0.113.\($0)" })
+        let six = try AddressRange("2001:db8::ff/126")
+        #expect(
+            (0..<six.count).map { six[$0].description } == [
+                "2001:db8::fc", "2001:db8::fd", "2001:db8::fe", "2001:db8::ff",
+            ]
+        )
+        #expect(try AddressRange("203.0.113.7/32").count == 1)
+        #expect(try AddressRange("10.0.0.0/20").count == 4096)
+    }
+}
+
+@Suite struct TargetLineTests {
+    private func line(_ text: String) throws -> [String] {
+        let line = try TargetLine(text)
+        return line.addresses.map { "\($0.first)" }
+            + line.targets.map { entry in
+                ([entry.target.name] + entry.ranges.map { "\($0.first)" }).joined(separator: " ")
+            }
+    }
+
+    @Test(arguments: [
+        ("", [String]()),
+        ("# www.example.com", []),
+        ("www.example.com # the new one", ["www.example.com"]),
+        (
+            "203.0.113.7 www.example.com example.com",
+            ["www.example.com 203.0.113.7", "example.com 203.0.113.7"]
+        ),
+        ("203.0.113.7,www.example.com", ["www.example.com 203.0.113.7"]),
+        ("203.0.113.7,www.example.com,tag", ["www.example.com 203.0.113.7"]),
+        ("203.0.113.7,", ["203.0.113.7"]),
+        ("203.0.113.7", ["203.0.113.7"]),
+        ("203.0.113.7,203.0.113.8", ["203.0.113.7", "203.0.113.8"]),
+        ("@203.0.113.7\r", ["203.0.113.7"]),
+        ("www.example.com 203.0.113.7", ["www.example.com 203.0.113.7"]),
+        ("www.example.com:443:203.0.113.7", ["www.example.com 203.0.113.7"]),
+        ("\twww.example.com @203.0.113.7 @203.0.113.8", ["www.example.com 203.0.113.7 203.0.113.8"]),
+    ])
+    func aLineReadsAsPeopleAndNeighboursWriteIt(_ text: String, _ meaning: [String]) throws {
+        #expect(try line(text) == meaning)
+    }
+}

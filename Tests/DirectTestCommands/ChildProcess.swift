@@ -66,25 +66,25 @@ package struct ChildProcess: Sendable {
 
     /// Asks the program to end.
     package func terminate() {
-        #if canImport(Darwin)
-        Darwin.kill(process, SIGTERM)
-        #else
-        Glibc.kill(process, SIGTERM)
-        #endif
+        signal(SIGTERM)
     }
 
     /// Ends the program wherever it is.
     package func kill() {
-        #if canImport(Darwin)
-        Darwin.kill(process, SIGKILL)
-        #else
-        Glibc.kill(process, SIGKILL)
-        #endif
+        signal(SIGKILL)
     }
 
     /// What a terminal sends for Ctrl-C.
     package func interrupt() {
-        kill(process, SIGINT)
+        signal(SIGINT)
+    }
+
+    private func signal(_ number: Int32) {
+        #if canImport(Darwin)
+        Darwin.kill(process, number)
+        #else
+        Glibc.kill(process, number)
+        #endif
     }
 
     /// Blocks until the program has ended; says its exit status, or the signal it died of as a negative number.

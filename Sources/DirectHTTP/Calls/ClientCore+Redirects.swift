@@ -62,7 +62,7 @@ extension ClientCore {
         _ history: [Hop]
     ) throws(HTTPError) -> NextHop? {
         do throws(RedirectFault) {
-            return try NextHop(after: request, at: response.url, response.head, policy)
+            return try NextHop(after: request, at: response.url, response.head, policy) { memory?.upgraded($0) }
         } catch {
             throw failure(error, response, history)
         }

@@ -30,12 +30,15 @@ struct Memory: Sendable {
 
     /// The request with the URL that the name wants; without cookies.
     func upgraded(_ request: Request) -> Request {
-        guard let hsts, case .success(let url) = request.target,
-            let upgraded = hsts.upgrades(url, at: .now)
-        else { return request }
+        guard case .success(let url) = request.target, let upgraded = upgraded(url) else { return request }
         var request = request
         request.target = .success(upgraded)
         return request
+    }
+
+    /// The URL that the name wants instead, if it does.
+    func upgraded(_ url: HTTPURL) -> HTTPURL? {
+        hsts?.upgrades(url, at: .now)
     }
 
     /// Keeps what the response says.

@@ -12,17 +12,20 @@ struct NextHop {
         after request: Request,
         at url: HTTPURL,
         _ head: ResponseHead,
-        _ policy: RedirectPolicy
+        _ policy: RedirectPolicy,
+        upgrade: (HTTPURL) -> HTTPURL? = { _ in nil }
     ) throws(RedirectFault) {
         guard let way = Way(request.method, head.status), let location = try Self.location(head.headers)
         else { return nil }
-        let target: HTTPURL
+        var target: HTTPURL
         do throws(URLFault) {
             // Credentials in Location are somebody else's choice of whom we are: never sent.
             target = try url.resolving(utf8: location.span).withoutCredentials.inheritingFragment(from: url)
         } catch {
             throw .location(error)
         }
+        // A name that wants TLS gets it before anybody calls that a step down (RFC 6797, section 8.3).
+        if let upgraded = upgrade(target) { target = upgraded }
         guard url.scheme == .http || target.scheme == .https || policy.insecureAllowsDowngrade else {
             throw .downgrade
         }

@@ -84,6 +84,17 @@ struct MemoryTests {
         #expect(response.url.scheme == .https)
     }
 
+    @Test("a redirect to plain HTTP that becomes TLS is no step down")
+    func redirectedUpgrade() async throws {
+        let script = Script(
+            (302, ["Strict-Transport-Security": "max-age=60", "Location": "http://a.test/x"]),
+            (200, [:])
+        )
+        let client = script.client { $0.hsts = HSTSStore() }
+        _ = try await client.get("https://a.test/")
+        #expect(script.urls == ["https://a.test/", "https://a.test/x"])
+    }
+
     @Test("what comes over plain HTTP asks for TLS in vain")
     func plainHTTP() async throws {
         let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))

@@ -95,6 +95,7 @@ enum AnswerFile {
         case .staticMap: "map"
         case .url: "url"
         case .system: "system"
+        case .proxy: "proxy"
         case .resolver(let name): "resolver " + name.filter { $0 != "\n" && $0 != "\r\n" }
         }
     }
@@ -105,6 +106,7 @@ enum AnswerFile {
         case "map": .staticMap
         case "url": .url
         case "system": .system
+        case "proxy": .proxy
         default: .resolver(text.hasPrefix("resolver ") ? String(text.dropFirst(9)) : text)
         }
     }

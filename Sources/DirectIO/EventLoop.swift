@@ -28,6 +28,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let thread = Atomic<UInt>(0)
     private let registry = Locked<HandleRegistry>(HandleRegistry())
     private let hasDeparted = Atomic<Bool>(false)
+    private let haveManyDeparted = Atomic<Bool>(false)
     /// No deadline of any handle lies before this one.
     private let earliestDeadline = Atomic<UInt64>(.max)
 
@@ -73,8 +74,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Lets go of the handle.
     package func remove(_ handle: LoopHandle) {
-        registry.withLock { $0.remove(handle) }
+        let waiting = registry.withLock { registry in
+            registry.remove(handle)
+            return registry.departed.count
+        }
         hasDeparted.store(true, ordering: .sequentiallyConsistent)
+        // A loop that has nothing else to do would hold them all until something happens.
+        guard waiting >= Self.departedBeforeWaking else { return }
+        haveManyDeparted.store(true, ordering: .sequentiallyConsistent)
+        wakeIfAsleep()
     }
 
     /// The same for a handle with a descriptor, whose readiness is reported as well.
@@ -137,7 +145,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         if jobs.pointee.isEmpty {
             isAsleep.store(true, ordering: .sequentiallyConsistent)
             // Looked at after the flag is up: who comes later sees it and wakes us.
-            if !hasArrivals.load(ordering: .sequentiallyConsistent) { timeout = expireDeadlines() }
+            let hasWork =
+                hasArrivals.load(ordering: .sequentiallyConsistent)
+                || haveManyDeparted.load(ordering: .sequentiallyConsistent)
+            if !hasWork { timeout = expireDeadlines() }
             if !jobs.pointee.isEmpty { timeout = 0 }
         } else {
             _ = expireDeadlines()
@@ -187,12 +198,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func releaseDeparted() {
         guard hasDeparted.load(ordering: .acquiring) else { return }
         hasDeparted.store(false, ordering: .sequentiallyConsistent)
+        haveManyDeparted.store(false, ordering: .sequentiallyConsistent)
         // Let go outside the lock: a handle's end may run code of its own.
         var departed: [LoopHandle] = []
         registry.withLock { swap(&$0.departed, &departed) }
     }
 
     private static let jobsBetweenPolls = 256
+    private static let departedBeforeWaking = 1024
 
     private static var currentThread: UInt {
         #if canImport(Darwin)

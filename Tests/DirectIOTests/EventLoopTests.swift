@@ -137,4 +137,27 @@ struct EventLoopTests {
         await loop.drain()
         #expect(gone == nil)
     }
+
+    @Test("lets go of many handles although it has nothing else to do")
+    func departed() async {
+        final class Counted: LoopHandle, @unchecked Sendable {
+            let count: Locked<Int>
+
+            init(loop: EventLoop, _ count: Locked<Int>) {
+                self.count = count
+                super.init(loop: loop)
+                count.withLock { $0 += 1 }
+            }
+
+            deinit { count.withLock { $0 -= 1 } }
+        }
+        let loop = EventLoop()
+        let alive = Locked(0)
+        for _ in 0..<5000 {
+            let handle = Counted(loop: loop, alive)
+            loop.add(handle)
+            loop.remove(handle)
+        }
+        while alive.withLock({ $0 }) > 1024 { await Task.yield() }
+    }
 }

@@ -194,7 +194,7 @@ struct DNSMessageTests {
         #expect(try answer(extended).code == 16)
     }
 
-    @Test("100,000 mutated messages are read or refused, never worse")
+    @Test("30,000 mutated messages are read or refused, never worse")
     func mutations() {
         let seeds = [
             DNSReply(answers: [.a(DNSReply.question, "192.0.2.1"), .a(DNSReply.question, "192.0.2.2")]),
@@ -216,7 +216,7 @@ struct DNSMessageTests {
             return Int(state % UInt64(limit))
         }
         var read = 0
-        for round in 0..<100_000 {
+        for round in 0..<30_000 {
             var bytes = seeds[round % seeds.count]
             for _ in 0...random(4) {
                 guard !bytes.isEmpty else { break }
@@ -230,6 +230,6 @@ struct DNSMessageTests {
             guard let message = try? DNSMessage(bytes) else { continue }
             if let answer = try? DNSAnswer(message, type: 1) { read += answer.addresses.count >= 0 ? 1 : 0 }
         }
-        #expect(read > 1000)
+        #expect(read > 300)
     }
 }

@@ -142,10 +142,7 @@ struct DNSOverHTTPSTests {
                 == "the server refused: HTTP status 404"
         )
         let redirected = try await DNSOverHTTPS(.insecureHTTP([elsewhere.endpoint]), settings).complaint()
-        #expect(
-            redirected.contains("HTTP status 302")
-                || redirected.contains("a resolver must not resolve by itself")
-        )
+        #expect(redirected == "the server refused: HTTP status 302")
     }
 }
 
@@ -220,11 +217,13 @@ struct ServiceRotationTests {
             if reply.type == 1 { reply.answers = [.a(DNSReply.question, "127.0.0.1")] }
             return reply
         }
-        let resolver = CachingResolver(
-            ChainResolver(DNSOverHTTPS(.insecureHTTP([dns.endpoint])), SystemResolver())
-        )
+        // Patient: a busy machine may take seconds over what takes milliseconds.
+        let service = DNSOverHTTPS(.insecureHTTP([dns.endpoint]), .trusting())
+        let chain = ChainResolver(service, SystemResolver(), stepTimeout: .seconds(40))
+        let resolver = CachingResolver(chain) { $0.queryTimeout = .seconds(40) }
         let client = HTTPClient {
             $0.tls.roots = .only([.der(testAuthority.rootDER)])
+            $0.timeouts.resolve = .seconds(40)
             $0.resolver = resolver
         }
         let first = try await client.get("https://www.test:\(target.port)/")

@@ -19,6 +19,7 @@ final class ServiceClient: Sendable {
         client = HTTPClient {
             $0.tls = settings.tls
             $0.resolver = NoResolver()
+            $0.redirects = .deliver
             $0.loop = settings.loop
             $0.idleTimeout = .seconds(30)
             $0.maximumIdleConnections = 16

@@ -108,6 +108,60 @@ struct ClientResolverTests {
         #expect(two.requests.count == 1)
     }
 
+    @Test("of which no address can be reached gives way to the next, and a cache remembers who answered")
+    func connectFailure() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let dead = try FixtureServer.refusing()
+        let first = ScriptedResolver("first", [dead.endpoint])
+        let second = ScriptedResolver("second", [server.endpoint])
+        for fallback in [ChainResolver.Fallback.onResolveFailure, .onConnectFailure] {
+            let cache = CachingResolver(ChainResolver(first, second, fallback: fallback))
+            let client = HTTPClient.trusting { $0.resolver = cache }
+            if fallback == .onResolveFailure {
+                let error = try await httpError { try await client.get("https://a.test/") }
+                #expect(error.phase == .connect && second.asked.isEmpty)
+            } else {
+                let response = try await client.get("https://a.test/")
+                #expect(response.transaction?.source == .resolver("second"))
+                #expect(response.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+                let again = try await client.get("https://a.test/")
+                #expect(again.transaction?.isReused == true)
+            }
+        }
+        #expect(first.reported.filter { $0.hasPrefix(dead.endpoint.description) }.count == 2)
+        #expect(second.asked.count == 1)
+    }
+
+    @Test("is no way round the client's vetting, and neither are URL, map, request and redirect")
+    func vetting() async throws {
+        let server = try FixtureServer.start(.plain) { _ in .text("never") }
+        let elsewhere = try FixtureServer.start(.plain, on: "127.0.0.2") { _ in
+            .redirect(to: "http://\(server.authority)/")
+        }
+        let client = HTTPClient {
+            let allowed = try? AddressRange("127.0.0.2")
+            $0.vetting = .publicInternetOnly(allowing: allowed.map { [$0] } ?? [])
+            try? $0.addresses.set([server.endpoint], for: HostPattern("map.test"))
+            $0.resolver = ScriptedResolver("scripted", [server.endpoint])
+        }
+        var pinned = Request(.get, "http://pinned.test/")
+        pinned.addresses = [server.endpoint]
+        let requests = [
+            pinned, Request(.get, server.http()), Request(.get, "http://map.test/"),
+            Request(.get, "http://a.test/"), Request(.get, elsewhere.http()),
+            Request(.get, "http://[::ffff:127.0.0.1]:\(server.port)/"),
+        ]
+        for request in requests {
+            let error = try await httpError { try await client.fetch(request) }
+            guard case .refused(let refusal) = error.reason else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(refusal.reason.contains("loopback"))
+        }
+        #expect(server.records.isEmpty && elsewhere.requests.count == 1)
+    }
+
     @Test("that is the system's finds this machine")
     func system() async throws {
         let answer = try await SystemResolver().resolve(.test("localhost"), port: 80, ResolveContext())

@@ -59,6 +59,7 @@ public final class CachingResolver: Resolver {
 
     init(_ upstream: any Resolver, _ settings: Settings, clock: @escaping @Sendable () -> Instant) {
         self.upstream = upstream
+        dependsOnPort = upstream.dependsOnPort
         self.settings = settings
         self.clock = clock
         let rules = AnswerTable.Rules(
@@ -74,7 +75,8 @@ public final class CachingResolver: Resolver {
     }
 
     public var name: String { upstream.name }
-    public var dependsOnPort: Bool { upstream.dependsOnPort }
+    /// As the resolver behind it said when the cache was made.
+    public let dependsOnPort: Bool
 
     var now: Instant { clock() }
 

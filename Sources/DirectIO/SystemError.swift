@@ -16,6 +16,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
     }
 
+    /// Whether there is no way to an address, or to no address of its family.
+    package var meansNoRoute: Bool { code == ENETUNREACH || code == EHOSTUNREACH }
+
     public var description: String {
         "\(call): \(Self.text(of: code))"
     }

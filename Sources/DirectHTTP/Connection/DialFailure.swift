@@ -35,6 +35,11 @@ struct AttemptFailure: Error {
         AttemptFailure(phase: phase, cause: .failed(phase, reason), consequence: consequence)
     }
 
+    /// Whether there is no way at all to the address.
+    var meansNoRoute: Bool {
+        if case .failed(_, .system(let error)) = cause { error.meansNoRoute } else { false }
+    }
+
     var isCancellation: Bool {
         if case .cancelled = cause { true } else { false }
     }

@@ -6,11 +6,13 @@ internal import DirectTLS
 struct Dialler: Sendable {
     let settings: HTTPClient.Settings
     let secrets: TLSSecrets
+    let network: Network
     private let memory = AddressMemory()
 
-    init(settings: HTTPClient.Settings, secrets: TLSSecrets) {
+    init(settings: HTTPClient.Settings, secrets: TLSSecrets, network: Network = Network()) {
         self.settings = settings
         self.secrets = secrets
+        self.network = network
     }
 
     var loop: EventLoop { settings.loop }
@@ -30,7 +32,7 @@ struct Dialler: Sendable {
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(timeouts: timeouts, end: end)
         let destination = Destination(url)
-        let maker = LinkMaker(destination: destination, limits: limits, secrets: secrets, loop: loop)
+        let maker = maker(destination, limits, secrets)
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
         let vetting = settings.vetting
         let choice = try await choice(destination, route, limits)
@@ -43,6 +45,16 @@ struct Dialler: Sendable {
             return try await link(maker, to: endpoint, over: proxy)
         }
         return connection(found, destination, route, proxy)
+    }
+
+    func maker(_ destination: Destination, _ limits: DialLimits, _ secrets: TLSSecrets) -> LinkMaker {
+        LinkMaker(
+            destination: destination,
+            limits: limits,
+            secrets: secrets,
+            network: network,
+            loop: loop
+        )
     }
 
     /// What has been found: a link, and all that was tried before.
@@ -216,7 +228,8 @@ struct Dialler: Sendable {
             birth: found.trial.end,
             followsAnswers: found.choice.report != nil,
             standsInFor: found.isFallback ? route.answer : nil,
-            proxy: proxy.map { "\($0.proxy)" }
+            proxy: proxy.map { "\($0.proxy)" },
+            translated: found.link.translated
         )
         return connection(found.link, facts)
     }

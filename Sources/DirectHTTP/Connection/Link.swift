@@ -8,6 +8,8 @@ struct Link: Sendable {
     var outer: TLSConnection?
     /// Nothing for plain HTTP.
     var tls: TLSConnection?
+    /// The IPv6 address behind which a translator has the IPv4 one that was to be dialled.
+    var translated: IPAddress?
     var connectTime: Duration
     var tlsTime: Duration?
 
@@ -26,13 +28,22 @@ struct LinkMaker: Sendable {
     let destination: Destination
     let limits: DialLimits
     let secrets: TLSSecrets
+    let network: Network
     let loop: EventLoop
 
     /// A link to this address, whose certificate, if there is to be one, has been accepted.
     func link(to endpoint: Endpoint) async throws(AttemptFailure) -> Link {
         let start = Instant.now
-        let socket = try await openSocket(endpoint)
-        var link = Link(socket: socket, connectTime: Instant.now.since(start))
+        let port = endpoint.port ?? destination.port
+        var translated: IPAddress?
+        let socket: Socket
+        do throws(AttemptFailure) {
+            socket = try await openSocket(endpoint.address, port)
+        } catch {
+            guard error.meansNoRoute, endpoint.address.unmapped.family == .v4 else { throw error }
+            (socket, translated) = try await openTranslated(endpoint.address, port, error)
+        }
+        var link = Link(socket: socket, translated: translated, connectTime: Instant.now.since(start))
         guard destination.isSecure else { return link }
         try await secure(&link)
         return link
@@ -51,11 +62,35 @@ struct LinkMaker: Sendable {
         link.tlsTime = Instant.now.since(start)
     }
 
-    private func openSocket(_ endpoint: Endpoint) async throws(AttemptFailure) -> Socket {
+    /// There is no way to the IPv4 address: perhaps it has an IPv6 one on this network. Who vets addresses has
+    /// seen the IPv4 one, and it is there that the bytes go.
+    private func openTranslated(
+        _ address: IPAddress,
+        _ port: UInt16,
+        _ failure: AttemptFailure
+    ) async throws(AttemptFailure) -> (Socket, IPAddress?) {
+        let others: [IPAddress]
+        do throws(CallFailure) {
+            let patience = limits.patience(.connect, limits.timeouts.resolve)
+            others = try await network.translators.addresses(for: address, patience, on: loop)
+        } catch {
+            throw error.isTimeout ? failure : AttemptFailure(phase: .connect, cause: error)
+        }
+        var failure = failure
+        for other in others {
+            do throws(AttemptFailure) {
+                return (try await openSocket(other, port), other)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private func openSocket(_ address: IPAddress, _ port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(Socket.StartFailure) {
-            let port = endpoint.port ?? destination.port
-            socket = try Socket.connecting(to: endpoint.address, port: port, on: loop)
+            socket = try network.connect(address, port, loop)
         } catch {
             switch error {
             case .address(let error): throw .failed(.connect, .address(error))

@@ -23,6 +23,9 @@ public struct Transaction: Sendable, CustomStringConvertible {
     /// The proxy that the bytes went over, without user and password. If it was given the name, the endpoint is
     /// its own.
     public var proxy: String? { connection.proxy }
+    /// The IPv6 address that was dialled because there is no way to the endpoint's IPv4 address but over a
+    /// translator (RFC 6052).
+    public var translatedAddress: IPAddress? { connection.translated }
     /// What was agreed in the TLS handshake; nothing for `http`.
     public var tls: TLSFacts? { connection.tls }
     /// The addresses that were tried in vain before this one.
@@ -65,6 +68,7 @@ final class ConnectionFacts: Sendable {
     /// The answer none of whose addresses could be reached, so that this one had to do.
     let standsInFor: [Endpoint]?
     let proxy: String?
+    let translated: IPAddress?
 
     init(
         name: String,
@@ -78,7 +82,8 @@ final class ConnectionFacts: Sendable {
         birth: Instant,
         followsAnswers: Bool,
         standsInFor: [Endpoint]?,
-        proxy: String? = nil
+        proxy: String? = nil,
+        translated: IPAddress? = nil
     ) {
         self.name = name
         self.endpoint = endpoint
@@ -92,6 +97,7 @@ final class ConnectionFacts: Sendable {
         self.followsAnswers = followsAnswers
         self.standsInFor = standsInFor
         self.proxy = proxy
+        self.translated = translated
     }
 
     /// Whether the route's own addresses could not be reached when this connection was made, and it was made

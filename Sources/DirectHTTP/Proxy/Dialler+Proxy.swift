@@ -69,7 +69,7 @@ extension Dialler {
     private func line(to entry: ProxyEntry, _ limits: DialLimits) async throws(DialFailure) -> Found {
         let proxy = entry.proxy
         let destination = Destination(host: proxy.host, port: proxy.port, isSecure: proxy.scheme == .https)
-        let maker = LinkMaker(destination: destination, limits: limits, secrets: entry.secrets, loop: loop)
+        let maker = maker(destination, limits, entry.secrets)
         do throws(DialFailure) {
             let choice = try await choice(destination, try route(to: proxy), limits)
             return try await search(choice, destination, limits) { endpoint throws(AttemptFailure) in

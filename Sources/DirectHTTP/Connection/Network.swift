@@ -1,0 +1,72 @@
+internal import DirectIO
+
+/// What dialling asks of the network. Tests put others in its place.
+struct Network: Sendable {
+    /// Starts a connection.
+    var connect: @Sendable (IPAddress, UInt16, EventLoop) throws(Socket.StartFailure) -> Socket = {
+        address,
+        port,
+        loop throws(Socket.StartFailure) in
+        try Socket.connecting(to: address, port: port, on: loop)
+    }
+    let translators: Translators
+
+    init(lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError> = lookUpName) {
+        translators = Translators(lookUp)
+    }
+}
+
+private func lookUpName(_ name: String) -> Result<[IPAddress], LookupError> { lookUp(name) }
+
+/// The translators from IPv6 to IPv4 that the network has, as far as it says so (RFC 7050).
+final class Translators: Sendable {
+    private struct Known {
+        var prefixes: [NAT64Prefix]
+        var expiry: Instant
+    }
+
+    private let lookUp: @Sendable (String) -> Result<[IPAddress], LookupError>
+    private let known = Locked<Known?>(nil)
+
+    init(_ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>) {
+        self.lookUp = lookUp
+    }
+
+    /// What to dial instead of an IPv4 address to which there is no way.
+    func addresses(
+        for address: IPAddress,
+        _ patience: Patience,
+        on loop: EventLoop
+    ) async throws(CallFailure) -> [IPAddress] {
+        try await prefixes(patience, on: loop).compactMap { $0.address(for: address) }
+    }
+
+    private func prefixes(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> [NAT64Prefix]
+    {
+        let now = Instant.now
+        if let known = known.withLock({ $0 }), known.expiry > now { return known.prefixes }
+        let answer: Result<[IPAddress], LookupError>
+        do throws(BlockingWork.Abandoned) {
+            let lookUp = lookUp
+            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: now), on: loop) {
+                lookUp("ipv4only.arpa")
+            }
+        } catch {
+            throw error == .cancelled ? .cancelled : patience.timeout
+        }
+        var prefixes: [NAT64Prefix] = []
+        if case .success(let addresses) = answer {
+            for prefix in addresses.compactMap(NAT64Prefix.init(seenIn:)) where !prefixes.contains(prefix) {
+                prefixes.append(prefix)
+            }
+        }
+        let time = prefixes.isEmpty ? Self.timeWithoutAnswer : Self.timeOfAnswer
+        let news = Known(prefixes: prefixes, expiry: Instant.now.advanced(byNanoseconds: time))
+        known.withLock { $0 = news }
+        return prefixes
+    }
+
+    /// Short: a machine may come to another network.
+    private static let timeOfAnswer: UInt64 = 60_000_000_000
+    private static let timeWithoutAnswer: UInt64 = 10_000_000_000
+}

@@ -1,0 +1,102 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("IPv4 addresses on a network that has only IPv6", .timeLimit(.minutes(1)))
+struct TranslationTests {
+    /// RFC 6052, section 2.4, with the address of the examples replaced by a public one.
+    @Test(
+        "an address is put behind a prefix of any length, around the ninth byte",
+        arguments: [
+            ("2001:db8:c000:aa::", "2001:db8:102:304::"),
+            ("2001:db8:1c0:0:aa::", "2001:db8:101:203:4::"),
+            ("2001:db8:122:c000:0:aa00::", "2001:db8:122:102:3:400::"),
+            ("2001:db8:122:3c0:0:aa::", "2001:db8:122:301:2:304::"),
+            ("2001:db8:122:344:c0:0:aa00:0", "2001:db8:122:344:1:203:400:0"),
+            ("2001:db8:122:344::192.0.0.170", "2001:db8:122:344::1.2.3.4"),
+            ("64:ff9b::192.0.0.171", "64:ff9b::1.2.3.4"),
+        ]
+    )
+    func synthesis(answer: String, expected: String) throws {
+        let prefix = try #require(NAT64Prefix(seenIn: address(answer)))
+        #expect(prefix.address(for: address("1.2.3.4")) == IPAddress(expected))
+        #expect(prefix.address(for: address("::ffff:1.2.3.4")) == IPAddress(expected))
+    }
+
+    @Test("addresses that are not of the public internet are never put behind one")
+    func special() throws {
+        let prefix = try #require(NAT64Prefix(seenIn: address("64:ff9b::192.0.0.170")))
+        for text in [
+            "127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+        ] {
+            #expect(prefix.address(for: address(text)) == nil, "\(text)")
+        }
+        #expect(prefix.address(for: address("2001:db8::1")) == nil)
+    }
+
+    @Test("an answer without the well-known addresses names no prefix")
+    func noPrefix() {
+        for text in ["2001:db8::1", "64:ff9b::1.2.3.4", "192.0.0.170", "::ffff:192.0.0.170"] {
+            #expect(NAT64Prefix(seenIn: address(text)) == nil, "\(text)")
+        }
+    }
+
+    @Test("where there is no way to an IPv4 address it is dialled behind the prefix, and stays the endpoint")
+    func dialled() async throws {
+        let server = try FixtureServer.secure("a.test", on: "::1")
+        let asked = Locked(0)
+        let connection = try await dial("1.2.3.4", to: server) { _ in
+            asked.withLock { $0 += 1 }
+            return .success([IPAddress("192.0.0.170"), IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))
+        }
+        #expect(connection.facts.endpoint == Endpoint(stringLiteral: "1.2.3.4:443"))
+        #expect(connection.facts.translated == IPAddress("64:ff9b::1.2.3.4"))
+        #expect(connection.facts.failedAttempts.isEmpty)
+        #expect(asked.withLock { $0 } == 1)
+        connection.close()
+    }
+
+    @Test("without a prefix, and for special addresses, the failure is that there is no way")
+    func noWay() async throws {
+        let server = try FixtureServer.secure("a.test", on: "::1")
+        for (address, answers) in [("1.2.3.4", []), ("10.0.0.1", ["64:ff9b::192.0.0.170"])] {
+            let failure = await #expect(throws: DialFailure.self) {
+                try await dial(address, to: server) { _ in .success(answers.compactMap(IPAddress.init)) }
+            }
+            guard case .failed(.connect, .system(let error)) = failure?.cause else {
+                Issue.record("\(failure as Any)")
+                continue
+            }
+            #expect(error.meansNoRoute)
+        }
+    }
+
+    private func address(_ text: String) -> IPAddress {
+        guard let address = IPAddress(text) else { fatalError(text) }
+        return address
+    }
+
+    /// Dials on a network without IPv4, where everything behind the prefix is the server.
+    private func dial(
+        _ address: String,
+        to server: FixtureServer,
+        _ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>
+    ) async throws(DialFailure) -> Connection {
+        let settings = HTTPClient.trusting().settings
+        var network = Network(lookUp: lookUp)
+        let port = server.port
+        network.connect = { address, _, loop throws(Socket.StartFailure) in
+            guard address.family == .v6, let local = IPAddress("::1") else {
+                // ENETUNREACH
+                throw .system(SystemError("connect", code: 101))
+            }
+            return try Socket.connecting(to: local, port: port, on: loop)
+        }
+        let dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
+        guard let url = try? HTTPURL("https://a.test/") else { throw DialFailure(cause: .cancelled) }
+        let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, .request)
+        return try await dialler.dial(url, route, Timeouts().nanoseconds, end: .never)
+    }
+}

@@ -105,7 +105,7 @@ def every_work():
         Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
         Work("head-parse", "head-parse", unit="head", peers=("ours",), count=2_000_000, counted=(10_000, 30_000)),
     ]
-    soak = replace(foundation(1), name="foundation-soak", kind="soak", count=10_000, warm_up=3_000)
+    soak = replace(foundation(1), name="foundation-soak", kind="soak", peers=("bridge", "urlprotocol"), count=10_000, warm_up=3_000)
     alone += [foundation(1), foundation(10), soak] + [
         replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "libcurl"), in_default_run=False)
         for kind, path, server in (("down", "/down/", "nginx"), ("up", "/up", "sink"))

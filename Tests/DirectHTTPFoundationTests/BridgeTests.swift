@@ -189,6 +189,21 @@ struct BridgeTests {
         #expect(server.requests.first?.headers["cache-control"] == directives)
     }
 
+    @Test func whoWantsNothingButTheCacheGetsNothingElse() async throws {
+        let server = try FixtureServer.start { _ in .text("fresh", ["Cache-Control": "max-age=60"]) }
+        var request = try server.request("GET")
+        request.cachePolicy = .returnCacheDataDontLoad
+        let cached = HTTPClient { $0.cache = .memory() }
+        for client in [HTTPClient(), cached] {
+            let error = await urlError { _ = try await client.data(for: request) }
+            #expect(error?.code == .resourceUnavailable)
+        }
+        #expect(server.requests.isEmpty)
+        _ = try await cached.data(from: server.url())
+        #expect(try await cached.data(for: request).0 == Data("fresh".utf8))
+        #expect(server.requests.count == 1)
+    }
+
     private func permissions(of file: URL) throws -> Int? {
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         return (facts[FileAttributeKey.posixPermissions] as? NSNumber)?.intValue

@@ -84,6 +84,20 @@ struct DirectURLProtocolTests {
         _ = try await server.nextRecord()
     }
 
+    @Test func cancellingWhileTheTaskEndsIsNoHarm() async throws {
+        let server = try FixtureServer.start { _ in .text("now") }
+        let session = session()
+        let url = try server.url()
+        for _ in 0..<200 {
+            let ended = AsyncStream<Void>.makeStream()
+            let task = session.dataTask(with: url) { _, _, _ in ended.continuation.finish() }
+            task.resume()
+            if Bool.random() { await Task.yield() }
+            task.cancel()
+            for await _ in ended.stream {}
+        }
+    }
+
     @Test func twoHundredRequestsAtATime() async throws {
         let server = try FixtureServer.start { .text($0.target) }
         let session = session()

@@ -7,7 +7,8 @@ internal import FoundationNetworking
 
 /// A request of Foundation's on its way through a client of ours.
 struct BridgedRequest: Sendable {
-    let request: Request
+    private let request: Request
+    private let hasCache: Bool
     let url: URL?
     /// The caller wants an answer from a cache or none at all.
     private let isForCacheOnly: Bool
@@ -22,8 +23,17 @@ struct BridgedRequest: Sendable {
         if let body { request.body = body }
         request.timeouts = settings.timeouts.limited(by: original.timeoutInterval, session)
         self.request = request
+        hasCache = settings.cache != nil
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
+    }
+
+    /// The request, unless there can be no answer.
+    func checked() throws(URLError) -> Request {
+        guard !isForCacheOnly || hasCache else {
+            throw URLError(.resourceUnavailable, "the client has no cache to answer from", for: url)
+        }
+        return request
     }
 
     /// Runs the call; its errors become Foundation's. The progress is told how far it is, and may cancel it.
@@ -32,9 +42,9 @@ struct BridgedRequest: Sendable {
         _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
+            var request = try checked()
             guard let progress else { return try await call(self, request) }
             let sum = TransferSum(progress)
-            var request = request
             sum.watch(&request)
             let work = Task { [request] in try await call(self, request) }
             progress.cancellationHandler = { work.cancel() }

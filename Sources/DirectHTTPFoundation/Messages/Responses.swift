@@ -11,8 +11,8 @@ extension HTTPURLResponse {
     /// The head of a response, as Foundation's users know it.
     ///
     /// Foundation keeps one value for a name: several fields of one name are joined with commas in their order
-    /// (RFC 9110, section 5.3). `Set-Cookie` suffers from that; `HTTPCookie.cookies(in:from:)` reads the cookies
-    /// of a `Response` one by one.
+    /// (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or leave them to
+    /// `settings.cookies` or `settings.useCookies(of:)`.
     ///
     /// Its URL is that of the response, after redirects; nothing if Foundation cannot read that.
     public convenience init?(_ response: Response) {

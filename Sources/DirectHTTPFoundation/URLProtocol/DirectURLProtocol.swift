@@ -14,6 +14,17 @@ public import Foundation
 /// Foundation keeps it from; `HTTPClient.data(for:)` and its relatives have no such limits.
 open class DirectURLProtocol: URLProtocol {
     private var loading: ProtocolLoading?
+    /// Set on the task's queue, with the last call to the client.
+    var isOver = false
+
+    #if canImport(FoundationNetworking)
+    /// Nobody once the session has been told of the end. A task that is cancelled while it ends would be reported a
+    /// second time, and the session ends the process over a task that it no longer knows.
+    override open var client: (any URLProtocolClient)? {
+        get { isOver ? nil : super.client }
+        set { super.client = newValue }
+    }
+    #endif
 
     /// Whose requests are carried, and by which client: all of them by `HTTPClient.shared`, unless overridden.
     open class var binding: URLProtocolBinding { URLProtocolBinding(.shared) }

@@ -33,16 +33,24 @@ final class ProtocolClient: @unchecked Sendable {
 
     /// Calls the session. After `detach` nothing is called any more.
     func call(_ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void) {
-        post {
-            guard let host = self.lock.withLock({ _ in self.host }), let client = host.client else { return }
-            body(client, host)
-        }
+        call(isLast: false, body)
     }
 
     /// Calls the session for the last time.
     func callLast(_ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void) {
-        call { client, host in
-            self.detach()
+        call(isLast: true, body)
+    }
+
+    private func call(
+        isLast: Bool,
+        _ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void
+    ) {
+        post {
+            guard let host = self.lock.withLock({ _ in self.host }), let client = host.client else { return }
+            if isLast {
+                host.isOver = true
+                self.detach()
+            }
             body(client, host)
         }
     }

@@ -21,7 +21,7 @@ struct ProtocolOrder: Sendable {
     }
 
     func request() async throws -> Request {
-        var request = bridged.request
+        var request = try bridged.checked()
         request.isAwayFromHome = isAwayFromHome
         request.redirects = policy
         request.redirects?.decide = { [decide = policy.decide, next, isAwayFromHome] redirect in

@@ -49,7 +49,7 @@ struct ProtocolOrder: @unchecked Sendable {
     }
 
     func request() async throws -> Request {
-        var request = bridged.request
+        var request = try bridged.checked()
         switch try body.get() {
         case .ofRequest: break
         case .data(let data): request.body = .data(data)

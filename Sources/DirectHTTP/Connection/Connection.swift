@@ -33,6 +33,8 @@ final class Connection: @unchecked Sendable {
     private let outer: TLSConnection?
     /// Set where each request is handed to a proxy whole.
     let forwarding: Forwarding?
+    /// Whether there is a proxy between us and the server.
+    let isProxied: Bool
     // There is one owner at a time, so Swift need not look for overlapping access while it runs: that would be
     // one instruction in twenty of a small request.
     @exclusivity(unchecked) private var reader: ResponseReader
@@ -60,6 +62,7 @@ final class Connection: @unchecked Sendable {
         tls = link.tls
         outer = link.outer
         self.forwarding = forwarding
+        isProxied = facts.proxy != nil
         self.facts = facts
         unsafe self.reader = reader
     }

@@ -188,13 +188,14 @@ struct Exchange {
         _ framing: BodyFraming
     ) throws(CallFailure) -> Int {
         let isTunnel = request.method.isConnect
-        let forwarding = connection.forwarding
+        let isProxied = connection.isProxied
+        let forwarding = isProxied ? connection.forwarding : nil
         let target =
             isTunnel ? url.tunnelBytes : forwarding == nil ? url.targetBytes : url.absoluteTargetBytes
         let authority = isTunnel ? target : url.authorityBytes
         let isComplete = asked == nil && request.body.contentType == nil
         var headers = isComplete ? request.headers : request.completedHeaders(defaults)
-        if connection.facts.proxy != nil { headers.addressProxy(forwarding) }
+        if isProxied { headers.addressProxy(forwarding) }
         let bound = RequestWriter.headSizeBound(
             method: request.method,
             target: target,

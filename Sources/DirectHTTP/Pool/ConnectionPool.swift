@@ -32,7 +32,6 @@ final class ConnectionPool: @unchecked Sendable {
 
         /// Wakes who may go on; says what is to be closed once the lock is let go of.
         mutating func carryOut() -> [Connection] {
-            guard machine.hasOrders else { return [] }
             let orders = machine.takeOrders()
             for grant in orders.grants {
                 guard let waiter = waiting.removeValue(forKey: grant.ticket) else { continue }
@@ -64,12 +63,16 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// A connection that fits and is alive, if one has nothing to do.
     func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Connection, Lease)? {
-        while let (connection, origin) = decide({ $0.takeIdle(key, route, at: now) }) {
+        while true {
+            let (found, hasOrders) = state.withLock { state in
+                (state.machine.takeIdle(key, route, at: now), state.machine.hasOrders)
+            }
+            if hasOrders { carryOut() }
+            guard let (connection, origin) = found else { return nil }
             let lease = Lease(origin: origin)
             if connection.isStillQuiet() { return (connection, lease) }
             discard(connection, lease)
         }
-        return nil
     }
 
     /// A connection that fits and is alive, or leave to dial one, now or when it is this call's turn.
@@ -100,14 +103,14 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// Gives back a connection that can serve another request.
     func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
-        let (close, janitor) = state.withLock { state -> ([Connection], LoopHandle?) in
+        let (hasOrders, janitor) = state.withLock { state -> (Bool, LoopHandle?) in
             state.machine.checkIn(connection, to: lease.origin, at: now)
-            let close = state.carryOut()
-            guard state.janitor == nil else { return (close, nil) }
+            let hasOrders = state.machine.hasOrders
+            guard state.janitor == nil else { return (hasOrders, nil) }
             state.janitor = LoopHandle(loop: loop)
-            return (close, state.janitor)
+            return (hasOrders, state.janitor)
         }
-        for connection in close { connection.close() }
+        if hasOrders { carryOut() }
         if let janitor { startTidying(janitor) }
     }
 
@@ -133,13 +136,18 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// One decision of the machine, and what follows from it.
-    private func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
-        let (answer, close) = state.withLock { state in
-            let answer = decision(&state.machine)
-            return (answer, state.carryOut())
+    private func decide(_ decision: (inout Machine) -> Void) {
+        let close = state.withLock { state in
+            decision(&state.machine)
+            return state.carryOut()
         }
         for connection in close { connection.close() }
-        return answer
+    }
+
+    /// What follows from decisions: rare, so that those which cause nothing pay nothing for it. Whoever comes first
+    /// does it, for whichever decision.
+    private func carryOut() {
+        decide { _ in }
     }
 
     /// The connection if it is alive; else leave to dial in its place, which nobody takes away in between.

@@ -95,7 +95,7 @@ struct Pool<Member: PoolMember> {
     /// An idle connection that leads where the request may go.
     mutating func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Member, Origin)? {
         guard let origin = origins[key] else { return nil }
-        follow(route, origin)
+        if limits.followsAnswers { follow(route, origin) }
         guard let member = takeIdle(origin, route, now) else {
             settle(origin)
             return nil
@@ -108,7 +108,7 @@ struct Pool<Member: PoolMember> {
     /// `fresh` passes over what is idle.
     mutating func checkOut(_ key: PoolKey, _ route: Route, fresh: Bool = false, at now: Instant) -> Turn {
         let origin = origin(for: key)
-        follow(route, origin)
+        if limits.followsAnswers { follow(route, origin) }
         if !fresh, let member = takeIdle(origin, route, now) { return .reuse(member, origin) }
         // What has just been closed for its age or its address has made room for who waits already.
         passOn(origin)
@@ -134,7 +134,8 @@ struct Pool<Member: PoolMember> {
     /// Takes back a connection that is fit for another request.
     mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
         let expiry = expiry(of: member, at: now)
-        guard expiry > now, !isOutdated(member, origin) else { return retire(member, origin) }
+        let isOutdated = limits.followsAnswers && isOutdated(member, origin)
+        guard now < expiry, !isOutdated else { return retire(member, origin) }
         if waitingCount > 0, handOver(member, origin) { return }
         member.stay = PoolStay(turns: member.stay.turns, idleSince: now, expiry: expiry, isIdle: true)
         origin.idle.append(member)
@@ -196,12 +197,12 @@ struct Pool<Member: PoolMember> {
         while index > 0 {
             index -= 1
             let member = origin.idle[index]
-            if member.stay.expiry <= now {
+            var stay = member.stay
+            if !(now < stay.expiry) {
                 removeIdle(member, of: origin)
             } else if member.serves(route) {
                 origin.idle.remove(at: index)
                 idleCount -= 1
-                var stay = member.stay
                 stay.isIdle = false
                 stay.turns += 1
                 member.stay = stay
@@ -213,8 +214,7 @@ struct Pool<Member: PoolMember> {
 
     /// Where a resolver's answer has changed, idle connections that follow it are closed.
     private mutating func follow(_ route: Route, _ origin: Origin) {
-        guard limits.followsAnswers, let answer = route.answer, origin.followed?.answer != answer
-        else { return }
+        guard let answer = route.answer, origin.followed?.answer != answer else { return }
         origin.followed = route
         for member in origin.idle where member.followsAnswers && !member.serves(route) {
             removeIdle(member, of: origin)
@@ -222,20 +222,21 @@ struct Pool<Member: PoolMember> {
     }
 
     private func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
-        guard limits.followsAnswers, let followed = origin.followed, member.followsAnswers
-        else { return false }
+        guard let followed = origin.followed, member.followsAnswers else { return false }
         return !member.serves(followed)
     }
 
     /// How long the connection may wait for work. Not at all if it has served as often as it may.
     private func expiry(of member: Member, at now: Instant) -> Instant {
         guard member.stay.turns < limits.uses else { return now }
-        let byAge = member.birth.advanced(byNanoseconds: limits.age)
-        guard let hint = member.keepAlive else {
-            return min(byAge, now.advanced(byNanoseconds: limits.idleTime))
+        var idleTime = limits.idleTime
+        if let hint = member.keepAlive {
+            guard hint.max != 0 else { return now }
+            idleTime = min(idleTime, hint.restTime)
         }
-        guard hint.max != 0 else { return now }
-        return min(byAge, now.advanced(byNanoseconds: min(limits.idleTime, hint.restTime)))
+        let byIdleTime = now.advanced(byNanoseconds: idleTime)
+        let byAge = member.birth.advanced(byNanoseconds: limits.age)
+        return byAge < byIdleTime ? byAge : byIdleTime
     }
 
     /// Gives a connection, or its place, to who waits longest, and says whether anybody does.

@@ -93,27 +93,3 @@ struct DownloadTests {
         guard case .bodyAlreadyRead = again.reason else { throw again }
     }
 }
-
-/// A folder that goes with its last reference.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/direct-http-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
-
-    func read(_ name: String) throws -> [UInt8] {
-        try Array(Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
-    }
-
-    func write(_ text: String, _ name: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/" + name))
-    }
-}

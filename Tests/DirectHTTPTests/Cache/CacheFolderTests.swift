@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A cache in a folder", .timeLimit(.minutes(20)))
 struct CacheFolderTests {
-    private let folder = TemporaryFolder()
+    private let folder = TemporaryFolder.planned()
 
     private func cache(_ limits: ResponseCache.Limits? = nil) throws -> ResponseCache {
         try .directory(folder.path, limits ?? .init(bytes: 32 << 20, objectBytes: 8 << 20))

@@ -19,7 +19,7 @@ struct CachingClientTests {
     @Test("answers again without the network, in memory and from a folder", arguments: Place.allCases)
     func hit(place: Place) async throws {
         let server = try server(["Cache-Control": "max-age=60", "ETag": "\"a\""])
-        let folder = TemporaryFolder()
+        let folder = TemporaryFolder.planned()
         let cache = try place.cache(folder)
         let client = client(cache)
         let request = server.request(server.https("a.test"))
@@ -55,7 +55,7 @@ struct CachingClientTests {
     @Test("asks whether an old response still holds, and gives it as 200", arguments: Place.allCases)
     func revalidation(place: Place) async throws {
         let server = try server(["Cache-Control": "no-cache", "ETag": "\"a\""])
-        let folder = TemporaryFolder()
+        let folder = TemporaryFolder.planned()
         let client = client(try place.cache(folder))
         let request = server.request(server.https("a.test"))
         let first = try await client.fetch(request)
@@ -73,7 +73,7 @@ struct CachingClientTests {
                 ? FixtureReply.pattern(count: size).adding("Cache-Control", "max-age=60")
                 : FixtureReply.pattern(count: size, framing: .chunked).adding("Cache-Control", "max-age=60")
         }
-        let folder = TemporaryFolder()
+        let folder = TemporaryFolder.planned()
         let client = client(try place.cache(folder))
         for path in ["/length", "/chunked"] {
             for use in [CacheUse.miss, .hit] {
@@ -106,7 +106,7 @@ struct CachingClientTests {
             }
             return reply
         }
-        let folder = TemporaryFolder()
+        let folder = TemporaryFolder.planned()
         let client = client(try place.cache(folder))
         for _ in 0..<2 {
             await #expect(throws: HTTPError.self) { _ = try await client.get(server.http("/cut")) }
@@ -313,17 +313,6 @@ enum Place: CaseIterable, CustomTestStringConvertible {
         let limits = limits ?? ResponseCache.Limits(bytes: 32 << 20, objectBytes: 8 << 20)
         return self == .memory ? .memory(limits) : try .directory(folder.path, limits)
     }
-}
-
-/// The path of a folder, which is removed with everything in it when the value goes.
-final class TemporaryFolder: Sendable {
-    let path = NSTemporaryDirectory() + "direct-http-" + UUID().uuidString
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 }
 
 /// Counts from one.

@@ -1,0 +1,35 @@
+import Foundation
+
+/// A folder that goes, with everything in it, with its last reference.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    /// Makes the folder.
+    convenience init() throws {
+        self.init(NSTemporaryDirectory() + "direct-http-" + UUID().uuidString)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    private init(_ path: String) {
+        self.path = path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// A folder that somebody else is to make.
+    static func planned() -> TemporaryFolder {
+        TemporaryFolder(NSTemporaryDirectory() + "direct-http-" + UUID().uuidString)
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+    func read(_ name: String) throws -> [UInt8] {
+        try Array(Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+    }
+
+    func write(_ text: String, _ name: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/" + name))
+    }
+}

@@ -53,7 +53,8 @@ struct Acts {
         let start = ContinuousClock.now
         for _ in 0..<count {
             let response = try await client.fetch(request)
-            page.promise("a kept connection answers", response.status == .ok && response.transaction?.isReused == true)
+            let isReused = response.transaction?.isReused == true
+            page.promise("a kept connection answers", response.status == .ok && isReused)
         }
         let each = ((ContinuousClock.now - start) / count).short
         let opened = server.records.count - before

@@ -201,7 +201,8 @@ struct Acts {
 
 extension FullResponse {
     fileprivate var how: String {
-        "\(transaction.isReused ? "kept" : "new") \(transaction.responseTime.short)"
+        guard let transaction else { return "from the cache" }
+        return "\(transaction.isReused ? "kept" : "new") \(transaction.responseTime.short)"
     }
 }
 

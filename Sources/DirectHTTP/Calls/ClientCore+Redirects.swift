@@ -62,7 +62,9 @@ extension ClientCore {
         _ history: [Hop]
     ) throws(HTTPError) -> NextHop? {
         do throws(RedirectFault) {
-            return try NextHop(after: request, at: response.url, response.head, policy) { memory?.upgraded($0) }
+            return try NextHop(after: request, at: response.url, response.head, policy) { url in
+                memory?.upgraded(url)
+            }
         } catch {
             throw failure(error, response, history)
         }

@@ -115,7 +115,8 @@ struct ClientResolverTests {
         let first = ScriptedResolver("first", [dead.endpoint])
         let second = ScriptedResolver("second", [server.endpoint])
         for fallback in [ChainResolver.Fallback.onResolveFailure, .onConnectFailure] {
-            let cache = CachingResolver(ChainResolver(first, second, fallback: fallback))
+            let chain = ChainResolver(first, second, fallback: fallback, stepTimeout: patience)
+            let cache = CachingResolver(chain)
             let client = HTTPClient.trusting { $0.resolver = cache }
             if fallback == .onResolveFailure {
                 let error = try await httpError { try await client.get("https://a.test/") }

@@ -59,7 +59,9 @@ enum SuiteAdapter {
                 try arguments.finish()
                 try await fill(folder)
             default:
-                throw UsageError("usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure|cache")
+                throw UsageError(
+                    "usage: suite-adapter get|transfer|verify|url|date|dns|dns-fuzz|measure|cache|fill"
+                )
             }
         } catch let error as UsageError {
             fail(error.text, status: 2)

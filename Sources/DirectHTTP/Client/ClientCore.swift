@@ -18,10 +18,13 @@ final class ClientCore: Sendable {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
         memory = Memory(settings)
-        var harmless = settings.headers
+        // A proxy is told who we are by its own settings, a server behind it never (CVE-2023-32681).
+        var fields = settings.headers
+        fields.remove("Proxy-Authorization")
+        var harmless = fields
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
         harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
-        decoding = ContentDecoding(settings.decoding, besides: settings.headers)
+        decoding = ContentDecoding(settings.decoding, besides: fields)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),

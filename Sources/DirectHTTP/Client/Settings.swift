@@ -21,7 +21,8 @@ extension HTTPClient {
         public var tls = TLSSettings()
         /// How long each phase may take, unless a request says otherwise.
         public var timeouts = Timeouts()
-        /// Sent with every request that has no such field of its own.
+        /// Sent with every request that has no such field of its own; but for `Proxy-Authorization`, which a proxy's
+        /// own settings say.
         public var headers: Headers = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
         /// What becomes of responses that point elsewhere, unless a request says otherwise.
         public var redirects = RedirectPolicy()

@@ -57,7 +57,7 @@ extension TLSConnection {
             let isDone = X509_digest(certificate, EVP_sha256(), buffer.baseAddress, &length) == 1
             count = isDone ? Int(length) : 0
         }
-        return digest.hexadecimal
+        return hexText(digest)
     }
 
     private var groupName: String? {

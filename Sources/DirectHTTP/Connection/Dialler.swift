@@ -17,6 +17,12 @@ struct Dialler: Sendable {
 
     var loop: EventLoop { settings.loop }
 
+    /// Forgets which addresses were good and which were not, and who translates them.
+    func forgetAll() {
+        memory.forgetAll()
+        network.translators.forgetAll()
+    }
+
     /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
     /// those that the route falls back to.
     ///

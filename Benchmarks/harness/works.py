@@ -118,7 +118,7 @@ def every_work():
     ]
     soak = replace(foundation(1), name="foundation-soak", kind="soak", peers=("bridge", "urlprotocol"), count=10_000, warm_up=3_000)
     alone += [foundation(1), foundation(10), soak] + [
-        replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "libcurl"), in_default_run=False)
+        replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "urlprotocol", "libcurl"), in_default_run=False)
         for kind, path, server in (("down", "/down/", "nginx"), ("up", "/up", "sink"))
     ]
     works = {}

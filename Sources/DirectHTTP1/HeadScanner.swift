@@ -30,7 +30,7 @@
     /// Whether a value goes over several lines; its line ends are still in it.
     private(set) var hasFolds = false
 
-    private let leniency: HTTP1Leniency
+    let leniency: HTTP1Leniency
     private var part = Part.statusLine
     /// Where to go on looking.
     private var position = 0

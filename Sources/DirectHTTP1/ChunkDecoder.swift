@@ -24,9 +24,9 @@ struct ChunkDecoder {
     /// The size that is being read, then what is left of the content.
     private var remaining: UInt64 = 0
     private var extensionBytes = 0
-    /// Whether LF alone may end a line, and blanks follow a size.
+    /// Whether LF alone may end a line.
     private let isLenient: Bool
-    /// Whether something was wrong that only leniency lets pass.
+    /// Whether one has done so.
     private(set) var isDoubtful = false
 
     init(isLenient: Bool) {
@@ -74,16 +74,7 @@ struct ChunkDecoder {
                     if byte == .lineFeed { continue }
                 }
             case .afterSize:
-                if byte == .semicolon {
-                    state = .ext
-                } else if !byte.isBlank {
-                    guard isLenient && (byte == .carriageReturn || byte == .lineFeed) else {
-                        throw .invalidChunkSize
-                    }
-                    isDoubtful = true
-                    state = .lineFeed
-                    if byte == .lineFeed { continue }
-                }
+                if byte == .semicolon { state = .ext } else if !byte.isBlank { throw .invalidChunkSize }
                 try countExtension(limit: extensionLimit)
             case .ext:
                 if byte == .carriageReturn {

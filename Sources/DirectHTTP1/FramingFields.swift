@@ -5,6 +5,7 @@ struct FramingFields {
     private(set) var hasTransferEncoding = false
     private(set) var isChunked = false
     private var namesChunked = false
+    private var repeatsChunked = false
     /// Whether there are codings besides `chunked`, which the content then still has.
     private(set) var hasOtherCodings = false
     private(set) var closes = false
@@ -107,12 +108,14 @@ struct FramingFields {
             if isChunked {
                 if namesChunked {
                     guard acceptsDoubt else { throw .repeatedChunkedCoding }
+                    repeatsChunked = true
                     isDoubtful = true
                 }
                 guard unsafe nameCount == coding.count else { throw .invalidTransferEncoding }
                 namesChunked = true
             } else {
                 try unsafe checkParameters(coding.bytes, nameCount: nameCount, count: coding.count)
+                guard !repeatsChunked else { throw .repeatedChunkedCoding }
                 hasOtherCodings = true
             }
         }

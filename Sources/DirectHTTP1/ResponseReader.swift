@@ -170,7 +170,8 @@ package struct ResponseReader: ~Copyable {
         if isHead || status == .noContent || status == .notModified { return .none }
         let fields = heads.fields
         if fields.hasTransferEncoding {
-            if !leniency.acceptsDoubtfulFraming {
+            // With codings that nobody asked for it is no slip of an old server any more.
+            if !leniency.acceptsDoubtfulFraming || fields.hasOtherCodings {
                 guard heads.version == .http11 else { throw .transferEncodingInHTTP10 }
                 guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
             }
@@ -187,7 +188,7 @@ package struct ResponseReader: ~Copyable {
         case .length: state = .length
         case .chunked:
             state = .chunked
-            chunks = ChunkDecoder(isLenient: leniency.acceptsSloppyChunks)
+            chunks = ChunkDecoder(isLenient: leniency.acceptsBareLineFeedsInChunks)
         case .untilClose: state = .untilClose
         case .tunnel: state = .tunnel
         }

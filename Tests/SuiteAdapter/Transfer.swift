@@ -47,7 +47,7 @@ extension HTTP1Leniency {
         leniency.acceptsBareLineFeeds = true
         leniency.unfoldsLines = true
         leniency.acceptsDoubtfulFraming = true
-        leniency.acceptsSloppyChunks = true
+        leniency.acceptsBareLineFeedsInChunks = true
         return leniency
     }
 }

@@ -57,7 +57,7 @@ struct ResponseVector: Sendable {
         bytes.leniency.acceptsBareLineFeeds = leniency.contains(.acceptsBareLineFeeds)
         bytes.leniency.unfoldsLines = leniency.contains(.unfoldsLines)
         bytes.leniency.acceptsDoubtfulFraming = leniency.contains(.acceptsDoubtfulFraming)
-        bytes.leniency.acceptsSloppyChunks = leniency.contains(.acceptsSloppyChunks)
+        bytes.leniency.acceptsBareLineFeedsInChunks = leniency.contains(.acceptsBareLineFeedsInChunks)
         bytes.limits = try fields.optional("limits", Self.limits) ?? HTTP1Limits()
         self.bytes = bytes
         expect = try fields.required("expect", Expectation.init)
@@ -133,7 +133,7 @@ extension Read {
     }
 
     fileprivate enum Leniency: String, CaseIterable {
-        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsSloppyChunks
+        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks
     }
 
     fileprivate static func close(_ value: JSONValue) throws(FieldFault) -> Close { try choice(value) }

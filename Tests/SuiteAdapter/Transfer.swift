@@ -46,6 +46,8 @@ extension HTTP1Leniency {
         var leniency = HTTP1Leniency()
         leniency.acceptsBareLineFeeds = true
         leniency.unfoldsLines = true
+        leniency.acceptsDoubtfulFraming = true
+        leniency.acceptsBareLineFeedsInChunks = true
         return leniency
     }
 }

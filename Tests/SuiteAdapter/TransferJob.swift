@@ -69,6 +69,12 @@ struct Transfer: Decodable {
             outcome.status = Int(response.status.code)
             outcome.headers = response.headers.map { [$0.name, $0.value] }
             let limit = limit ?? 64 * 1024 * 1024
+            if let length = response.headers["Content-Length"].flatMap({ Int($0) }), length > limit {
+                throw UsageError("more than \(limit) bytes are announced")
+            }
+            if decompress == true, response.status != 206, response.body.decoding == .leftCoded {
+                throw UsageError("in a coding that nobody knows")
+            }
             var bytes: [UInt8] = []
             defer { outcome.body = Data(bytes) }
             for try await piece in response.body {

@@ -7,11 +7,12 @@ extension Transfer {
         guard let method = Method(validating: method) else { throw UsageError("method \(self.method)") }
         var fields = fields
         let target = takeHost(from: &fields)
-        let length = takeFraming(from: &fields)
+        let framing = takeFraming(from: &fields)
         let expects = takeExpectation(from: &fields)
         var request = Request(method, target)
+        request.upgrade = takeUpgrade(from: &fields)
         request.headers = fields
-        request.body = content(length)
+        request.body = content(framing)
         request.expectsContinue = expects
         request.authenticator = authenticator
         request.timeouts = timeouts
@@ -45,32 +46,51 @@ extension Transfer {
         return url.replacingCharacters(in: hostStart..<end, with: host)
     }
 
-    /// The length that `Content-Length` asks for. How a body is framed, and what becomes of the connection, is
-    /// the library's to say, so these fields are not passed on.
-    private func takeFraming(from fields: inout Headers) -> UInt64? {
-        if let option = fields["Connection"]?.lowercased(), ["close", "keep-alive"].contains(option) {
-            fields.remove("Connection")
+    private enum Framing {
+        case asItIs, chunks
+        case length(UInt64)
+    }
+
+    /// The framing that `Content-Length` and `Transfer-Encoding` ask for. How a body is framed, and what becomes
+    /// of the connection, is the library's to say, so these fields are not passed on.
+    private func takeFraming(from fields: inout Headers) -> Framing {
+        let options = (fields["Connection"] ?? "").lowercased().split(separator: ",")
+        if options.allSatisfy({ ["close", "keep-alive"].contains($0) }) { fields.remove("Connection") }
+        guard body != nil else { return .asItIs }
+        var wantsChunks = isChunked == true && !isUnwanted("Transfer-Encoding")
+        if fields["Transfer-Encoding"]?.lowercased() == "chunked" {
+            fields.remove("Transfer-Encoding")
+            wantsChunks = true
         }
-        guard body != nil, let length = fields["Content-Length"].flatMap({ UInt64($0) }) else { return nil }
-        fields.remove("Content-Length")
-        // A job that wants chunks gets chunks, and they have no length.
-        return isChunked == true && !isUnwanted("Transfer-Encoding") ? nil : length
+        let length = fields["Content-Length"].flatMap { UInt64($0) }
+        if length != nil { fields.remove("Content-Length") }
+        // Chunks have no length, whatever the job says besides.
+        return wantsChunks ? .chunks : length.map { .length($0) } ?? .asItIs
     }
 
     private func takeExpectation(from fields: inout Headers) -> Bool {
-        guard body != nil else { return false }
-        if fields["Expect"]?.lowercased() == "100-continue" {
-            fields.remove("Expect")
-            return true
-        }
-        return patience != nil && !isUnwanted("Expect")
+        let isAsked = fields["Expect"]?.lowercased() == "100-continue"
+        if isAsked { fields.remove("Expect") }
+        return isAsked || patience != nil && !isUnwanted("Expect")
     }
 
-    private func content(_ length: UInt64?) -> RequestBody {
+    /// The protocols of `Upgrade`, with which goes the option of that name in `Connection`.
+    private func takeUpgrade(from fields: inout Headers) -> [String] {
+        guard let upgrade = fields["Upgrade"], !upgrade.isEmpty else { return [] }
+        fields.remove("Upgrade")
+        if fields["Connection"]?.lowercased() == "upgrade" { fields.remove("Connection") }
+        return [upgrade]
+    }
+
+    private func content(_ framing: Framing) -> RequestBody {
         guard let body else { return .none }
         let bytes = Array(body)
-        if let length, length != UInt64(bytes.count) { return .stream(AsyncStream([bytes]), length: length) }
-        return isChunked == true && length == nil ? .stream(AsyncStream([bytes])) : .bytes(bytes)
+        return switch framing {
+        case .chunks: .stream(AsyncStream([bytes]))
+        case .length(let length) where length != UInt64(bytes.count):
+            .stream(AsyncStream([bytes]), length: length)
+        default: .bytes(bytes)
+        }
     }
 
     private var authenticator: (any Authenticator)? {

@@ -59,7 +59,7 @@ final class ClientCore: Sendable {
             var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
             let leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call, log: log)
-            if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, route, at: start) {
+            if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, leg.route, at: start) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {

@@ -10,7 +10,7 @@ struct VectorFolderTests {
         #expect(folder.vectors.count >= 600)
         let least: [Topic: Int] = [
             .response: 300, .request: 150, .decoding: 150, .names: 60, .handshake: 40, .routes: 160,
-            .cookies: 80, .cache: 200,
+            .cookies: 80, .cache: 200, .redirect: 60,
         ]
         for topic in Topic.allCases {
             #expect(folder.vectors(of: [topic]).count >= least[topic, default: 1], "\(topic)")

@@ -37,6 +37,7 @@ struct Trial: Sendable {
         case .cookies(let vector): row(vector.head, vector.differences())
         case .decoding(let vector): attempt(vector)
         case .cache(let vector): await row(vector.head, vector.differences())
+        case .redirect(let vector): await row(vector.head, vector.differences())
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
         case .routes(let vector): await attempt(vector.head) { try await run(vector) }

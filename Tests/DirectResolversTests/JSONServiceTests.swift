@@ -19,7 +19,7 @@ struct DNSOverJSONTests {
         let server = try FixtureServer.start(.plain) { request in
             request.target.hasSuffix("type=1") ? .text(Self.v4) : .text("{\"Status\":0,\"Question\":[]}")
         }
-        let answer = try await DNSOverJSON(.insecureHTTP([server.endpoint])).answer()
+        let answer = try await DNSOverJSON(.insecureHTTP([server.endpoint]), .trusting()).answer()
         #expect(answer.endpoints == ["192.0.2.1", "192.0.2.2"])
         #expect(answer.timeToLive == .seconds(60) && answer.canonicalName == .test("b.test"))
         let targets = server.requests.map(\.target).sorted()
@@ -68,7 +68,7 @@ struct DNSOverJSONTests {
     )
     func codes(_ code: Int, _ words: String) async throws {
         let server = try FixtureServer.saying("{\"Status\":\(code)}")
-        #expect(try await DNSOverJSON(.insecureHTTP([server.endpoint])).complaint() == words)
+        #expect(try await DNSOverJSON(.insecureHTTP([server.endpoint]), .trusting()).complaint() == words)
     }
 }
 

@@ -147,18 +147,25 @@ struct Dialler: Sendable {
         _ limits: DialLimits,
         _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
     ) -> Race {
-        let isOrdered = choice.isStrictlyOrdered || settings.dialling.keepsOrder
-        // A single address has no rank among others: nothing is remembered of it, nothing looked up.
-        let isFree = choice.endpoints.count > 1 && !isOrdered
         let endpoints = choice.endpoints
         return Race(
-            endpoints: isFree ? memory.order(endpoints, for: destination, at: .now) : endpoints,
-            stagger: isOrdered ? nil : settings.dialling.staggerNanoseconds,
+            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: .now) : endpoints,
+            stagger: isOrdered(choice) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
             end: limits.end,
             loop: loop,
             attempt: attempt
         )
+    }
+
+    private func isOrdered(_ choice: Choice) -> Bool {
+        choice.isStrictlyOrdered || settings.dialling.keepsOrder
+    }
+
+    /// Whether what is remembered of the addresses decides their order. A single one has no rank among others:
+    /// nothing is remembered of it, nothing looked up.
+    private func hasRanks(_ choice: Choice) -> Bool {
+        choice.endpoints.count > 1 && !isOrdered(choice)
     }
 
     /// Where the route leads when none of its addresses would do.
@@ -190,17 +197,17 @@ struct Dialler: Sendable {
 
     /// Keeps in mind, and tells whoever named the addresses, which of them are good.
     private func learn(_ outcome: Race.Outcome, _ destination: Destination, _ choice: Choice) {
-        let isFree = choice.endpoints.count > 1 && !choice.isStrictlyOrdered
-        guard isFree || choice.report != nil else { return }
+        let hasRanks = hasRanks(choice)
+        guard hasRanks || choice.report != nil else { return }
         for (index, trial) in outcome.trials.enumerated() {
             switch trial.result {
             case .success:
-                if isFree { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
+                if hasRanks { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
                 choice.report?(trial.endpoint, .connected(after: trial.elapsed))
             case .failure(let failure):
                 guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
                 // A wrong certificate that ends the race is not to be got round the next time either.
-                if isFree, index != outcome.decisive {
+                if hasRanks, index != outcome.decisive {
                     memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
                 }
                 choice.report?(trial.endpoint, .failed(failure.phase, reason))

@@ -98,6 +98,30 @@ struct DirectURLProtocolTests {
         }
     }
 
+    /// As FoundationNetworking does now and then to one that is cancelled at once.
+    @Test func whatIsStoppedBeforeItIsStartedSendsNothing() async throws {
+        let (sent, record) = AsyncStream<String>.makeStream()
+        let client = HTTPClient {
+            $0.transport = { request in
+                record.yield(try request.url.text)
+                return try Response(to: request, .ok)
+            }
+        }
+        let url = try #require(URL(string: "http://www.example/stopped"))
+        let loading = client.urlProtocolClass()
+            .init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
+        loading.stopLoading()
+        loading.startLoading()
+        // What had been started would come first.
+        await withTaskExecutorPreference(client.executor) {
+            _ = try? await client.get("http://www.example/next")
+        }
+        record.finish()
+        var urls: [String] = []
+        for await url in sent { urls.append(url) }
+        #expect(urls == ["http://www.example/next"])
+    }
+
     @Test func twoHundredRequestsAtATime() async throws {
         let server = try FixtureServer.start { .text($0.target) }
         let session = session()

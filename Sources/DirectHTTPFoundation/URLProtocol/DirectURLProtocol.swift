@@ -14,6 +14,7 @@ public import Foundation
 /// Foundation keeps it from; `HTTPClient.data(for:)` and its relatives have no such limits.
 open class DirectURLProtocol: URLProtocol {
     private var loading: ProtocolLoading?
+    private var isStopped = false
     /// Set on the task's queue, with the last call to the client.
     var isOver = false
 
@@ -47,6 +48,9 @@ open class DirectURLProtocol: URLProtocol {
 
     /// Starts, or goes on after a suspension.
     override open func startLoading() {
+        // FoundationNetworking may cancel a task before it starts it, and then still start it: it looks for a cached
+        // response on another thread. To tell a task of anything that has ended ends the process.
+        guard !isStopped else { return }
         if let loading { return loading.resume() }
         let loading = ProtocolLoading(self, Self.binding.client)
         self.loading = loading
@@ -58,6 +62,7 @@ open class DirectURLProtocol: URLProtocol {
         #if canImport(FoundationNetworking)
         if task?.state == .suspended { return loading?.pause() ?? () }
         #endif
+        isStopped = true
         loading?.stop()
         loading = nil
     }

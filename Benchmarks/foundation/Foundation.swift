@@ -123,8 +123,15 @@ struct FoundationWorks: Sendable {
         return try await session.data(for: request)
     }
 
+    /// To a file by the bridge, piece by piece to a delegate by a session.
     private func download(kib: Int) async throws {
-        let (file, _) = try await client.download(from: url(settings.path + String(kib)))
+        let url = url(settings.path + String(kib))
+        guard settings.way == "bridge" else {
+            let count = try await Receiver.receive(url, session.configuration)
+            guard count == kib * 1024 else { fail("\(count) bytes came") }
+            return
+        }
+        let (file, _) = try await client.download(from: url)
         defer { try? FileManager.default.removeItem(at: file) }
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         guard facts[.size] as? Int == kib * 1024 else { fail("a file of another size") }
@@ -141,8 +148,42 @@ struct FoundationWorks: Sendable {
         try handle.close()
         var request = URLRequest(url: url(settings.path))
         request.httpMethod = "POST"
-        let (answer, _) = try await client.upload(for: request, fromFile: file)
+        let answer: Data
+        if settings.way == "bridge" {
+            (answer, _) = try await client.upload(for: request, fromFile: file)
+        } else {
+            (answer, _) = try await session.upload(for: request, fromFile: file)
+        }
         guard answer == Data("\(kib * 1024)\n".utf8) else { fail("the server counted another length") }
+    }
+}
+
+/// Counts what a session tells its delegate.
+private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
+    private let count = Atomic(0)
+    private let end: AsyncThrowingStream<Void, any Error>.Continuation
+
+    private init(_ end: AsyncThrowingStream<Void, any Error>.Continuation) {
+        self.end = end
+    }
+
+    /// How many bytes came.
+    static func receive(_ url: URL, _ configuration: URLSessionConfiguration) async throws -> Int {
+        let (ended, end) = AsyncThrowingStream<Void, any Error>.makeStream()
+        let receiver = Receiver(end)
+        let session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
+        session.dataTask(with: url).resume()
+        for try await _ in ended {}
+        session.finishTasksAndInvalidate()
+        return receiver.count.load(ordering: .relaxed)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        count.add(data.count, ordering: .relaxed)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        end.finish(throwing: error)
     }
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from . import children
@@ -132,6 +133,11 @@ class Programs:
             "resume": int(work.resume),
             "settle": 10 if work.kind == "idle" and peer == "ours" else 0,
         }
+        if work.kind.startswith("cache"):
+            settings["length"], settings["objects"] = 4096, 10_000
+            if work.name != "cache-memory":
+                # A new one each time, as filling it is part of the work.
+                settings["folder"] = tempfile.mkdtemp(prefix="cache-", dir=self.folder)
         if peer == "ours":
             settings["executor"] = "loop" if work.on_loop else "task"
             settings["opening"] = work.opening(peer)

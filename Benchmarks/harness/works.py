@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True)
 class Work:
     name: str
-    kind: str  # requests, fresh, down, up, gzip, bomb, idle, soak, start or head-parse
+    kind: str  # requests, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit or cache-open
     unit: str = "request"  # what one count is: the figures are per unit
     peers: tuple = ("ours", "libcurl", "floor")
     server: str = "nginx"  # or sink
@@ -73,6 +73,13 @@ def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
     )
 
 
+def cached(name, kind, unit, count, warm_up=0):
+    """A cache that holds 10,000 responses of 4 KiB."""
+    return Work(
+        name, kind, unit=unit, peers=("ours",), server="sink", count=count, warm_up=warm_up, in_default_run=False
+    )
+
+
 def transfer(name, kind, path, server, mib=1024):
     return Work(
         name,
@@ -103,11 +110,15 @@ def every_work():
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
         Work("start", "start", unit="process", count=20, counted=(1,)),
         Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
+        cached("cache-memory", "cache-hit", "hit", count=50_000, warm_up=1_000),
+        cached("cache-folder", "cache-hit", "hit", count=50_000, warm_up=1_000),
+        cached("cache-folder-keep", "cache-keep", "response", count=10_000),
+        cached("cache-folder-open", "cache-open", "opening", count=500),
         Work("head-parse", "head-parse", unit="head", peers=("ours",), count=2_000_000, counted=(10_000, 30_000)),
     ]
     soak = replace(foundation(1), name="foundation-soak", kind="soak", peers=("bridge", "urlprotocol"), count=10_000, warm_up=3_000)
     alone += [foundation(1), foundation(10), soak] + [
-        replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "libcurl"), in_default_run=False)
+        replace(transfer(f"foundation-{kind}", kind, path, server), peers=("bridge", "urlprotocol", "libcurl"), in_default_run=False)
         for kind, path, server in (("down", "/down/", "nginx"), ("up", "/up", "sink"))
     ]
     works = {}
@@ -129,4 +140,6 @@ def quickened(work):
         return replace(work, in_flight=50, count=50)
     if work.kind == "requests":
         return replace(work, count=2_000, counted=work.counted and (200, 400))
+    if work.kind == "cache-keep":
+        return work
     return replace(work, count=max(2, work.count // 20), counted=work.counted and tuple(n // 4 or 1 for n in work.counted))

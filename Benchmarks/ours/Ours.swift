@@ -21,6 +21,7 @@ enum Ours {
     }
 
     private static func run(_ settings: Settings) async throws {
+        if settings.work.hasPrefix("cache") { return try await CacheWorks(settings: settings).run() }
         let works = Works(settings)
         if settings.onLoop {
             try await withTaskExecutorPreference(works.client.executor) { try await works.run() }

@@ -17,6 +17,9 @@ struct Settings {
     /// KiB of the bodies that hold connections open while all are being opened; 0 to leave it to the pool.
     var opening = 0
     var onLoop = true
+    /// How many responses a cache holds, and the folder that it keeps them in; without one they are in memory.
+    var objects = 10_000
+    var folder: String?
     /// How foundation sends: `bridge`, `urlprotocol` or `urlsession`.
     var way = ""
 
@@ -50,6 +53,8 @@ struct Settings {
         case "resume": resumes = number(value) != 0
         case "settle": settle = number(value)
         case "opening": opening = number(value)
+        case "objects": objects = number(value)
+        case "folder": folder = value
         case "way": way = value
         case "executor": onLoop = value == "loop"
         default: fail("unknown setting: \(key)")

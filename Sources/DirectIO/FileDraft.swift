@@ -27,7 +27,7 @@ package final class FileDraft: @unchecked Sendable {
 
     deinit {
         close(descriptor)
-        if !isCommitted { unlink(draft) }
+        if !isCommitted { discard() }
     }
 
     /// Writes these bytes behind the others.
@@ -49,6 +49,12 @@ package final class FileDraft: @unchecked Sendable {
         _ = try checked("fsync") { fsync(descriptor) }
         _ = try checked("rename") { rename(draft, path) }
         isCommitted = true
+    }
+
+    /// Leaves nothing of it, unless it has been committed; now, and not when the last thread lets go of it.
+    package func discard() {
+        // Nobody else makes a file of this name, so another time does no harm.
+        unlink(draft)
     }
 
     /// The C function, under a name that the method does not hide.

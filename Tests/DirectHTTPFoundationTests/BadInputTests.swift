@@ -35,48 +35,91 @@ struct BadInputTests {
         #expect(!"\(error) \(error.userInfo)".contains("secret"))
     }
 
-    @Test(arguments: [("X Y", "z"), ("", "z"), ("X-Y", "a\u{1}b"), ("X-Y", "a\u{7F}b")])
-    func aFieldThatBreaksTheGrammarIsNotSent(_ name: String, _ value: String) async throws {
+    @Test(
+        arguments: [Way.bridge, .urlProtocol],
+        [("X Y", "z"), ("", "z"), ("X-Y", "a\u{1}b"), ("X-Y", "a\u{7F}b")]
+    )
+    func aFieldThatBreaksTheGrammarIsNotSent(_ way: Way, _ field: (name: String, value: String)) async throws
+    {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = try server.request("GET")
-        request.setValue(value, forHTTPHeaderField: name)
-        try #require(request.allHTTPHeaderFields?[name] == value)
-        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        request.setValue(field.value, forHTTPHeaderField: field.name)
+        try #require(request.allHTTPHeaderFields?[field.name] == field.value)
+        let error = await urlError { _ = try await Sender(way).data(for: request) }
         #expect(error?.code == .badURL)
         #expect(error?.httpError?.phase == .request)
         #expect(server.requests.isEmpty)
     }
 
-    @Test func aMethodThatBreaksTheGrammarIsNotSent() async throws {
+    @Test(arguments: [Way.bridge, .urlProtocol])
+    func aMethodThatBreaksTheGrammarIsNotSent(_ way: Way) async throws {
         let server = try FixtureServer.start { _ in .text("never") }
         let request = try server.request("GET / HTTP/1.1\r\nX: y")
-        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        let error = await urlError { _ = try await Sender(way).data(for: request) }
         #expect(error?.code == .badURL)
         #expect(server.requests.isEmpty)
     }
 
-    @Test func anotherHostThanTheURLsIsRefused() async throws {
+    @Test(arguments: [Way.bridge, .urlProtocol])
+    func anotherHostThanTheURLsIsRefused(_ way: Way) async throws {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = try server.request("GET")
         request.setValue("example.com", forHTTPHeaderField: "Host")
-        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        let error = await urlError { _ = try await Sender(way).data(for: request) }
         #expect(error?.httpError?.phase == .request)
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: [nil, "12"])
-    func aStreamThatFailsMidwayFailsTheRequest(_ announced: String?) async throws {
+    @Test(arguments: [Way.bridge, .urlProtocol], [nil, "12"])
+    func aStreamThatFailsMidwayFailsTheRequest(_ way: Way, _ announced: String?) async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
         request.httpBodyStream = ScriptedStream([Data("half".utf8)], failure: Breakdown())
         request.setValue(announced, forHTTPHeaderField: "Content-Length")
-        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        let error = await urlError { _ = try await Sender(way).data(for: request) }
         #expect(error?.code == .requestBodyStreamExhausted)
         guard case .bodySource = error?.httpError?.reason else {
             Issue.record("\(error as Any) does not blame the body")
             return
         }
         #expect(server.requests.allSatisfy { !$0.isComplete })
+    }
+
+    @Test func anUploadWhoseStreamTheDelegateGivesFailsWithIt() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let delegate = RecordingDelegate {
+            ScriptedStream([Data("half".utf8)], failure: Breakdown())
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session.uploadTask(withStreamedRequest: try server.request("POST")).resume()
+        var events: [RecordingDelegate.Event] = []
+        for await event in delegate.events { events.append(event) }
+        #expect(events == [.end(.requestBodyStreamExhausted)])
+        #expect(server.requests.allSatisfy { !$0.isComplete })
+    }
+
+    @Test func bytesThatBreakOffEndWithAnError() async throws {
+        let server = try FixtureServer.start { _ in
+            .bytes([1, 2, 3], status: 200, ["Content-Length": "10"]).then(.closeUnannounced)
+        }
+        let (bytes, _) = try await HTTPClient().bytes(from: server.url())
+        var count = 0
+        let error = await urlError { for try await _ in bytes { count += 1 } }
+        #expect(error?.code == .networkConnectionLost && error?.httpError?.phase == .body)
+        #expect(count == 3)
+    }
+
+    @Test func aURLWithoutAHostFailsInASessionToo() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        let session = URLSession(configuration: configuration)
+        for text in ["http:///path", "http://", "http://127.1/"] {
+            let url = try #require(URL(string: text))
+            let error = await urlError { _ = try await session.data(from: url) }
+            #expect(error?.code == .badURL && error?.httpError?.phase == .request, "\(text)")
+        }
     }
 
     @Test(arguments: ["9", "3"])

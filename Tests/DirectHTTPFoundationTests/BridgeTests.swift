@@ -189,6 +189,25 @@ struct BridgeTests {
         #expect(server.requests.first?.headers["cache-control"] == directives)
     }
 
+    @Test func whoHandlesCookiesHimselfIsNotHelped() async throws {
+        let server = try FixtureServer.start { request in
+            .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "number=\(request.path.count)"])
+        }
+        let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        var request = try server.request("GET", "/first")
+        for progress in [nil, Progress(totalUnitCount: -1)] {
+            request.httpShouldHandleCookies = false
+            #expect(try await client.data(for: request, progress: progress).0 == Data("none".utf8))
+            #expect(storage.cookies?.isEmpty == true)
+        }
+        request.httpShouldHandleCookies = true
+        _ = try await client.data(for: request)
+        #expect(try await client.data(for: request).0 == Data("number=6".utf8))
+        request.httpShouldHandleCookies = false
+        #expect(try await client.data(for: request).0 == Data("none".utf8))
+    }
+
     @Test func whoWantsNothingButTheCacheGetsNothingElse() async throws {
         let server = try FixtureServer.start { _ in .text("fresh", ["Cache-Control": "max-age=60"]) }
         var request = try server.request("GET")

@@ -112,6 +112,29 @@ struct DirectURLProtocolTests {
         }
     }
 
+    @Test func theCanonicalRequestHasTheURLThatIsSent() throws {
+        let type = HTTPClient().urlProtocolClass()
+        for (text, canonical) in [
+            ("HTTP://WWW.Example:80/a/../b%20?q", "http://www.example/b%20?q"),
+            ("https://www.example", "https://www.example/"), ("http://127.1/", "http://127.1/"),
+        ] {
+            var request = URLRequest(url: try #require(URL(string: text)))
+            request.setValue("1", forHTTPHeaderField: "X-One")
+            let found = type.canonicalRequest(for: request)
+            #expect(found.url?.absoluteString == canonical)
+            #expect(found.value(forHTTPHeaderField: "X-One") == "1")
+            #expect(type.requestIsCacheEquivalent(request, to: found))
+        }
+    }
+
+    @Test func onlyTheNamedSchemesAreCarried() throws {
+        let type = HTTPClient().urlProtocolClass(schemes: [.https])
+        for (text, isCarried) in [("https://a.example/", true), ("http://a.example/", false)] {
+            let request = URLRequest(url: try #require(URL(string: text)))
+            #expect(type.canInit(with: request) == isCarried)
+        }
+    }
+
     @Test func onlyTheNamedHostsAreCarried() throws {
         let binding = URLProtocolBinding(
             .shared,

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 /// The three ways in which a program that knows URLSession can send a request.
-enum Way: String, CaseIterable, CustomTestStringConvertible {
+enum Way: String, Codable, CaseIterable, CustomTestStringConvertible {
     /// Foundation by itself: it is here so that its faults are written down.
     case plainURLSession
     /// The same with our class.

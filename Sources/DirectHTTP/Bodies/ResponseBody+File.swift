@@ -18,11 +18,16 @@ extension ResponseBody {
             let total = bytesLeft
             if let total, total > limit { throw error(.bodyTooLarge(limit: Int(clamping: limit))) }
             let draft = try await onDisk { () throws(SystemError) in try FileDraft(path, mode: mode) }
-            let count = try await copy(to: draft, upTo: limit) { count in
-                onProgress?(TransferProgress(bytes: count, total: total))
+            do {
+                let count = try await copy(to: draft, upTo: limit) { count in
+                    onProgress?(TransferProgress(bytes: count, total: total))
+                }
+                try await onDisk { () throws(SystemError) in try draft.commit() }
+                return count
+            } catch {
+                draft.discard()
+                throw error
             }
-            try await onDisk { () throws(SystemError) in try draft.commit() }
-            return count
         } catch {
             // Nobody will read on, although the caller may keep the response.
             await drain()

@@ -38,6 +38,8 @@ extension HTTPClient {
         /// Answers instead of the network; for tests of programs that use a client. Everything else about a
         /// call (redirects, cookies, cache, retries) stays as it is.
         public var transport: Forward?
+        /// Hears what happens to every call, from the first address that is tried to the last byte of the body.
+        public var observer: CallObserver?
         /// Keeps responses and answers with them; nothing is kept without.
         public var cache: ResponseCache?
         /// How many connections to one origin may be open at a time; further requests wait their turn.

@@ -17,6 +17,12 @@ struct Dialler: Sendable {
 
     var loop: EventLoop { settings.loop }
 
+    /// Forgets which addresses were good and which were not, and who translates them.
+    func forgetAll() {
+        memory.forgetAll()
+        network.translators.forgetAll()
+    }
+
     /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
     /// those that the route falls back to.
     ///
@@ -28,9 +34,10 @@ struct Dialler: Sendable {
         _ route: Route,
         over proxy: ProxyEntry? = nil,
         _ timeouts: Timeouts.Nanoseconds,
-        end: Instant
+        end: Instant,
+        log: ExchangeLog? = nil
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(timeouts: timeouts, end: end)
+        let limits = DialLimits(timeouts: timeouts, end: end, log: log)
         let destination = Destination(url)
         let maker = maker(destination, limits, secrets)
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
@@ -76,10 +83,14 @@ struct Dialler: Sendable {
         var choice = choice
         var earlier: [Attempt] = []
         var isFallback = false
+        let attempt = limits.log.map { $0.noting(attempt, for: destination) } ?? attempt
         while true {
+            limits.log?.found(choice, for: destination)
             let outcome = await race(destination, choice, limits, attempt).run()
             learn(outcome, destination, choice)
-            let attempts = earlier + attempts(outcome, choice.source)
+            let failed = attempts(outcome, choice.source)
+            limits.log?.failed(failed)
+            let attempts = earlier + failed
             if let index = outcome.decisive, let link = outcome.trials[index].link {
                 return Found(
                     link: link,

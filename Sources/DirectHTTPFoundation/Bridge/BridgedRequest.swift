@@ -12,6 +12,7 @@ struct BridgedRequest: Sendable {
     let url: URL?
     /// The caller wants an answer from a cache or none at all.
     private let isForCacheOnly: Bool
+    private let handlesCookies: Bool
 
     init(
         _ original: URLRequest,
@@ -26,6 +27,7 @@ struct BridgedRequest: Sendable {
         hasCache = settings.cache != nil
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
+        handlesCookies = original.httpShouldHandleCookies
     }
 
     /// The request, unless there can be no answer.
@@ -42,24 +44,36 @@ struct BridgedRequest: Sendable {
         _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            var request = try checked()
-            guard let progress else { return try await call(self, request) }
-            let sum = TransferSum(progress)
-            sum.watch(&request)
-            let work = Task { [request] in try await call(self, request) }
-            progress.cancellationHandler = { work.cancel() }
-            defer { progress.cancellationHandler = nil }
-            if progress.isCancelled { work.cancel() }
-            let value = try await withTaskCancellationHandler {
-                try await work.value
-            } onCancel: {
-                work.cancel()
+            let request = try checked()
+            guard !handlesCookies else { return try await perform(request, progress, call) }
+            return try await CookieShelf.$isClosed.withValue(true) {
+                try await perform(request, progress, call)
             }
-            sum.complete()
-            return value
         } catch {
             throw asURLError(error)
         }
+    }
+
+    private func perform<Value: Sendable>(
+        _ request: Request,
+        _ progress: Progress?,
+        _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
+    ) async throws -> Value {
+        guard let progress else { return try await call(self, request) }
+        let sum = TransferSum(progress)
+        var request = request
+        sum.watch(&request)
+        let work = Task { [request] in try await call(self, request) }
+        progress.cancellationHandler = { work.cancel() }
+        defer { progress.cancellationHandler = nil }
+        if progress.isCancelled { work.cancel() }
+        let value = try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        sum.complete()
+        return value
     }
 
     func asURLError(_ error: any Error) -> URLError {

@@ -13,10 +13,12 @@ extension HTTPClient.Settings {
     ///
     /// They belong to the name in the URL, wherever the bytes go. Which cookie a server may set and which request it
     /// goes with is decided by the rules of `CookieJar`, as Foundation's own are broken on Linux; the storage only
-    /// stores. Take this or `cookies`, not both.
+    /// stores. A `URLRequest` whose `httpShouldHandleCookies` is false neither gets nor leaves any. Take this or
+    /// `cookies`, not both: `cookies` knows nothing of that flag.
     public mutating func useCookies(of storage: HTTPCookieStorage) {
         let shelf = CookieShelf(storage)
         networkInterceptors.append { request, forward in
+            guard !CookieShelf.isClosed else { return try await forward(request) }
             var request = request
             let url = try request.url
             shelf.addField(to: &request.headers, for: url)
@@ -64,6 +66,9 @@ extension HTTPCookie {
 
 /// A storage of Foundation's, with the rules of our jar.
 struct CookieShelf: @unchecked Sendable {
+    /// Set for a `URLRequest` whose `httpShouldHandleCookies` is false.
+    @TaskLocal static var isClosed = false
+
     // Thread-safe by its documentation, but not marked so everywhere.
     private let storage: HTTPCookieStorage
 

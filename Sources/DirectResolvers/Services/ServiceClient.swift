@@ -65,6 +65,12 @@ final class ServiceClient: Sendable {
         throw last
     }
 
+    /// No server is better than another one any more, and no connection to one is used again.
+    func forgetAll() {
+        rotation.withLock { $0.forgetAll() }
+        client.forgetNetwork()
+    }
+
     /// Throws a `ResolverError.Reason`, or a `CancellationError`.
     private func ask(
         _ server: Endpoint,

@@ -27,7 +27,9 @@ struct CachingClientTests {
         #expect(first.cacheUse == .miss && first.transaction != nil)
         let second = try await client.fetch(request)
         #expect(second.cacheUse == .hit && second.transaction == nil)
-        #expect(second.body == first.body && second.headers["Age"] == "0")
+        #expect(second.body == first.body)
+        // On a busy machine a second may have passed.
+        #expect((0..<60).contains(second.headers["Age"].flatMap { Int($0) } ?? -1))
         #expect(server.requests.count == 1)
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
         #expect(cache.faults == [])
@@ -229,7 +231,7 @@ struct CachingClientTests {
 
     @Test("decodes what it has kept coded, each time anew")
     func coded() async throws {
-        let coded = Data(base64Encoded: "H4sIAAAAAAACA0vOzytJzSsBALpINLUHAAAA") ?? Data()
+        let coded = Data(base64Encoded: "H4sIAAAAAAACA0vOzytJzSsBAKkwxf4HAAAA") ?? Data()
         let server = try FixtureServer.secure("a.test") { request in
             .bytes(
                 [UInt8](coded),

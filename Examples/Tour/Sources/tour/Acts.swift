@@ -53,7 +53,8 @@ struct Acts {
         let start = ContinuousClock.now
         for _ in 0..<count {
             let response = try await client.fetch(request)
-            page.promise("a kept connection answers", response.status == .ok && response.transaction?.isReused == true)
+            let isReused = response.transaction?.isReused == true
+            page.promise("a kept connection answers", response.status == .ok && isReused)
         }
         let each = ((ContinuousClock.now - start) / count).short
         let opened = server.records.count - before
@@ -200,7 +201,8 @@ struct Acts {
 
 extension FullResponse {
     fileprivate var how: String {
-        "\(transaction.isReused ? "kept" : "new") \(transaction.responseTime.short)"
+        guard let transaction else { return "from the cache" }
+        return "\(transaction.isReused ? "kept" : "new") \(transaction.responseTime.short)"
     }
 }
 

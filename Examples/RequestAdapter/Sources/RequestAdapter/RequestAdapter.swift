@@ -65,7 +65,7 @@ enum Program {
         try show("after", try await after.text(request), promised: "Bearer tea")
         print("it arrived \(stage.lastArrival)")
 
-        // Who forgets to take the old adapter out is told so, before anything goes out under two names.
+        // Who forgets to take the old adapter out is told so: no request goes out under two names.
         let before = API(client: stage.client, adapters: [token, AddressAdapter(address: "127.0.0.1")])
         do {
             _ = try await before.text(request)

@@ -1,10 +1,11 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// One package for all situations: each is a small program, and what they build on is built once.
+// What the examples for users of URLSession talk to, and what they promise by. Nobody else needs it.
 let package = Package(
-    name: "direct-http-urlsession-examples",
+    name: "direct-http-example-stage",
     platforms: [.macOS(.v15)],
+    products: [.library(name: "Stage", targets: ["Stage"])],
     dependencies: [.package(name: "direct-http", path: "../..")],
     targets: [
         .target(
@@ -15,13 +16,6 @@ let package = Package(
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]
         )
-    ]
-        + ["session", "delegate", "bridge", "adapter"].map { name in
-            .executableTarget(
-                name: name,
-                dependencies: ["Stage", .product(name: "DirectHTTPFoundation", package: "direct-http")],
-                swiftSettings: [.treatAllWarnings(as: .error)]
-            )
-        },
+    ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,22 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+    name: "direct-http-example-delegate-session",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "direct-http", path: "../.."),
+        .package(name: "direct-http-example-stage", path: "../Stage"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "DelegateSession",
+            dependencies: [
+                .product(name: "DirectHTTPFoundation", package: "direct-http"),
+                .product(name: "Stage", package: "direct-http-example-stage"),
+            ],
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -4,12 +4,17 @@ import Testing
 
 @Suite("The vectors of redirects")
 struct RedirectVectorTests {
-    @Test("hold for our client")
+    @Test("hold for our client, with a network made up for it and with a real one")
     func ours() async throws {
+        var real = 0
         for case .redirect(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {
             let differences = await vector.differences()
             #expect(differences == [], "\(vector.head.name)")
+            guard let differences = try await vector.networkDifferences() else { continue }
+            real += 1
+            #expect(differences == [], "\(vector.head.name), over the network")
         }
+        #expect(real >= 100)
     }
 
     @Test("fail where the client does something else")
@@ -27,6 +32,7 @@ struct RedirectVectorTests {
         guard case .redirect(let vector)? = folder.vectors.first else { return #expect(Bool(false)) }
         let found = await vector.differences()
         #expect(found.map(\.what) == ["requests", "1: body", "2: X", "ending"])
+        #expect(try await vector.networkDifferences() == found)
     }
 
     @Test("that are not as their schema says are refused")

@@ -4,10 +4,21 @@ extension RedirectVector {
     /// Asks a client of ours, whose network is made of the answers.
     func differences() async -> [Difference] {
         let network = ScriptedNetwork(answers)
-        let got = await ending(of: network)
-        let seen = network.requests
-        var found = Difference.between("requests", sent.map(\.line), seen.map(\.line))
-        for (index, (wanted, seen)) in zip(sent, seen).enumerated() {
+        let client = HTTPClient { settings in
+            self.settings.apply(to: &settings)
+            settings.transport = { request in try network.answer(request) }
+        }
+        return await differences(of: client) { network.requests.map(Seen.init) }
+    }
+
+    /// What comes of it, and what was seen.
+    func differences(of client: HTTPClient, seen: () -> [Seen]) async -> [Difference] {
+        let got = await ending(of: client)
+        let seen = seen()
+        let isOverNetwork = seen.first?.isFromNetwork == true
+        let wanted = sent.map { isOverNetwork ? $0.overNetwork(question) : $0 }
+        var found = Difference.between("requests", wanted.map(\.line), seen.map(\.line))
+        for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
             found += wanted.differences(from: seen).map {
                 Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
             }
@@ -15,9 +26,8 @@ extension RedirectVector {
         return found + Difference.between("ending", ending, got)
     }
 
-    private func ending(of network: ScriptedNetwork) async -> Ending {
+    private func ending(of client: HTTPClient) async -> Ending {
         do {
-            let client = HTTPClient { settings.apply(to: &$0, network) }
             let response = try await client.fetch(question.request())
             return .answered(Int(response.status.code), response.url.text)
         } catch let error as HTTPError {
@@ -26,6 +36,19 @@ extension RedirectVector {
         } catch {
             return .fault("\(error)")
         }
+    }
+
+    /// A request that came to an end of ours.
+    struct Seen: Sendable {
+        var method: String
+        var url: String
+        var fields: [(name: String, value: String)]
+        var body: String
+        /// Where the caller has told to connect; the network cannot know.
+        var addresses: String?
+        var isFromNetwork: Bool
+
+        fileprivate var line: String { "\(method) \(url)" }
     }
 }
 
@@ -53,8 +76,7 @@ private final class ScriptedNetwork: Sendable {
 }
 
 extension RedirectVector.Settings {
-    fileprivate func apply(to client: inout HTTPClient.Settings, _ network: ScriptedNetwork) {
-        client.transport = { request in try network.answer(request) }
+    func apply(to client: inout HTTPClient.Settings) {
         client.headers = Headers(fields)
         client.redirects.isFollowing = follows
         if let limit { client.redirects.limit = limit }
@@ -72,7 +94,7 @@ extension RedirectVector.Question {
         var request = Request(Method(stringLiteral: method), url, headers: Headers(fields))
         if let body {
             let bytes = Array(body.utf8)
-            request.body = isSentOnce ? .stream(AsyncStream { $0.finish() }) : .bytes(bytes)
+            request.body = isSentOnce ? .stream(AsyncStream(bytes)) : .bytes(bytes)
         }
         request.addresses = addresses?.map { Endpoint(stringLiteral: $0) }
         return request
@@ -82,32 +104,50 @@ extension RedirectVector.Question {
 extension RedirectVector.Sent {
     fileprivate var line: String { "\(method) \(url)" }
 
-    fileprivate func differences(from request: Request) -> [Difference] {
-        var found = Difference.between("body", body ?? "none", request.text)
+    /// As it looks from the other end: without what is not sent.
+    fileprivate func overNetwork(_ question: RedirectVector.Question) -> RedirectVector.Sent {
+        var sent = self
+        sent.url = String(url.prefix { $0 != "#" })
+        if sent.body != nil { sent.body = question.body }
+        return sent
+    }
+
+    fileprivate func differences(from seen: RedirectVector.Seen) -> [Difference] {
+        var found = Difference.between("body", body ?? "none", seen.body)
         for (name, value) in fields {
-            let values = request.headers.values(for: name)
+            let values = seen.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
             let got = values.isEmpty ? "none" : values.joined(separator: ", ")
             found += Difference.between(name, value ?? "none", got)
         }
-        if let addresses {
-            let got = request.addresses?.map(\.description).joined(separator: " ")
-            found += Difference.between(
-                "addresses",
-                addresses?.joined(separator: " ") ?? "none",
-                got ?? "none"
-            )
+        if let addresses, !seen.isFromNetwork {
+            let wanted = addresses?.joined(separator: " ") ?? "none"
+            found += Difference.between("addresses", wanted, seen.addresses ?? "none")
         }
         return found
     }
 }
 
-extension Request {
-    fileprivate var line: String { "\(method) \((try? url.text) ?? "no URL")" }
+extension RedirectVector.Seen {
+    fileprivate init(_ request: Request) {
+        method = "\(request.method)"
+        url = (try? request.url.text) ?? "no URL"
+        fields = request.headers.map { ($0.name, $0.value) }
+        body = "a stream"
+        if let bytes = request.body.bytesInMemory {
+            body = bytes.isEmpty ? "none" : String(decoding: bytes, as: UTF8.self)
+        }
+        addresses = request.addresses.map { $0.map(\.description).joined(separator: " ") }
+        isFromNetwork = false
+    }
+}
 
-    /// What it carries.
-    fileprivate var text: String {
-        guard let bytes = body.bytesInMemory else { return "a stream" }
-        return bytes.isEmpty ? "none" : String(decoding: bytes, as: UTF8.self)
+extension AsyncStream<[UInt8]> {
+    /// The bytes, once.
+    fileprivate init(_ bytes: [UInt8]) {
+        self.init { continuation in
+            continuation.yield(bytes)
+            continuation.finish()
+        }
     }
 }
 

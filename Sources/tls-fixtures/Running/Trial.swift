@@ -37,7 +37,7 @@ struct Trial: Sendable {
         case .cookies(let vector): row(vector.head, vector.differences())
         case .decoding(let vector): attempt(vector)
         case .cache(let vector): await row(vector.head, vector.differences())
-        case .redirect(let vector): await row(vector.head, vector.differences())
+        case .redirect(let vector): await attempt(vector.head) { try await run(vector) }
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
         case .routes(let vector): await attempt(vector.head) { try await run(vector) }
@@ -99,6 +99,12 @@ struct Trial: Sendable {
             differences += differencesInNames(serverName, records)
         }
         return row(vector.head, differences, words: seen.text)
+    }
+
+    /// With a network made up for it, and with a real one.
+    private func run(_ vector: RedirectVector) async throws -> Row {
+        let real = try await vector.networkDifferences() ?? []
+        return await row(vector.head, vector.differences() + real)
     }
 
     private func run(_ vector: HandshakeVector) async throws -> Row {

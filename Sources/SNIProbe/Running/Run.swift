@@ -87,7 +87,9 @@ final class Run {
         let context = context ?? ContextSource.make(options.settings)
         tools.context.provide(context)
         guard case .failure(let error) = context else { return true }
-        Console.complain(UsageError("\(error)").text)
+        Console.complain(
+            UsageError("\(error)", hint: "say which roots to trust with --ca FILE or --ca DIR").text
+        )
         return false
     }
 

@@ -72,6 +72,6 @@ package enum ProbeCommand {
     }
 
     private static func show(_ text: String) -> Int32 {
-        Console.write(Array(text.utf8), to: 1) ? ExitCode.passed : 141
+        Console.write(Array(text.utf8), to: 1) ? ExitCode.passed : Console.endOfOutput()
     }
 }

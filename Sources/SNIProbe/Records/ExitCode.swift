@@ -5,6 +5,7 @@ enum ExitCode {
     static let usage: Int32 = 64
     static let noInput: Int32 = 66
     static let bug: Int32 = 70
+    static let unwritable: Int32 = 74
     static let interrupted: Int32 = 130
 
     /// As a shell has it.
@@ -24,6 +25,7 @@ enum ExitCode {
         (usage, "The command line cannot be used."),
         (noInput, "A file cannot be read."),
         (bug, "A bug in sni-probe."),
+        (unwritable, "The results cannot be written, as on a full disk."),
         (90, "It works, but is not what was asked for: --expect, --same, --min-days."),
         (interrupted, "Interrupted."),
     ]

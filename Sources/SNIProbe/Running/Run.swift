@@ -65,19 +65,16 @@ final class Run {
             refill()
             startWaiting()
             guard provideContext() else { return ExitCode.noInput }
-            guard printFinished() else { return Self.brokenPipe }
+            guard printFinished() else { return Console.endOfOutput() }
             if feedState == .ended, slots.isEmpty { break }
             sleep()
         }
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
-        guard output.flush() else { return Self.brokenPipe }
+        guard output.flush() else { return Console.endOfOutput() }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
-
-    /// What a shell shows for a program that SIGPIPE ended.
-    private static let brokenPipe: Int32 = 141
 
     /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says false
     /// where there are none.
@@ -87,7 +84,9 @@ final class Run {
         let context = context ?? ContextSource.make(options.settings)
         tools.context.provide(context)
         guard case .failure(let error) = context else { return true }
-        Console.complain(UsageError("\(error)").text)
+        Console.complain(
+            UsageError("\(error)", hint: "say which roots to trust with --ca FILE or --ca DIR").text
+        )
         return false
     }
 

@@ -1,4 +1,5 @@
 internal import DirectHTTP
+internal import Synchronization
 
 #if canImport(Darwin)
 internal import Darwin
@@ -63,10 +64,24 @@ struct Console: Sendable {
                 _ = poll(&list, 1, -1)
                 continue
             }
-            guard count > 0 else { return false }
+            guard count > 0 else {
+                if descriptor == 1 { outputError.store(code, ordering: .relaxed) }
+                return false
+            }
             written += count
         }
         return true
+    }
+
+    /// The exit code where standard output takes no more: as a shell shows a program that SIGPIPE ended, if nobody
+    /// reads; a full disk is said.
+    static func endOfOutput() -> Int32 {
+        let code = outputError.load(ordering: .relaxed)
+        guard code != EPIPE, code != 0 else { return 141 }
+        let words = SystemError.text(of: code)
+        let what = "cannot write the results: \(words.prefix(1).lowercased() + words.dropFirst())"
+        complain(UsageError(what).text)
+        return ExitCode.unwritable
     }
 
     static func complain(_ text: String) { _ = write(Array(text.utf8), to: 2) }
@@ -81,3 +96,6 @@ struct Console: Sendable {
         #endif
     }
 }
+
+/// Why standard output took no more.
+private let outputError = Atomic<Int32>(0)

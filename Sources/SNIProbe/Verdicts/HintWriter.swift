@@ -30,7 +30,9 @@ struct HintWriter {
         case .weakCertificate:
             "clients of today refuse it: have a new one issued with a larger key and SHA-256"
         case .wrongPurpose: "have one issued for servers (extended key usage serverAuth)"
-        case .certificateInvalid: nil
+        case .certificateInvalid:
+            "the chain breaks a rule that clients keep: have the certificate issued anew, or put up the current "
+                + "chain of its issuer"
         case .tooFewDays: "renew it on \(address), or see why the renewal has not come there"
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"

@@ -24,10 +24,12 @@ struct RefusalHint {
         case .alert(let number): alert(number)
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(host):\(port)/ or another port"
+        case .notTLS(.smtp), .notTLS(.imap), .notTLS(.pop):
+            "sni-probe speaks no STARTTLS: try the port for TLS from the start, such as 465, 993 or 995"
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
         case .broken(let why) where why.contains("unsupported protocol"):
             "the server speaks only versions of TLS that are too old; clients of today refuse them"
-        case .broken: nil
+        case .broken: "it speaks TLS, but not well: compare --tls 1.2 and --tls 1.3, or another IP"
         case .dropped: nil
         }
     }
@@ -36,6 +38,9 @@ struct RefusalHint {
         if serverName != nil, case .success? = observation.second?.outcome {
             return "without the name the same IP answers: something on the way, or the server, filters "
                 + "\(serverName ?? host)"
+        }
+        guard serverName != nil else {
+            return "the port is open but TLS gets nowhere: a proxy, a filter or an overloaded server"
         }
         return
             "the port is open but TLS gets nowhere: a proxy, a filter on the name or an overloaded server. "

@@ -122,6 +122,20 @@ import Testing
         #expect(result.errors == "141\n")
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func aFullDiskIsNoQuietEnd() async throws {
+        for arguments in [["--help"], ["a.test@\(try FixtureServer.refusing().authority)", "--json"]] {
+            let result = try await Program.run(
+                arguments,
+                wrapper: ["/bin/sh", "-c", #"exec "$0" "$@" > /dev/full"#]
+            )
+            #expect(result.code == 74)
+            #expect(
+                result.errors == "sni-probe: cannot write the results: no space left on device\n"
+            )
+        }
+    }
+
     @Test func colourFollowsTheUsualVariables() async throws {
         let dead = try FixtureServer.refusing()
         let arguments = ["a.test@\(dead.authority)", "-v"]

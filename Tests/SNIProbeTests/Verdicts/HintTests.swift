@@ -66,6 +66,19 @@ import Testing
         #expect(try await hint([place, "--no-sni"])?.hasPrefix(both) == true)
     }
 
+    @Test func whereNoNameWasSentNobodyIsToldToLeaveItOut() async throws {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let text = try await hint(["a.test@\(silent.authority)", "-t", "300ms", "--no-sni"])
+        #expect(text == "the port is open but TLS gets nowhere: a proxy, a filter or an overloaded server")
+    }
+
+    @Test func mailServersAreToldAboutSTARTTLS() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .bytes([.send("220 mx.test ESMTP\r\n"), .awaitArrival, .awaitClose])
+        )
+        #expect(try await hint(["a.test@\(server.authority)"])?.contains("STARTTLS") == true)
+    }
+
     @Test func thePortIsPartOfWhatToTypeNext() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "b.test"))) { _ in .text("") }
         let text = try await hint(["a.test:\(server.port)", "@127.0.0.1"])

@@ -134,7 +134,9 @@ let package = Package(
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
         .executableTarget(
             name: "suite-adapter",
-            dependencies: ["DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON"],
+            dependencies: [
+                "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON", "TLSFixtures",
+            ],
             path: "Tests/SuiteAdapter",
             swiftSettings: manners
         ),

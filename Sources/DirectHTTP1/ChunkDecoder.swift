@@ -24,6 +24,14 @@ struct ChunkDecoder {
     /// The size that is being read, then what is left of the content.
     private var remaining: UInt64 = 0
     private var extensionBytes = 0
+    /// Whether LF alone may end a line.
+    private let isLenient: Bool
+    /// Whether one has done so.
+    private(set) var isDoubtful = false
+
+    init(isLenient: Bool) {
+        self.isLenient = isLenient
+    }
 
     /// Looks at the input from `position` on, which it moves behind what it has used.
     @inline(__always)
@@ -42,8 +50,13 @@ struct ChunkDecoder {
             case .content:
                 return content(position: &position, count: count)
             case .contentEnd:
-                guard byte == .carriageReturn else { throw .missingChunkEnd }
-                state = .contentLineFeed
+                if byte == .carriageReturn {
+                    state = .contentLineFeed
+                } else {
+                    guard byte == .lineFeed && isLenient else { throw .missingChunkEnd }
+                    isDoubtful = true
+                    state = .size
+                }
             case .contentLineFeed:
                 guard byte == .lineFeed else { throw .missingChunkEnd }
                 state = .size
@@ -57,6 +70,8 @@ struct ChunkDecoder {
                 } else {
                     guard digits > 0 else { throw .invalidChunkSize }
                     state = try endOfSize(byte)
+                    // Looked at again: it is the line's end.
+                    if byte == .lineFeed { continue }
                 }
             case .afterSize:
                 if byte == .semicolon { state = .ext } else if !byte.isBlank { throw .invalidChunkSize }
@@ -64,12 +79,15 @@ struct ChunkDecoder {
             case .ext:
                 if byte == .carriageReturn {
                     state = .lineFeed
+                } else if byte == .lineFeed && isLenient {
+                    isDoubtful = true
+                    state = .lineFeed
+                    continue
                 } else {
                     guard byte >= .space && byte != 0x7f || byte == .tab else { throw .invalidChunkExtension }
                     try countExtension(limit: extensionLimit)
                 }
             case .lineFeed:
-                // Never LF alone, whatever the leniency (CVE-2025-22871).
                 guard byte == .lineFeed else { throw .bareCarriageReturn }
                 position &+= 1
                 digits = 0
@@ -121,12 +139,16 @@ struct ChunkDecoder {
     }
 
     @inline(__always)
-    private func endOfSize(_ byte: UInt8) throws(HTTP1Error) -> State {
+    private mutating func endOfSize(_ byte: UInt8) throws(HTTP1Error) -> State {
         switch byte {
         case .carriageReturn: return .lineFeed
         case .semicolon: return .ext
         case .space, .tab: return .afterSize
-        case .lineFeed: throw .bareLineFeed
+        case .lineFeed:
+            // Readers that differ in this see different chunks (CVE-2025-22871).
+            guard isLenient else { throw .bareLineFeed }
+            isDoubtful = true
+            return .lineFeed
         default: throw .invalidChunkSize
         }
     }

@@ -5,13 +5,19 @@ struct FramingFields {
     private(set) var hasTransferEncoding = false
     private(set) var isChunked = false
     private var namesChunked = false
+    private var repeatsChunked = false
     /// Whether there are codings besides `chunked`, which the content then still has.
     private(set) var hasOtherCodings = false
     private(set) var closes = false
     private(set) var keepsAlive = false
     private(set) var keepAlive: KeepAliveHint?
+    /// Whether something was wrong that only leniency lets pass.
+    private(set) var isDoubtful = false
+    private let acceptsDoubt: Bool
 
-    init() {}
+    init(acceptsDoubt: Bool = false) {
+        self.acceptsDoubt = acceptsDoubt
+    }
 
     /// 1 if the name has the length of a field that matters, which most have not; and for some long ones.
     @inline(__always)
@@ -87,19 +93,29 @@ struct FramingFields {
         _ value: UnsafePointer<UInt8>,
         count: Int
     ) throws(HTTP1Error) {
-        hasTransferEncoding = true
         var elements = unsafe ListElements(value, count: count)
         var isEmpty = true
         while let coding = unsafe elements.next() {
             isEmpty = false
+            // The name of no coding in RFC 2616, which later ones took back.
+            if unsafe acceptsDoubt && coding.bytes.spells("identity", count: coding.count) {
+                isDoubtful = true
+                continue
+            }
+            hasTransferEncoding = true
             let nameCount = unsafe ByteScan.endOfToken(coding.bytes, from: 0, to: coding.count)
             isChunked = unsafe coding.bytes.spells("chunked", count: nameCount)
             if isChunked {
-                guard !namesChunked else { throw .repeatedChunkedCoding }
+                if namesChunked {
+                    guard acceptsDoubt else { throw .repeatedChunkedCoding }
+                    repeatsChunked = true
+                    isDoubtful = true
+                }
                 guard unsafe nameCount == coding.count else { throw .invalidTransferEncoding }
                 namesChunked = true
             } else {
                 try unsafe checkParameters(coding.bytes, nameCount: nameCount, count: coding.count)
+                guard !repeatsChunked else { throw .repeatedChunkedCoding }
                 hasOtherCodings = true
             }
         }

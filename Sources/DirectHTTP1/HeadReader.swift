@@ -97,7 +97,7 @@ extension HeadScanner {
     /// What the section says about framing, read from its block, where folds are gone.
     @inline(__always)
     fileprivate func framingFields(of block: HeaderBlock) throws(HTTP1Error) -> FramingFields {
-        var fields = FramingFields()
+        var fields = FramingFields(acceptsDoubt: leniency.acceptsDoubtfulFraming)
         let bytes = unsafe UnsafePointer(block.bytes)
         var marked = markedFields
         while marked != 0 {

@@ -30,13 +30,15 @@
     /// Whether a value goes over several lines; its line ends are still in it.
     private(set) var hasFolds = false
 
-    private let leniency: HTTP1Leniency
+    let leniency: HTTP1Leniency
     private var part = Part.statusLine
     /// Where to go on looking.
     private var position = 0
     private var lineStart = 0
     /// Where the current line's name ends; 0 while that is not known.
     private var nameEnd = 0
+    /// Whether the current line is no field.
+    private var isPassedOver = false
 
     init(leniency: HTTP1Leniency) {
         self.leniency = leniency
@@ -71,6 +73,7 @@
         nameEnd = 0
         reason = 0..<0
         hasFolds = false
+        isPassedOver = false
     }
 
     /// The length of the section that begins at `base`, or nil if it goes on behind `available` bytes.
@@ -144,7 +147,11 @@
                     .invalidFieldValue
                 )
             else { return nil }
-            try unsafe keepField(base, lineEnd: position, limits: limits)
+            if isPassedOver {
+                isPassedOver = false
+            } else {
+                try unsafe keepField(base, lineEnd: position, limits: limits)
+            }
             nameEnd = 0
             position = next
             lineStart = next
@@ -217,13 +224,21 @@
 
     /// Takes the last field back, so that what follows becomes part of its value (RFC 9112, section 5.2).
     private mutating func unfold() throws(HTTP1Error) {
-        guard count > 0 else { throw .whitespaceBeforeFirstField }
+        guard count > 0 else { return try passOver() }
         guard leniency.unfoldsLines else { throw .foldedLine }
         count -= 1
         position = lineStart
         lineStart = unsafe Int(places[count].nameStart)
         nameEnd = unsafe Int(places[count].nameEnd)
         hasFolds = true
+    }
+
+    /// Takes what stands in front of the first field for nothing (RFC 9112, section 2.2).
+    private mutating func passOver() throws(HTTP1Error) {
+        // In a trailer section nothing is in front of it that could be folded.
+        guard leniency.unfoldsLines, lineStart > 0 else { throw .whitespaceBeforeFirstField }
+        isPassedOver = true
+        nameEnd = lineStart
     }
 
     /// The start of the line behind the one that ends at `lineEnd`, or nil if that goes on behind `end`.

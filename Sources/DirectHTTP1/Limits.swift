@@ -34,8 +34,16 @@ public struct HTTP1Limits: Hashable, Sendable {
 public struct HTTP1Leniency: Hashable, Sendable {
     /// Lets a line of a head or trailer section end in LF alone (RFC 9112, section 2.2).
     public var acceptsBareLineFeeds = false
-    /// Reads a folded field line as one line, the fold as spaces (RFC 9112, section 5.2).
+    /// Reads a folded field line as one line, the fold as spaces (RFC 9112, section 5.2); one before the first
+    /// field is passed over (section 2.2).
     public var unfoldsLines = false
+    /// Reads what names two framings by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3: beside a
+    /// `Content-Length`, in HTTP/1.0, and with `chunked` said twice, if nothing else is said; `identity` is passed
+    /// over. The connection serves nobody else, for this is also what a smuggled response looks like.
+    public var acceptsDoubtfulFraming = false
+    /// Lets the lines of chunks end in LF alone. The connection serves nobody else: readers that disagree about
+    /// this see different responses (CVE-2025-22871).
+    public var acceptsBareLineFeedsInChunks = false
 
     /// Strict.
     public init() {}

@@ -55,7 +55,8 @@ package struct ResponseReader: ~Copyable {
     private var state = State.idle
     /// Why the state is `failed`.
     private var fault: HTTP1Error?
-    private var chunks = ChunkDecoder()
+    private let leniency: HTTP1Leniency
+    private var chunks = ChunkDecoder(isLenient: false)
 
     private var isHead = false
     private var isConnect = false
@@ -72,6 +73,7 @@ package struct ResponseReader: ~Copyable {
 
     package init(limits: HTTP1Limits = HTTP1Limits(), leniency: HTTP1Leniency = HTTP1Leniency()) {
         self.limits = limits.sensible
+        self.leniency = leniency
         heads = HeadReader(leniency: leniency)
     }
 
@@ -168,8 +170,11 @@ package struct ResponseReader: ~Copyable {
         if isHead || status == .noContent || status == .notModified { return .none }
         let fields = heads.fields
         if fields.hasTransferEncoding {
-            guard heads.version == .http11 else { throw .transferEncodingInHTTP10 }
-            guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
+            // With codings that nobody asked for it is no slip of an old server any more.
+            if !leniency.acceptsDoubtfulFraming || fields.hasOtherCodings {
+                guard heads.version == .http11 else { throw .transferEncodingInHTTP10 }
+                guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
+            }
             return fields.isChunked ? .chunked : .untilClose
         }
         if let length = fields.contentLength { return length == 0 ? .none : .length(length) }
@@ -183,7 +188,7 @@ package struct ResponseReader: ~Copyable {
         case .length: state = .length
         case .chunked:
             state = .chunked
-            chunks = ChunkDecoder()
+            chunks = ChunkDecoder(isLenient: leniency.acceptsBareLineFeedsInChunks)
         case .untilClose: state = .untilClose
         case .tunnel: state = .tunnel
         }
@@ -292,9 +297,10 @@ extension ResponseReader {
         let isHTTP10 = heads.version == .http10
         if framing == .untilClose { return .close(.untilClose) }
         if fields.closes { return .close(.serverCloses) }
-        if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) {
+        if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) || fields.isDoubtful {
             return .close(.doubtfulFraming)
         }
+        if framing == .chunked && chunks.isDoubtful { return .close(.doubtfulFraming) }
         if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
         return .reusable
     }

@@ -80,6 +80,7 @@ struct Poller: ~Copyable {
         }
     }
 
-    private static var capacity: Int { 256 }
+    /// Few: an event may mean half a handshake, and what those before it set going waits behind all of them.
+    private static var capacity: Int { 16 }
 }
 #endif

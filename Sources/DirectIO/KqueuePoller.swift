@@ -96,6 +96,7 @@ struct Poller: ~Copyable {
 
     /// No descriptor, but the name of our own event.
     private static let alarm: UInt = 0
-    private static var capacity: Int { 256 }
+    /// Few: an event may mean half a handshake, and what those before it set going waits behind all of them.
+    private static var capacity: Int { 16 }
 }
 #endif

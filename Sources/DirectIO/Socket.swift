@@ -75,6 +75,15 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         guard code == 0 else { throw SystemError("connect", code: code) }
     }
 
+    /// Whether there is a peer, also where nobody has waited until there was.
+    package var isConnected: Bool {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        } == 0
+    }
+
     /// Receives what is there, without waiting.
     ///
     /// Fewer bytes than asked for prove the socket empty; then the next call costs no system call until

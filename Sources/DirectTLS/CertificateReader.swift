@@ -44,7 +44,7 @@ struct CertificateReader {
             if kind == GEN_DNS {
                 names.dns.append(String(decoding: bytes, as: UTF8.self))
             } else {
-                names.addresses.append(addressText(bytes) ?? "invalid address \(hex(bytes))")
+                names.addresses.append(addressText(bytes) ?? "invalid address \(hexText(bytes))")
             }
         }
         return names
@@ -59,7 +59,7 @@ struct CertificateReader {
     var serial: String {
         guard let number = X509_get0_serialNumber(certificate) else { return "" }
         let sign = ASN1_STRING_type(number) & V_ASN1_NEG != 0 ? "-" : ""
-        return sign + hex(Self.bytes(number))
+        return sign + hexText(Self.bytes(number))
     }
 
     var der: [UInt8] {
@@ -121,11 +121,6 @@ func sha256(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
         used = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha256(), nil) == 1 ? 32 : 0
     }
-}
-
-func hex(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
 /// Days in the Gregorian calendar. Years are counted from March, so that the leap day ends one.

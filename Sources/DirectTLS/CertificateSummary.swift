@@ -50,6 +50,6 @@ extension CertificateSummary: CustomStringConvertible {
         let hidden = dnsNames.count + ipAddresses.count + omittedNames - 20
         let more = hidden > 0 ? " and \(hidden) more" : ""
         return "\(printable(subject)), issued by \(printable(issuer)), for \(names)\(more), "
-            + "sha256 \(hex(sha256))"
+            + "sha256 \(hexText(sha256))"
     }
 }

@@ -1,7 +1,8 @@
 internal import CDirectOpenSSL
 
-/// Digests of bytes, for what protocols ask for besides TLS.
+/// Digests of bytes, for what protocols ask for besides TLS; certificates have their own.
 package enum MessageDigest {
+    /// For protocols that were made when it was still good.
     case md5
     case sha256
 
@@ -13,6 +14,29 @@ package enum MessageDigest {
             let isDone = EVP_Digest(bytes, bytes.count, buffer.baseAddress, &length, algorithm, nil) == 1
             count = isDone ? Int(length) : 0
         }
+        ErrorQueue.clear()
         return digest.isEmpty ? nil : digest
+    }
+
+    /// HMAC with SHA-256 (RFC 2104); nothing as above.
+    package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
+        var output = [UInt8](repeating: 0, count: 32)
+        var count = 0
+        let mac = EVP_Q_mac(
+            nil,
+            "HMAC",
+            nil,
+            "SHA256",
+            nil,
+            key,
+            key.count,
+            bytes,
+            bytes.count,
+            &output,
+            output.count,
+            &count
+        )
+        ErrorQueue.clear()
+        return mac != nil && count == output.count ? output : nil
     }
 }

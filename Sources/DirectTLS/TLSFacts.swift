@@ -12,6 +12,8 @@ public struct TLSFacts: Hashable, Sendable {
     public let alpn: String?
     /// Whether an earlier session was resumed.
     public let resumed: Bool
+    /// The SHA-256 of the server's certificate, in lower-case hexadecimal digits.
+    public let certificateFingerprint: String
 }
 
 extension TLSConnection {
@@ -22,7 +24,8 @@ extension TLSConnection {
             cipher: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
             group: groupName,
             alpn: chosenProtocol,
-            resumed: SSL_session_reused(ssl) == 1
+            resumed: SSL_session_reused(ssl) == 1,
+            certificateFingerprint: certificateFingerprint
         )
     }
 
@@ -44,6 +47,17 @@ extension TLSConnection {
         return (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in
             OPENSSL_sk_value(stack, index).map { CertificateSummary(OpaquePointer($0)) }
         }
+    }
+
+    /// The certificate is borrowed from the session.
+    private var certificateFingerprint: String {
+        guard let certificate = SSL_get0_peer_certificate(ssl) else { return "" }
+        let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+            var length: UInt32 = 0
+            let isDone = X509_digest(certificate, EVP_sha256(), buffer.baseAddress, &length) == 1
+            count = isDone ? Int(length) : 0
+        }
+        return hexText(digest)
     }
 
     private var groupName: String? {

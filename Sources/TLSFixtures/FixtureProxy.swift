@@ -114,6 +114,12 @@ struct ProxyConversation {
                 let bytes = connection.drop(connection.buffer.count)
                 guard bytes.withUnsafeBytes({ sendAll(target, $0) }) else { return .serverReset }
             }
+            // What TLS has read ahead of us no descriptor tells of. Should it be the half of a record, the client is
+            // about to send the rest, whatever the target does.
+            if connection.wire.hasPending {
+                try connection.fill()
+                continue
+            }
             let isReady = Sockets.waitReadable([connection.wire.socket, target])
             if isReady[1] {
                 let count = Sockets.receive(target, chunk)

@@ -80,6 +80,12 @@ final class Wire {
         return Int(count)
     }
 
+    /// Whether bytes have been taken from the socket that `receive` has not returned yet.
+    var hasPending: Bool {
+        guard let tls else { return false }
+        return SSL_has_pending(tls.ssl) == 1
+    }
+
     /// Sends everything.
     func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         guard let tls else { return try sendRaw(bytes) }

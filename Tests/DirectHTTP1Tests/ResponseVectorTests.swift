@@ -65,6 +65,9 @@ struct ResponseVector: Decodable {
         exchange.cleanEnd = close.map { $0 == "clean" }
         exchange.leniency.acceptsBareLineFeeds = leniency?.contains("acceptsBareLineFeeds") ?? false
         exchange.leniency.unfoldsLines = leniency?.contains("unfoldsLines") ?? false
+        exchange.leniency.acceptsDoubtfulFraming = leniency?.contains("acceptsDoubtfulFraming") ?? false
+        exchange.leniency.acceptsBareLineFeedsInChunks =
+            leniency?.contains("acceptsBareLineFeedsInChunks") ?? false
         for (name, value) in limits ?? [:] {
             guard let limit = Self.limits[name] else {
                 Issue.record("\(self.name): there is no limit \(name)")

@@ -61,7 +61,7 @@ struct DNSOverHTTPSTests {
     )
     func freshness(_ headers: FixtureHeaders, _ seconds: Int) async throws {
         let server = try FixtureServer.dns(headers: headers, answering: Self.both)
-        let answer = try await DNSOverHTTPS(.insecureHTTP([server.endpoint])).answer()
+        let answer = try await DNSOverHTTPS(.insecureHTTP([server.endpoint]), .trusting()).answer()
         #expect(answer.timeToLive == .seconds(seconds))
     }
 
@@ -72,7 +72,31 @@ struct DNSOverHTTPSTests {
             if reply.type == 28 { reply.flags |= 2 }
             return reply
         }
-        #expect(try await DNSOverHTTPS(.insecureHTTP([server.endpoint])).endpoints() == ["192.0.2.1"])
+        #expect(
+            try await DNSOverHTTPS(.insecureHTTP([server.endpoint]), .trusting()).endpoints() == ["192.0.2.1"]
+        )
+    }
+
+    @Test(
+        "one family's silence does not hold up the other's addresses, which then hold for a short time only"
+    )
+    func halfSilent() async throws {
+        let gate = Gate()
+        let server = try FixtureServer.start(.plain) { request in
+            let reply = Self.both(try request.dnsMessage)
+            if reply.type == 28 { try request.wait(for: gate) }
+            return .bytes(reply.bytes, ["Content-Type": "application/dns-message"])
+        }
+        let resolver = DNSOverHTTPS(
+            .insecureHTTP([server.endpoint]),
+            .trusting {
+                $0.attemptTimeout = .seconds(600)
+                $0.otherFamilyTime = .milliseconds(10)
+            }
+        )
+        let answer = try await resolver.answer()
+        #expect(answer.endpoints == ["192.0.2.1"] && answer.timeToLive == .seconds(10))
+        gate.open()
     }
 
     @Test("only the families that are wanted are asked for")

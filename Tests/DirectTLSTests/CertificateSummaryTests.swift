@@ -31,7 +31,7 @@ import Testing
 
     @Test func hashesAreThoseOfTheStandard() {
         #expect(
-            hex(sha256(Array("abc".utf8)))
+            hexText(sha256(Array("abc".utf8)))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         )
     }

@@ -5,6 +5,18 @@ import Foundation
 
 /// Figures for docs/Resolvers.md, in processor time, and a run of mutated messages as long as one likes.
 extension SuiteAdapter {
+    /// The measure of that name.
+    static func measure(_ kind: String, _ count: Int) async throws {
+        switch kind {
+        case "messages": try readMessages(count)
+        case "map", "cache": try await lookUpNames(count, in: kind)
+        case "waiters": try await measureWaiters(count)
+        case "failover": try await measureFailover(rounds: count)
+        case "flip": try await measureFlip(seconds: count)
+        default: throw UsageError("there is no measure \(kind)")
+        }
+    }
+
     /// Reads `count` messages, each changed in a few places; ends with the process if one of them is too much.
     static func mutateMessages(_ count: Int, seed: UInt64) {
         var random = XorShift(state: seed | 1)

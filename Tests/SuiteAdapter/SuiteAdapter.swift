@@ -7,7 +7,7 @@
 ///     suite-adapter date < LINES
 ///     suite-adapter dns < LINES
 ///     suite-adapter dns-fuzz COUNT [SEED]
-///     suite-adapter measure messages|map|cache COUNT
+///     suite-adapter measure messages|map|cache|waiters|failover|flip COUNT
 ///     suite-adapter cache [--folder FOLDER] < LINES
 ///     suite-adapter fill FOLDER
 @main
@@ -41,13 +41,9 @@ enum SuiteAdapter {
                 mutateMessages(Int(clamping: count), seed: numbers.dropFirst().first ?? 1)
             case "measure":
                 guard let kind = rest.first, let count = rest.dropFirst().first.flatMap({ Int($0) }) else {
-                    throw UsageError("usage: measure messages|map|cache COUNT")
+                    throw UsageError("usage: measure messages|map|cache|waiters|failover|flip COUNT")
                 }
-                if kind == "messages" {
-                    try readMessages(count)
-                } else {
-                    try await lookUpNames(count, in: kind)
-                }
+                try await measure(kind, count)
             case "cache":
                 var arguments = try Arguments(rest)
                 let folder = arguments.take("--folder")

@@ -44,7 +44,7 @@ struct RunTests {
         func vector(_ name: String, _ endings: String) -> String {
             """
             {"name": "\(name)", "why": "x", "reference": "RFC 8305", "addresses": [{"server": "dead"},
-            {"server": "good"}, {"server": "good"}], "expect": {"addresses": \(endings)}}
+            {"server": "good"}, {"server": "good"}], "dialling": {"keepsOrder": true}, "expect": {"addresses": \(endings)}}
             """
         }
         let servers = """

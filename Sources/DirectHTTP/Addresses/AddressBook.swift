@@ -1,7 +1,7 @@
 internal import DirectIO
 
-/// Where the requests of one client go. The precedence: the request itself, the static map, a literal in the
-/// URL, the resolver; the system's only if there is no other.
+/// Where the requests of one client go. The precedence: the request's addresses, its map, the client's map, a
+/// literal in the URL, the resolver; the system's only if there is no other.
 struct AddressBook: Sendable {
     let map: StaticMap
     let resolver: (any Resolver)?
@@ -19,6 +19,9 @@ struct AddressBook: Sendable {
             guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
             for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
             return .chosen(addresses, port: url.port, .request)
+        }
+        if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
+            return .chosen(mapped, port: url.port, .request)
         }
         if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
             return .chosen(mapped, port: url.port, .staticMap)

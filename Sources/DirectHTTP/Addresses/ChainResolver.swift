@@ -67,6 +67,11 @@ public struct ChainResolver: Resolver {
         for step in steps { step.report(outcome, of: endpoint, for: host, port: port) }
     }
 
+    /// All of them do.
+    public func forgetAll() {
+        for step in steps { step.forgetAll() }
+    }
+
     private struct Question: Sendable {
         var host: DomainName
         var port: UInt16

@@ -30,6 +30,9 @@ public protocol Resolver: Sendable {
 
     /// Takes what came of dialling an endpoint that it had named. Must not block.
     func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16)
+
+    /// Forgets what it has heard: in another network it may be wrong. Must not block.
+    func forgetAll()
 }
 
 extension Resolver {
@@ -42,6 +45,9 @@ extension Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) throws(ResolverError) -> Resolution? { nil }
+
+    /// Has nothing to forget.
+    public func forgetAll() {}
 
     /// Pays no heed.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {}

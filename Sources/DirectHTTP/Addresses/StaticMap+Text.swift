@@ -40,6 +40,22 @@ extension StaticMap {
         }
     }
 
+    /// Reads a hosts file; blocks while it does.
+    public init(hostsFile path: String = "/etc/hosts") throws(StaticMapFault) {
+        var bytes: [UInt8] = []
+        do throws(SystemError) {
+            let file = try FileReader(path)
+            while true {
+                let piece = try file.next()
+                if piece.isEmpty { break }
+                bytes += piece
+            }
+        } catch {
+            throw .unreadable(path, error)
+        }
+        try self.init(hosts: String(decoding: bytes, as: UTF8.self))
+    }
+
     private mutating func add(entry: Span<UInt8>) throws(StaticMapFault) {
         guard !entry.isEmpty else { throw .notAnEntry }
         guard entry[0] != UInt8(ascii: "+") else { throw .timedEntry }

@@ -17,6 +17,8 @@ public enum StaticMapFault: Error, Hashable, Sendable {
     case notAnEntry
     /// The entry begins with `+`: it would time out in curl, and a static map does not.
     case timedEntry
+    /// The file of that path cannot be read.
+    case unreadable(String, SystemError)
     /// A line of a hosts file has an address and no name.
     case noNames
 }
@@ -32,6 +34,7 @@ extension StaticMapFault: CustomStringConvertible {
         case .noAddresses: "the entry has no address"
         case .notAnEntry: "the entry is not host:port:address[,address]"
         case .timedEntry: "the entry begins with +, and entries of a static map do not time out"
+        case .unreadable(let path, let error): "\(path): \(error)"
         case .noNames: "the line has an address and no name"
         }
     }

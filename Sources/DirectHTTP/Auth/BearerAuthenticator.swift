@@ -55,10 +55,14 @@ private final class Tokens: Sendable {
             return task
         }
         guard let task else { return state.withLock { $0.known } ?? "" }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
+        // Who gives up leaves at once, and alone.
+        let answer: Result<String, any Error>
+        do throws(BlockingWork.Abandoned) {
+            answer = try await supervised(until: .never, on: .shared) { await task.result }
+        } catch {
+            throw CancellationError()
         }
+        return try answer.get()
     }
 
     private func fetch() async throws -> String {

@@ -154,11 +154,7 @@ struct DigestSession: Sendable {
 
     private func hash(bytes: [UInt8]) throws(AuthenticationFault) -> String {
         guard let digest = algorithm.digest.digest(of: bytes) else { throw .unknownAlgorithm }
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self
-        )
+        return hexText(digest)
     }
 
     private func quoted(_ text: String) -> String {

@@ -6,11 +6,20 @@ struct Call: Sendable {
     let start: Instant
     /// When the whole call has to be over.
     let end: Instant
+    /// Where to write what happens, if somebody wants to hear of it.
+    let log: CallLog?
 
-    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant) {
+    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
         self.timeouts = timeouts
         self.start = start
+        self.log = log
         end = start.advanced(byNanoseconds: timeouts.total)
+    }
+
+    /// The hop, written to the log.
+    func noting(_ hop: Hop) -> Hop {
+        log?.goesOn(hop)
+        return hop
     }
 }
 
@@ -21,6 +30,8 @@ struct Leg: Sendable {
     let proxy: ProxyEntry?
     let start: Instant
     let call: Call
+    /// Where to write what happens to it.
+    var log: ExchangeLog?
 
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy) }
     var timeouts: Timeouts.Nanoseconds { call.timeouts }

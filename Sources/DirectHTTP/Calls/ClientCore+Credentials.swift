@@ -40,8 +40,8 @@ extension ClientCore {
                 after: said
             )
             guard let answer else { break }
-            history.append(Hop(.authentication, request.method, response))
             await response.body.drain()
+            history.append(call.noting(Hop(.authentication, request.method, response)))
             said = answer
             request.headers["Authorization"] = answer
             response = try await rememberingSend(request, call)

@@ -20,9 +20,9 @@ extension ClientCore {
         var request = original
         var response = first
         var history = first.history
-        while let hop = try nextHop(after: request, response, policy, history) {
-            var next = hop.request
-            next.addresses = pin?.addresses(for: hop.url)
+        while let way = try nextHop(after: request, response, policy, history) {
+            var next = way.request
+            next.addresses = pin?.addresses(for: way.url)
             let redirects = history.count { $0.reason == .redirect }
             if let decide = policy.decide {
                 let redirect = Redirect(
@@ -30,19 +30,21 @@ extension ClientCore {
                     status: response.status,
                     headers: response.headers,
                     next: next,
-                    url: hop.url,
-                    crossesOrigins: hop.crossesOrigins,
+                    url: way.url,
+                    crossesOrigins: way.crossesOrigins,
                     count: redirects
                 )
                 guard case .follow(let decided) = try await decide(redirect) else { break }
                 next = decided
             }
-            history.append(Hop(.redirect, request.method, response))
+            let hop = Hop(.redirect, request.method, response)
+            history.append(hop)
             guard redirects < policy.limit else {
                 let isLoop = history.dropLast().contains { $0.url == response.url && $0.reason == .redirect }
                 throw failure(.tooMany(limit: policy.limit, isLoop: isLoop), response, history)
             }
             await response.body.drain()
+            call.log?.goesOn(hop)
             request = next
             do {
                 response = try await identifiedSend(request, call)

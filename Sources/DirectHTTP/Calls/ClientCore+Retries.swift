@@ -39,8 +39,8 @@ extension ClientCore {
                 return try result.get()
             }
             if case .success(let response) = result {
-                history.append(Hop(.retry, request.method, response))
                 await response.body.drain()
+                history.append(call.noting(Hop(.retry, request.method, response)))
             }
             try await Task.sleep(for: wait)
             attempt += 1
@@ -65,7 +65,7 @@ extension ClientCore {
             return response
         }
         await response.body.drain()
-        let hop = Hop(reason, request.method, response)
+        let hop = call.noting(Hop(reason, request.method, response))
         let avoided = reason == .misdirected ? response.transaction?.endpoint : nil
         do {
             var second = try await networkSend(next, call, avoiding: avoided)

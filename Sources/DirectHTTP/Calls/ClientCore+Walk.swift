@@ -3,12 +3,12 @@ internal import DirectIO
 
 /// The way of a call: from the request that the caller wants to be sent to the response that he gets.
 ///
-/// From the outside in: interceptors of calls, decoding, redirects, credentials, what the client remembers, retries,
+/// From the outside in: the observer, interceptors of calls, decoding, redirects, credentials, what the client remembers, retries,
 /// interceptors of the network, one exchange.
 extension ClientCore {
     func send(_ request: Request) async throws -> Response {
         // The way of almost every request, which has none of that, in five frames less.
-        guard hasPlainWay, request.hasPlainWay else { return try await interceptedSend(request) }
+        guard hasPlainWay, request.hasPlainWay else { return try await observedSend(request) }
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
@@ -34,16 +34,29 @@ extension ClientCore {
         return try decoding.decode(last, to: request)
     }
 
-    private func call(for request: Request) -> Call {
+    private func call(for request: Request, _ log: CallLog? = nil) -> Call {
         // Not `settings` as a whole: to hand it over would copy all of it.
         let timeouts = request.timeouts?.nanoseconds ?? settings.timeouts.nanoseconds
-        return Call(timeouts, from: .now)
+        return Call(timeouts, from: .now, log)
     }
 
-    private func interceptedSend(_ request: Request) async throws -> Response {
+    private func observedSend(_ request: Request) async throws -> Response {
+        guard let observer = settings.observer else { return try await interceptedSend(request, nil) }
+        let log = CallLog(observer, request)
+        do {
+            let response = try await interceptedSend(request, log)
+            log.conclude(response)
+            return response
+        } catch {
+            log.conclude(error)
+            throw error
+        }
+    }
+
+    private func interceptedSend(_ request: Request, _ log: CallLog?) async throws -> Response {
         try await intercept(request, settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
-            let call = self.call(for: request)
+            let call = self.call(for: request, log)
             let request = request.introducingURLUser()
             let last = try await self.follow(self.identifiedSend(request, call), to: request, call)
             return try self.decoding.decode(last, to: request)
@@ -55,7 +68,7 @@ extension HTTPClient.Settings {
     /// Whether requests that do not ask for more need nothing but an exchange.
     var havePlainWay: Bool {
         interceptors.isEmpty && networkInterceptors.isEmpty && transport == nil && retries == nil
-            && authenticators.isEmpty && cache == nil
+            && authenticators.isEmpty && cache == nil && observer == nil
     }
 }
 

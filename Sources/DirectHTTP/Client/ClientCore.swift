@@ -18,10 +18,13 @@ final class ClientCore: Sendable {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
         memory = Memory(settings)
-        var harmless = settings.headers
+        // A proxy is told who we are by its own settings, a server behind it never (CVE-2023-32681).
+        var fields = settings.headers
+        fields.remove("Proxy-Authorization")
+        var harmless = fields
         harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
         harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
-        decoding = ContentDecoding(settings.decoding, besides: settings.headers)
+        decoding = ContentDecoding(settings.decoding, besides: fields)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
@@ -50,24 +53,28 @@ final class ClientCore: Sendable {
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
         let url = try request.checkedURL()
+        let log = call.log?.beginExchange(request.method, url)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
-            let leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call)
-            if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, route, at: start) {
+            let leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call, log: log)
+            if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, leg.route, at: start) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {
                     guard error.showsStale(connection), request.mayBeSentTwice else {
                         throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
                     }
+                    log?.note(.foundDead(connection.facts.endpoint))
                 }
                 return try await sendAnew(request, leg, fresh: true)
             }
             return try await sendAnew(request, leg, fresh: endpoint != nil)
         } catch {
-            throw error.asError(name: url.host.description)
+            let error = error.asError(name: url.host.description)
+            log?.fails(error)
+            throw error
         }
     }
 
@@ -97,6 +104,7 @@ final class ClientCore: Sendable {
                     attempts: isReused ? [] : facts.failedAttempts
                 )
             }
+            leg.log?.note(.foundDead(connection.facts.endpoint))
         }
         return try await sendAnew(request, leg, fresh: true)
     }
@@ -104,8 +112,9 @@ final class ClientCore: Sendable {
     /// The response is read to its end: the connection may serve again, if all is as it should be.
     func conclude(_ reading: BodyReading, _ lease: ConnectionPool.Lease, at now: Instant) {
         let connection = reading.exchange.connection
+        reading.log?.endBody(reading.received, isWhole: true)
         if let upload = reading.upload {
-            guard upload.isFinished else { return abandon(reading, lease) }
+            guard upload.isFinished else { return giveUp(reading, lease) }
             connection.endDuplex()
         }
         if case .reusable = connection.reuse, !connection.hasUnparsedBytes, !connection.isRetired {
@@ -117,6 +126,11 @@ final class ClientCore: Sendable {
 
     /// Nobody wants the rest of it.
     func abandon(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
+        reading.log?.endBody(reading.received, isWhole: false)
+        giveUp(reading, lease)
+    }
+
+    private func giveUp(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
         reading.upload?.cancel()
         pool.discard(reading.exchange.connection, lease)
     }
@@ -163,7 +177,8 @@ final class ClientCore: Sendable {
                     leg.route,
                     over: leg.proxy,
                     leg.timeouts,
-                    end: leg.end
+                    end: leg.end,
+                    log: leg.log
                 )
                 pool.admit(connection, lease)
                 return (connection, lease, false)
@@ -192,6 +207,9 @@ final class ClientCore: Sendable {
             }
             let fields = defaults(for: request)
             let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
+            if let log = leg.log {
+                log.sends(request.method, leg.url, connection, bytes: count, isReused: isReused)
+            }
             try await exchange.send(count)
             var refusal: ResponseHead?
             if let rest {
@@ -213,9 +231,11 @@ final class ClientCore: Sendable {
             // It will not know the name any better next time.
             if head.status == .misdirectedRequest { connection.retire() }
             let times = Transaction.Times(start: leg.start, sent: sent, response: .now)
+            let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
+            leg.log?.responds(head.status, transaction)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
             if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
-            var reading = BodyReading(exchange, upload)
+            var reading = BodyReading(exchange, upload, leg.log)
             if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
             if case .tunnel = connection.framing {
@@ -231,7 +251,6 @@ final class ClientCore: Sendable {
                     body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
                 }
             }
-            let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             return Response(head: head, body: body, url: leg.url, transaction: transaction)
         } catch {
             upload?.cancel()
@@ -256,6 +275,7 @@ final class ClientCore: Sendable {
         }
         guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: reading.exchange.connection, lease)
+        reading.log?.endBody(0, isWhole: true)
         let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
         return ResponseBody(content: .arriving(PendingStream(stream)))
     }

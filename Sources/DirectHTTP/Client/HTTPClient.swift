@@ -48,7 +48,7 @@ public struct HTTPClient: Sendable {
         let limit = core.settings.maximumBufferedBody
         // Most bodies have come with their head: nothing to wait for.
         if let body = try response.body.completeBytes(upTo: limit) { return FullResponse(response, body) }
-        return FullResponse(response, try await response.body.collect(upTo: limit))
+        return try await response.collected(upTo: limit)
     }
 
     /// Gets a whole resource.

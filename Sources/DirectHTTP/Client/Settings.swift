@@ -21,7 +21,8 @@ extension HTTPClient {
         public var tls = TLSSettings()
         /// How long each phase may take, unless a request says otherwise.
         public var timeouts = Timeouts()
-        /// Sent with every request that has no such field of its own.
+        /// Sent with every request that has no such field of its own; but for `Proxy-Authorization`, which a proxy's
+        /// own settings say.
         public var headers: Headers = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
         /// What becomes of responses that point elsewhere, unless a request says otherwise.
         public var redirects = RedirectPolicy()
@@ -37,6 +38,8 @@ extension HTTPClient {
         /// Answers instead of the network; for tests of programs that use a client. Everything else about a
         /// call (redirects, cookies, cache, retries) stays as it is.
         public var transport: Forward?
+        /// Hears what happens to every call, from the first address that is tried to the last byte of the body.
+        public var observer: CallObserver?
         /// Keeps responses and answers with them; nothing is kept without.
         public var cache: ResponseCache?
         /// How many connections to one origin may be open at a time; further requests wait their turn.

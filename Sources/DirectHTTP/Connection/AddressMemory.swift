@@ -25,6 +25,11 @@ final class AddressMemory: Sendable {
         state.withLock { $0.noteFailure(endpoint, phase == .connect ? nil : destination, now) }
     }
 
+    /// As if nothing had ever been dialled.
+    func forgetAll() {
+        state.withLock { $0 = State() }
+    }
+
     /// How many failures are remembered.
     var badCount: Int { state.withLock { $0.bad.count } }
 

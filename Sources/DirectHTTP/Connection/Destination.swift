@@ -28,10 +28,11 @@ struct Destination: Hashable, Sendable {
     }
 }
 
-/// How long dialling may take: each phase, and the call it is for.
+/// How long dialling may take: each phase, and the call it is for. And where to write what happens.
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
+    var log: ExchangeLog?
 
     func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
         Patience(phase: phase, stall: stall, end: end, total: timeouts.total)

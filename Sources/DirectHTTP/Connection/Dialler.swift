@@ -17,6 +17,12 @@ struct Dialler: Sendable {
 
     var loop: EventLoop { settings.loop }
 
+    /// Forgets which addresses were good and which were not, and who translates them.
+    func forgetAll() {
+        memory.forgetAll()
+        network.translators.forgetAll()
+    }
+
     /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
     /// those that the route falls back to.
     ///
@@ -28,9 +34,10 @@ struct Dialler: Sendable {
         _ route: Route,
         over proxy: ProxyEntry? = nil,
         _ timeouts: Timeouts.Nanoseconds,
-        end: Instant
+        end: Instant,
+        log: ExchangeLog? = nil
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(timeouts: timeouts, end: end)
+        let limits = DialLimits(timeouts: timeouts, end: end, log: log)
         let destination = Destination(url)
         let maker = maker(destination, limits, secrets)
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
@@ -76,10 +83,14 @@ struct Dialler: Sendable {
         var choice = choice
         var earlier: [Attempt] = []
         var isFallback = false
+        let attempt = limits.log.map { $0.noting(attempt, for: destination) } ?? attempt
         while true {
+            limits.log?.found(choice, for: destination)
             let outcome = await race(destination, choice, limits, attempt).run()
             learn(outcome, destination, choice)
-            let attempts = earlier + attempts(outcome, choice.source)
+            let failed = attempts(outcome, choice.source)
+            limits.log?.failed(failed)
+            let attempts = earlier + failed
             if let index = outcome.decisive, let link = outcome.trials[index].link {
                 return Found(
                     link: link,
@@ -136,18 +147,25 @@ struct Dialler: Sendable {
         _ limits: DialLimits,
         _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
     ) -> Race {
-        let isOrdered = choice.isStrictlyOrdered || settings.dialling.keepsOrder
-        // A single address has no rank among others: nothing is remembered of it, nothing looked up.
-        let isFree = choice.endpoints.count > 1 && !isOrdered
         let endpoints = choice.endpoints
         return Race(
-            endpoints: isFree ? memory.order(endpoints, for: destination, at: .now) : endpoints,
-            stagger: isOrdered ? nil : settings.dialling.staggerNanoseconds,
+            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: .now) : endpoints,
+            stagger: isOrdered(choice) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
             end: limits.end,
             loop: loop,
             attempt: attempt
         )
+    }
+
+    private func isOrdered(_ choice: Choice) -> Bool {
+        choice.isStrictlyOrdered || settings.dialling.keepsOrder
+    }
+
+    /// Whether what is remembered of the addresses decides their order. A single one has no rank among others:
+    /// nothing is remembered of it, nothing looked up.
+    private func hasRanks(_ choice: Choice) -> Bool {
+        choice.endpoints.count > 1 && !isOrdered(choice)
     }
 
     /// Where the route leads when none of its addresses would do.
@@ -179,17 +197,17 @@ struct Dialler: Sendable {
 
     /// Keeps in mind, and tells whoever named the addresses, which of them are good.
     private func learn(_ outcome: Race.Outcome, _ destination: Destination, _ choice: Choice) {
-        let isFree = choice.endpoints.count > 1 && !choice.isStrictlyOrdered
-        guard isFree || choice.report != nil else { return }
+        let hasRanks = hasRanks(choice)
+        guard hasRanks || choice.report != nil else { return }
         for (index, trial) in outcome.trials.enumerated() {
             switch trial.result {
             case .success:
-                if isFree { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
+                if hasRanks { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
                 choice.report?(trial.endpoint, .connected(after: trial.elapsed))
             case .failure(let failure):
                 guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
                 // A wrong certificate that ends the race is not to be got round the next time either.
-                if isFree, index != outcome.decisive {
+                if hasRanks, index != outcome.decisive {
                     memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
                 }
                 choice.report?(trial.endpoint, .failed(failure.phase, reason))

@@ -41,6 +41,11 @@ final class Translators: Sendable {
         try await prefixes(patience, on: loop).compactMap { $0.address(for: address) }
     }
 
+    /// Asks anew the next time.
+    func forgetAll() {
+        known.withLock { $0 = nil }
+    }
+
     private func prefixes(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> [NAT64Prefix]
     {
         let now = Instant.now

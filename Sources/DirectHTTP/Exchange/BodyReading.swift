@@ -15,10 +15,13 @@ struct BodyReading {
     /// How much content has been read.
     private(set) var received: UInt64 = 0
     private var gauge: SpeedGauge?
+    /// Where to write how it ended.
+    let log: ExchangeLog?
 
-    init(_ exchange: Exchange, _ upload: Upload?) {
+    init(_ exchange: Exchange, _ upload: Upload?, _ log: ExchangeLog? = nil) {
         self.exchange = exchange
         self.upload = upload
+        self.log = log
     }
 
     /// The content among the bytes that have already been received; stops where more are needed.

@@ -195,7 +195,7 @@ struct Exchange {
         let authority = isTunnel ? target : url.authorityBytes
         let isComplete = asked == nil && request.body.contentType == nil
         var headers = isComplete ? request.headers : request.completedHeaders(defaults)
-        if isProxied { headers.addressProxy(forwarding) }
+        if isProxied || headers.index(of: "proxy-authorization") != nil { headers.addressProxy(forwarding) }
         let bound = RequestWriter.headSizeBound(
             method: request.method,
             target: target,
@@ -236,7 +236,7 @@ extension Request {
 }
 
 extension Headers {
-    /// What is for the proxy goes to the proxy, and to nobody behind it.
+    /// What is for the proxy goes to the proxy, and to nobody behind it or without one.
     fileprivate mutating func addressProxy(_ forwarding: Forwarding?) {
         let name = "Proxy-Authorization"
         if forwarding == nil || forwarding?.authorization != nil { remove(name) }

@@ -108,7 +108,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         if let name { text += " \(name)" }
         if let endpoint { text += " at \(endpoint)" }
         text += ": \(reason)"
-        for attempt in attempts where attempts.count > 1 { text += "; \(attempt)" }
+        // The only attempt may be what the error is about: that has been said.
+        if attempts.count > 1 || attempts.first?.endpoint != endpoint {
+            for attempt in attempts { text += "; \(attempt)" }
+        }
         return text
     }
 }

@@ -11,6 +11,13 @@ public struct Request: Sendable {
     ///
     /// An empty list is an error, never a silent "use DNS".
     public var addresses: [Endpoint]?
+    /// Where to connect for which hosts: for the request itself, if it has no `addresses`, and for every request
+    /// that a redirect makes of it. It comes before the client's map; for hosts that are not in it the client
+    /// knows what to do.
+    public var addressMap: StaticMap? {
+        get { rare?.options.addressMap }
+        set { options.addressMap = newValue }
+    }
     /// Instead of the client's.
     public var timeouts: Timeouts? {
         get { rare?.options.timeouts }
@@ -37,6 +44,7 @@ public struct Request: Sendable {
 
     /// What few requests say, and what is found out about them on their way.
     struct Options: Sendable {
+        var addressMap: StaticMap?
         var timeouts: Timeouts?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?

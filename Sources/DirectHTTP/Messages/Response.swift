@@ -36,45 +36,48 @@ public struct Response: Sendable {
     public var reason: String { head.reason }
     /// The version that the server spoke.
     public var version: HTTPVersion { head.version }
+
+    /// The response with all of its body, unless it is larger than `limit`.
+    package func collected(upTo limit: Int) async throws -> FullResponse {
+        let bytes = try await body.collect(upTo: limit)
+        var response = self
+        // Nobody reads it again; what it came from would be kept for as long as the response.
+        response.body.content = .complete([], body.trailers, nil)
+        return FullResponse(response, bytes)
+    }
 }
 
 /// A response with all of its body.
 public struct FullResponse: Sendable {
-    let head: ResponseHead
+    private let response: Response
     /// The body.
     public let body: [UInt8]
-    /// Whether the body was decoded, and how many bytes that took.
-    public let decoding: BodyDecoding
-    /// The fields that came behind a body sent in chunks.
-    public let trailers: Headers
-    /// Whose response it is, after redirects; without user and password.
-    public let url: HTTPURL
-    /// The responses before this one that led here: redirects, refusals without credentials, retries.
-    public let history: [Hop]
-    /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
-    public let transaction: Transaction?
-    /// What the cache had to do with it; nothing if the client has none.
-    public let cacheUse: CacheUse?
 
-    package init(_ response: Response, _ body: [UInt8]) {
-        head = response.head
+    init(_ response: consuming Response, _ body: consuming [UInt8]) {
+        self.response = response
         self.body = body
-        decoding = response.body.decoding
-        trailers = response.body.trailers
-        url = response.url
-        history = response.history
-        transaction = response.transaction
-        cacheUse = response.cacheUse
     }
 
     /// The result.
-    public var status: Status { head.status }
+    public var status: Status { response.status }
     /// The header fields.
-    public var headers: Headers { head.headers }
+    public var headers: Headers { response.headers }
     /// The server's words for the status; often empty, never to be relied on.
-    public var reason: String { head.reason }
+    public var reason: String { response.reason }
     /// The version that the server spoke.
-    public var version: HTTPVersion { head.version }
+    public var version: HTTPVersion { response.version }
     /// The body as text, if it is UTF-8.
     public var text: String? { String(validating: body, as: UTF8.self) }
+    /// Whether the body was decoded, and how many bytes that took.
+    public var decoding: BodyDecoding { response.body.decoding }
+    /// The fields that came behind a body sent in chunks.
+    public var trailers: Headers { response.body.trailers }
+    /// Whose response it is, after redirects; without user and password.
+    public var url: HTTPURL { response.url }
+    /// The responses before this one that led here: redirects, refusals without credentials, retries.
+    public var history: [Hop] { response.history }
+    /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
+    public var transaction: Transaction? { response.transaction }
+    /// What the cache had to do with it; nothing if the client has none.
+    public var cacheUse: CacheUse? { response.cacheUse }
 }

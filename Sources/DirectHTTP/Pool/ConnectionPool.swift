@@ -125,6 +125,11 @@ final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, lease.origin) }
     }
 
+    /// Closes all connections: those that serve a request when they have served it.
+    func dismissAll() {
+        decide { $0.dismissAll() }
+    }
+
     /// Gives back the leave to dial: it has come to nothing.
     func release(_ lease: Lease) {
         decide { $0.release(lease.origin) }

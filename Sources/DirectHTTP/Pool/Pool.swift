@@ -175,6 +175,14 @@ struct Pool<Member: PoolMember> {
         return true
     }
 
+    /// Closes what is idle, and what is busy as soon as it is given back.
+    mutating func dismissAll() {
+        sweep(at: .never) { _ in true }
+        for origin in origins.values {
+            for member in origin.members { member.stay.isDismissed = true }
+        }
+    }
+
     /// Closes the idle connections that `isDone` names and those whose time is over.
     mutating func sweep(at now: Instant, _ isDone: (Member) -> Bool) {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
@@ -228,7 +236,7 @@ struct Pool<Member: PoolMember> {
 
     /// How long the connection may wait for work. Not at all if it has served as often as it may.
     private func expiry(of member: Member, at now: Instant) -> Instant {
-        guard member.stay.turns < limits.uses else { return now }
+        guard member.stay.turns < limits.uses, !member.stay.isDismissed else { return now }
         var idleTime = limits.idleTime
         if let hint = member.keepAlive {
             guard hint.max != 0 else { return now }

@@ -25,4 +25,6 @@ struct PoolStay {
     /// When it is lent no more, should it get no work until then.
     var expiry = Instant.never
     var isIdle = false
+    /// Whether it is to be closed when it is given back.
+    var isDismissed = false
 }

@@ -19,9 +19,9 @@ struct AlibabaOneFormat: ServiceFormat {
         target += "&query=\(families.asAlibabaQuery)"
         if let secret {
             let end = time.advanced(bySeconds: AlibabaSignature.lifetime).seconds
-            let signature = Digest.md5(Array("\(host)-\(secret)-\(end)".utf8))
+            let signature = MessageDigest.md5.digest(of: Array("\(host)-\(secret)-\(end)".utf8))
             guard let signature else { throw .refused("this machine's OpenSSL has no MD5") }
-            target += "&t=\(end)&s=\(signature.hexadecimal)"
+            target += "&t=\(end)&s=\(hexText(signature))"
         }
         if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
         return [ServiceQuestion(target: target)]
@@ -75,9 +75,9 @@ struct AlibabaTwoFormat: ServiceFormat {
         if let clientAddress { parameters.append(("cip", clientAddress.withoutZone.description)) }
         if let secret {
             let text = parameters.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
-            let signature = Digest.hmacSHA256(Array(text.utf8), key: Array(secret.utf8))
+            let signature = MessageDigest.hmacSHA256(Array(text.utf8), key: Array(secret.utf8))
             guard let signature else { throw .refused("this machine's OpenSSL has no HMAC-SHA256") }
-            parameters.append(("s", signature.hexadecimal))
+            parameters.append(("s", hexText(signature)))
         }
         let query = parameters.map { "\($0.0)=\($0.1.asQueryValue)" }.joined(separator: "&")
         return [ServiceQuestion(target: "/v2/d?\(query)")]

@@ -46,6 +46,10 @@ public struct AlibabaHTTPDNS: Resolver {
     ) async throws -> Resolution {
         try await client.resolve(host, context)
     }
+
+    public func forgetAll() {
+        client.forgetAll()
+    }
 }
 
 extension ServiceSettings.Families {

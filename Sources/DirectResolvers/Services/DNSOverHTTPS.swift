@@ -38,6 +38,10 @@ public struct DNSOverHTTPS: Resolver {
     ) async throws -> Resolution {
         try await client.resolve(host, context)
     }
+
+    public func forgetAll() {
+        client.forgetAll()
+    }
 }
 
 struct DNSMessageFormat: ServiceFormat {

@@ -29,6 +29,10 @@ public struct DNSOverJSON: Resolver {
     ) async throws -> Resolution {
         try await client.resolve(host, context)
     }
+
+    public func forgetAll() {
+        client.forgetAll()
+    }
 }
 
 struct DNSJSONFormat: ServiceFormat {

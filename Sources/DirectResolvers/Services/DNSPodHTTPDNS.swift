@@ -30,6 +30,10 @@ public struct DNSPodHTTPDNS: Resolver {
     ) async throws -> Resolution {
         try await client.resolve(host, context)
     }
+
+    public func forgetAll() {
+        client.forgetAll()
+    }
 }
 
 struct DNSPodFormat: ServiceFormat {

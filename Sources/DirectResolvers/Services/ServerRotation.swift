@@ -20,6 +20,10 @@ struct ServerRotation: Sendable {
         return good + bad
     }
 
+    mutating func forgetAll() {
+        self = ServerRotation(count: badUntil.count, badTime: badTime)
+    }
+
     mutating func noteSuccess(of server: Int) {
         preferred = server
         badUntil[server] = Instant(nanoseconds: 0)

@@ -65,6 +65,12 @@ final class ServiceClient: Sendable {
         throw last
     }
 
+    /// No server is better than another one any more, and no connection to one is used again.
+    func forgetAll() {
+        rotation.withLock { $0.forgetAll() }
+        client.forgetNetwork()
+    }
+
     /// Throws a `ResolverError.Reason`, or a `CancellationError`.
     private func ask(
         _ server: Endpoint,
@@ -73,21 +79,46 @@ final class ServiceClient: Sendable {
     ) async throws -> Resolution {
         let questions = try format.questions(host, settings.families, at: .now)
         let limit = min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
-        let answers = await withTaskGroup(of: (Int, Result<ServiceAnswer, any Error>).self) { group in
-            for (number, question) in questions.enumerated() {
+        let answers = await answers(to: questions.count) { number in
+            do {
+                return .success(try await self.send(questions[number], server, host, limit))
+            } catch {
+                return .failure(error)
+            }
+        }
+        var resolution = try merge(answers)
+        if answers.count < questions.count {
+            let told = resolution.timeToLive ?? Self.partialTimeToLive
+            resolution.timeToLive = min(told, Self.partialTimeToLive)
+        }
+        return resolution
+    }
+
+    private typealias Answer = Result<ServiceAnswer, any Error>
+
+    /// The answers to so many questions at the same time, in their order. Where one family has addresses the other
+    /// one is waited for as long again and no longer: a service that does not answer for one of them is no reason
+    /// to have none (RFC 8305, section 3).
+    private func answers(to count: Int, _ ask: @escaping @Sendable (Int) async -> Answer) async -> [Answer] {
+        let start = Instant.now
+        return await withTaskGroup(of: (number: Int, answer: Answer)?.self) { group in
+            for number in 0..<count { group.addTask { (number, await ask(number)) } }
+            var answers: [(number: Int, answer: Answer)] = []
+            var isHurrying = false
+            // Nothing comes out when the time of waiting is over.
+            while answers.count < count, let outcome = await group.next(), let answer = outcome {
+                answers.append(answer)
+                guard !isHurrying, answers.count < count, answer.answer.hasAddresses else { continue }
+                isHurrying = true
+                let pause = max(settings.otherFamilyTime, Instant.now.since(start))
                 group.addTask {
-                    do {
-                        return (number, .success(try await self.send(question, server, host, limit)))
-                    } catch {
-                        return (number, .failure(error))
-                    }
+                    try? await Task.sleep(for: pause)
+                    return nil
                 }
             }
-            var answers: [(Int, Result<ServiceAnswer, any Error>)] = []
-            for await answer in group { answers.append(answer) }
-            return answers.sorted { $0.0 < $1.0 }.map(\.1)
+            group.cancelAll()
+            return answers.sorted { $0.number < $1.number }.map(\.answer)
         }
-        return try merge(answers)
     }
 
     private func send(
@@ -146,6 +177,8 @@ final class ServiceClient: Sendable {
     }
 
     private static let largestBody = 256 * 1024
+    /// An answer for one family alone is soon asked for again.
+    private static let partialTimeToLive = Duration.seconds(10)
 }
 
 /// Where a client must not ask for names.
@@ -158,6 +191,12 @@ private struct NoResolver: Resolver {
         _ context: ResolveContext
     ) async throws -> Resolution {
         throw ResolverError(name, .refused("a resolver must not resolve by itself"))
+    }
+}
+
+extension Result<ServiceAnswer, any Error> {
+    fileprivate var hasAddresses: Bool {
+        if case .success(let answer) = self { !answer.addresses.isEmpty } else { false }
     }
 }
 

@@ -62,6 +62,9 @@ public struct ServiceSettings: Sendable {
     public var tls = TLSSettings()
     /// How long one server may take to answer.
     public var attemptTimeout: Duration = .seconds(3)
+    /// How long, where one family's addresses are there, the other's are waited for at least: as long again as the
+    /// first took, if that is longer.
+    public var otherFamilyTime: Duration = .milliseconds(100)
     /// How many servers are tried for one question.
     public var maximumAttempts = 3
     /// How long a server that has failed stands behind the others.

@@ -9,8 +9,8 @@ package final class SurveyConnection: @unchecked Sendable {
     /// Owned: freed in `deinit`, before the state that its BIO points to.
     private let ssl: OpaquePointer
     private let transport: UnsafeMutablePointer<TransportState>
-    /// Set from OpenSSL's callback, within `handshake`.
-    var wasAskedForCertificate = false
+    /// Whether the server wants to know who we are. Set from OpenSSL's callback, within `handshake`.
+    package internal(set) var wasAskedForCertificate = false
     private var isOpen = false
 
     /// Prepares a connection; nothing is sent yet. The transport must outlive it.

@@ -61,7 +61,10 @@ struct Arguments {
     }
 
     private static func unwanted(_ option: CommandOption, _ value: String) -> UsageError {
-        let hint = option.key == .json ? "JSON goes to standard output: sni-probe --json … > \(value)" : nil
+        let hint =
+            option.key == .json
+            ? "JSON goes to standard output: sni-probe --json … > \(PlainText.harmless(value, unicode: true))"
+            : nil
         return UsageError("--\(option.long) takes no value", hint: hint)
     }
 }

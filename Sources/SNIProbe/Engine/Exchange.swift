@@ -13,10 +13,12 @@ struct Exchange {
             try await send(try requestBytes())
             try await receive(into: &outcome, from: start)
         } catch {
-            outcome.failure = error.failure
+            outcome.failure = isPlain && outcome.beginsAsTLS ? .speaksTLS : error.failure
         }
         return outcome
     }
+
+    private var isPlain: Bool { connection.tls == nil }
 
     private struct Stop: Error {
         let failure: ExchangeOutcome.Failure
@@ -77,7 +79,11 @@ struct Exchange {
             guard !free.isEmpty else { throw Stop(failure: .broken("the head of the answer is too long")) }
             switch read(into: free) {
             case .moved(let count):
-                if outcome.firstByteTime == nil { outcome.firstByteTime = Instant.now.since(start) }
+                if outcome.firstByteTime == nil {
+                    outcome.firstByteTime = Instant.now.since(start)
+                    // An alert, or part of a handshake.
+                    outcome.beginsAsTLS = count > 1 && (0x15...0x16).contains(buffer[0]) && buffer[1] == 3
+                }
                 filled += count
             case .wantsInput:
                 try await wait(connection.wire.socket.input)

@@ -7,6 +7,10 @@ struct Handshake: Sendable {
     var outcome: Result<Served, Refusal>
     var tcpTime: Duration?
     var tlsTime: Duration?
+    /// Whether the server wanted to know who we are, also where the handshake came to nothing.
+    var asksForCertificate = false
+    /// How the server's answer began, where it was no TLS.
+    var answer: [UInt8] = []
 
     /// What a server showed whose handshake went through.
     struct Served: Sendable {
@@ -49,8 +53,9 @@ extension Handshake {
         // Not part of any time: the roots may take longer to read than the whole handshake.
         let context = await tools.context.value()
         let ready = Instant.now
-        let outcome = await secure(wire, serverName, offersHTTP, context)
+        let outcome = await secure(wire, serverName, offersHTTP, context, &handshake)
         handshake.tlsTime = Instant.now.since(ready)
+        if case .failure(.notTLS) = outcome { handshake.answer = wire.firstBytes }
         switch outcome {
         case .success(let tls):
             guard let chain = tls.served else {
@@ -71,7 +76,8 @@ extension Handshake {
         _ wire: Wire,
         _ serverName: String?,
         _ offersHTTP: Bool,
-        _ context: Result<SurveyContext, TLSError>
+        _ context: Result<SurveyContext, TLSError>,
+        _ handshake: inout Handshake
     ) async -> Result<SurveyConnection, Refusal> {
         let tls: SurveyConnection
         do throws(TLSError) {
@@ -84,6 +90,8 @@ extension Handshake {
         } catch {
             return .failure(.broken("\(error)"))
         }
+        defer { handshake.asksForCertificate = tls.wasAskedForCertificate }
+        var isLast = false
         while true {
             let point: WaitPoint
             switch tls.handshake() {
@@ -92,7 +100,13 @@ extension Handshake {
             case .wantsWrite: point = wire.socket.output
             case .failed(let error): return .failure(Refusal(error, firstBytes: wire.firstBytes))
             }
-            if let refusal = await wire.wait(for: point) { return .failure(refusal) }
+            guard let refusal = await wire.wait(for: point) else { continue }
+            // What has come in the meantime still counts: that we look late is not the server's fault.
+            if refusal == .silentTLS, !isLast {
+                isLast = true
+                continue
+            }
+            return .failure(refusal)
         }
     }
 }

@@ -31,10 +31,14 @@ struct ExchangeOutcome: Sendable {
     var bodyHash: [UInt8]?
     var firstByteTime: Duration?
     var failure: Failure?
+    /// Whether what came begins as a record of TLS does.
+    var beginsAsTLS = false
 
     enum Failure: Sendable, Hashable {
         case timedOut
         case broken(String)
+        /// The request went out without TLS, and what came back is TLS.
+        case speaksTLS
         /// The request itself cannot be sent.
         case unsendable(String)
     }

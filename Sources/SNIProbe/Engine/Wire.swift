@@ -28,16 +28,15 @@ final class Wire: @unchecked Sendable {
             }
         }
         let wire = Wire(socket: socket, deadline: deadline)
-        switch await socket.output.wait(until: deadline, on: loop) {
-        case .ready: break
-        case .expired: return wire.gaveUp(.silentTCP)
-        case .cancelled: return wire.gaveUp(.dropped)
-        }
+        let wake = await socket.output.wait(until: deadline, on: loop)
+        if wake == .cancelled { return wire.gaveUp(.dropped) }
         do throws(SystemError) {
             try socket.finishConnecting()
         } catch {
             return wire.gaveUp(.notConnected(error))
         }
+        // On a busy machine the answer may be there, and only we too late to look.
+        if wake == .expired, !socket.isConnected { return wire.gaveUp(.silentTCP) }
         return .success(wire)
     }
 
@@ -78,7 +77,8 @@ final class Wire: @unchecked Sendable {
         return .failure(refusal)
     }
 
-    private static let noted = 16
+    /// Enough for a banner.
+    private static let noted = 64
 }
 
 // Functions, not closures within the class: those crash the compiler (Swift 6.3.1).

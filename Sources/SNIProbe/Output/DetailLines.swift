@@ -37,8 +37,10 @@ struct DetailLines {
                 )
             }
             let count = record.observation.exchange?.bodyCount ?? 0
-            let hash = record.observation.exchange?.bodyHash.map { "  sha256 \(style.hash($0))" } ?? ""
-            text += style.field("body", ["\(Words.grouped(count)) bytes\(hash)"])
+            text += style.field("body", [count == 1 ? "1 byte" : "\(Words.grouped(count)) bytes"])
+            if let hash = record.observation.exchange?.bodyHash {
+                text += style.field("  sha256", [style.hash(hash)])
+            }
         }
         if case .broken(let why)? = record.observation.refusedFirst {
             text += style.field("openssl", [style.safe(why, upTo: 300)])
@@ -58,10 +60,9 @@ struct DetailLines {
                 "sent \(index)",
                 [
                     style.safe(certificate.subject.full, upTo: 200),
-                    "sha256 \(style.hash(certificate.summary.sha256))  until "
-                        + (certificate.summary.notAfter.map(UTC.day) ?? "no date"),
+                    "until " + (certificate.summary.notAfter.map(UTC.day) ?? "no date"),
                 ]
-            )
+            ) + style.field("  sha256", [style.hash(certificate.summary.sha256)])
         }.joined()
     }
 }

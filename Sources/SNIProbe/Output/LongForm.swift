@@ -30,7 +30,7 @@ struct LongForm {
             text += certificate(served)
             if !record.passed && has(chainFaults) || record.passed || verbose { text += chain(served.chain) }
         }
-        text += alert + sni
+        text += answer + alert + sni
         if let served = record.served { text += handshake(served.facts) }
         text += http + time
         return verbose ? text + details : text
@@ -58,9 +58,16 @@ struct LongForm {
         var lines = [names(of: leaf)]
         if isNameWrong, let miss = ServedNames(leaf).nearMiss(target.host) { lines.append(style.safe(miss)) }
         lines.append("by \(style.safe(leaf.issuer.short, upTo: 60)), \(validity(leaf))")
-        lines.append("sha256 \(style.hash(leaf.summary.sha256))  \(key(leaf.key))")
-        guard isNameWrong else { return style.field("certificate", lines) }
-        return style.field("asked for", [target.name]) + style.field("served", lines)
+        var hash = ""
+        if style.fullHashes {
+            // Too long for a line with anything else in it.
+            lines.append(key(leaf.key))
+            hash = style.field("sha256", [style.hash(leaf.summary.sha256)])
+        } else {
+            lines.append("sha256 \(style.hash(leaf.summary.sha256))  \(key(leaf.key))")
+        }
+        guard isNameWrong else { return style.field("certificate", lines) + hash }
+        return style.field("asked for", [target.name]) + style.field("served", lines) + hash
     }
 
     private func names(of leaf: ServedCertificate) -> String {
@@ -115,6 +122,21 @@ struct LongForm {
         }
         guard let anchor = judgement.anchor else { return "no root found" }
         return (judgement.isTrusted ? "trusted by " : "leads to ") + style.safe(anchor.short, upTo: 40)
+    }
+
+    /// What a server said that speaks something else.
+    private var answer: String {
+        guard let bytes = observation.first?.answer, !bytes.isEmpty else { return "" }
+        // Bytes, not characters: the answer may be cut in the middle of one.
+        let text = bytes.map { byte in
+            switch byte {
+            case 0x20..<0x7F: String(UnicodeScalar(byte))
+            case 0x0A: "\\n"
+            case 0x0D: "\\r"
+            default: "\\x" + hexText([byte])
+            }
+        }
+        return style.field("answered", [PlainText.cut(text.joined(), to: 60, mark: style.ellipsis)])
     }
 
     private var alert: String {

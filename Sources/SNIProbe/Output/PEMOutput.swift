@@ -14,7 +14,8 @@ final class PEMOutput: RecordOutput {
         let place =
             record.lookupFailure == nil
             ? " @ \(Endpoint(record.observation.probe.address, port: record.observation.probe.port))" : ""
-        buffer.write("# \(Style.word(record)) \(record.target.name)\(place) \(words)\n")
+        let verdict = words.isEmpty ? "" : "  \(words)"
+        buffer.write("# \(Style.word(record)) \(record.target.name)\(place)\(verdict)\n")
         for (index, certificate) in (record.served?.chain.certificates ?? []).enumerated() {
             buffer.write("# \(index) subject \(style.safe(certificate.subject.full, upTo: 200))\n")
             buffer.write("#   issuer  \(style.safe(certificate.issuer.full, upTo: 200))\n")

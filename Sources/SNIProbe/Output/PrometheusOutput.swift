@@ -6,6 +6,7 @@ internal import DirectHTTP
 final class PrometheusOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private var samples: [Metric: [String]] = [:]
+    private var seen: Set<String> = []
 
     private enum Metric: String, CaseIterable {
         case success = "sni_probe_success"
@@ -30,8 +31,13 @@ final class PrometheusOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let observation = record.observation
         let address = record.lookupFailure == nil ? observation.probe.address.description : ""
+        // Two URLs of a host are two probes of the same place.
+        let path = record.target.url.map { ",path=\"\(escaped($0.path))\"" } ?? ""
         let labels =
             "host=\"\(escaped(record.target.name))\",ip=\"\(escaped(address))\",port=\"\(observation.probe.port)\""
+            + path
+        // The collector drops a file in which a metric has the same labels twice: of two probes alike the first counts.
+        guard seen.insert(labels).inserted else { return }
         add(.success, labels, record.passed ? "1" : "0")
         for fault in record.faults { add(.fault, labels + ",fault=\"\(fault.id.rawValue)\"", "1") }
         // Also for a certificate that will not do: its date is worth knowing all the more.

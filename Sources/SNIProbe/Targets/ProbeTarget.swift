@@ -31,6 +31,9 @@ struct ProbeTarget: Hashable, Sendable {
     /// The name or address as people write it.
     var name: String { host.description }
 
+    /// What to type to probe the same host at all addresses that DNS gives.
+    var word: String { port == 443 ? name : "\(name):\(port)" }
+
     var usesTLS: Bool {
         if case .http = errand { false } else { true }
     }

@@ -1,8 +1,10 @@
+internal import DirectHTTP
+
 /// Writes names beyond ASCII as DNS knows them, for the hint to somebody who typed one.
 ///
 /// Punycode (RFC 3492) alone, without the tables of IDNA: so what comes out is offered, never used.
 enum Punycode {
-    /// The name with each label that needs it as `xn--…`, or nil where a label grows too long.
+    /// The name with each label that needs it as `xn--…`, or nil where that is no name.
     static func name(_ text: String) -> String? {
         var labels: [String] = []
         for label in text.lowercased().split(separator: ".", omittingEmptySubsequences: false) {
@@ -15,7 +17,8 @@ enum Punycode {
             }
             labels.append("xn--" + encoded)
         }
-        return labels.joined(separator: ".")
+        // What stands in the other labels has not been looked at by anybody.
+        return (try? DomainName(labels.joined(separator: ".")))?.text
     }
 
     /// RFC 3492, section 6.3.

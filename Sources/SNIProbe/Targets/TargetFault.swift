@@ -16,7 +16,12 @@ enum TargetFault: Error, Equatable {
     /// What is wrong, and what to do about it where that is known. The user's own words are quoted.
     var words: (what: String, hint: String?) {
         switch self {
-        case .notAnAddress(let text): ("\(quoted(text)) is not an IP address", nil)
+        case .notAnAddress(let text):
+            (
+                "\(quoted(text)) is not an IP address",
+                // A word of its own that is a number was meant as one.
+                UInt16(text) == nil ? nil : "write a port behind its host: www.example.com:\(text)"
+            )
         case .badPrefix(let text, let width): ("\(quoted(text)) has no prefix length from 0 to \(width)", nil)
         case .tooManyAddresses(let text, let limit):
             (
@@ -31,7 +36,7 @@ enum TargetFault: Error, Equatable {
         case .badURL(let text, let why): ("\(quoted(text)): \(why)", nil)
         case .userInURL(let text):
             (
-                "\(quoted(text)) has a user before its host, which is never sent",
+                "\(quoted(withoutPassword(text))) has a user before its host, which is never sent",
                 "to choose the IP write it behind: https://www.example.com/ @203.0.113.7"
             )
         case .noTarget:
@@ -40,6 +45,14 @@ enum TargetFault: Error, Equatable {
         case .notText: ("a line is not UTF-8 text", nil)
         }
     }
+}
+
+/// A URL without the secret in it: messages end up in logs.
+private func withoutPassword(_ url: String) -> String {
+    guard let at = url.firstIndex(of: "@"), let scheme = url[..<at].firstIndex(of: "/"),
+        let colon = url[scheme..<at].firstIndex(of: ":")
+    else { return url }
+    return "\(url[...colon])***\(url[at...])"
 }
 
 /// The user's words between quotes, harmless and not too long.

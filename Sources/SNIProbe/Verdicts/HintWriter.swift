@@ -16,9 +16,7 @@ struct HintWriter {
         switch id {
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
-        case .defaultCertificate:
-            "\(address) does not know \(host). Set the host up there, or check the IP; "
-                + "sni-probe \(host) probes all that DNS gives."
+        case .defaultCertificate: stranger
         case .nameMismatch: mismatch
         case .expired where isLeafCurrent: renewChain
         case .expired: expired
@@ -37,12 +35,31 @@ struct HintWriter {
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"
         case .httpStatus: status
-        case .httpBroken, .timeoutHTTP: "TLS is fine; the HTTP server behind it is not"
+        case .httpBroken, .timeoutHTTP: exchange
         case .differs:
             "the certificate is not the same on all IPs: see which of them the renewal has not reached"
         default: nil
         }
     }
+
+    private var stranger: String {
+        let start = "\(address) does not know \(host). Set the host up there, or "
+        switch record.observation.probe.source {
+        case .resolver: return start + "take the IP out of its DNS records"
+        default: return start + "check the IP; sni-probe \(record.target.word) probes all that DNS gives."
+        }
+    }
+
+    private var exchange: String {
+        let (outcome, port) = (record.observation.exchange, record.observation.probe.port)
+        if record.served?.facts.asksForCertificate == true { return HintWriter.clientCertificate }
+        if record.target.usesTLS { return "TLS is fine; the HTTP server behind it is not" }
+        return outcome?.firstByteTime == nil || outcome?.failure == .speaksTLS
+            ? "the port may be one for TLS: try https://\(host):\(port)/"
+            : "another service than HTTP answers on port \(port), or the server is broken"
+    }
+
+    static let clientCertificate = "the server wants a client certificate, which sni-probe does not have"
 
     private var isNearMiss: Bool {
         guard let leaf = record.leaf, record.target.host.name != nil else { return false }
@@ -74,7 +91,8 @@ struct HintWriter {
 
     private var mismatch: String {
         if case .address = record.target.host {
-            return "certificates are for names as a rule: give the name, sni-probe NAME @\(address)"
+            return "certificates are for names as a rule: give the name, "
+                + "sni-probe NAME\(record.target.port == 443 ? "" : ":\(record.target.port)") @\(address)"
         }
         if let sent = record.sni.sent, sent != record.target.host.name?.text {
             return
@@ -93,7 +111,8 @@ struct HintWriter {
     }
 
     private var expired: String {
-        "renew it on \(address); other IPs may have the new one already: sni-probe \(host) --same"
+        "renew it on \(address); other IPs may have the new one already: "
+            + "sni-probe \(record.target.word) --same"
     }
 
     private var unknownIssuer: String {
@@ -116,8 +135,11 @@ struct HintWriter {
         guard let status = record.observation.exchange?.head?.status.code else { return nil }
         switch status {
         case 421: return "the server says that this name does not belong here: check the IP, or its set-up"
-        case 404: return "the host may be unknown to the HTTP server, though its certificate is there"
-        case 500...: return "TLS is fine; the service behind it is not"
+        case 404 where record.target.usesTLS:
+            return "the host may be unknown to the HTTP server, though its certificate is there"
+        case 400 where !record.target.usesTLS:
+            return "some servers say so where the port is one for TLS: try https://"
+        case 500...: return record.target.usesTLS ? "TLS is fine; the service behind it is not" : nil
         default: return "if that status is right, accept it with --status"
         }
     }

@@ -86,7 +86,7 @@ struct Judge: Sendable {
             faults.append(
                 Fault(
                     .tooFewDays,
-                    "\(Words.days(days)) left, fewer than \(least)",
+                    "\(Words.days(days)) left, fewer than \(Words.grouped(least))",
                     brief: "\(Words.days(days)) left"
                 )
             )
@@ -120,6 +120,10 @@ struct Judge: Sendable {
                     "no complete answer to the request in \(limit)",
                     brief: "no answer to the request"
                 )
+            )
+        case .speaksTLS:
+            record.faults.append(
+                Fault(.httpBroken, "not plain HTTP: the server speaks TLS", brief: "not HTTP: TLS")
             )
         case .broken(let why), .unsendable(let why):
             record.faults.append(

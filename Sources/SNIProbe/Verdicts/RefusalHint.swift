@@ -5,6 +5,7 @@ struct RefusalHint {
     let refusal: Refusal
     let observation: Observation
     let sni: SNIFinding.Verdict
+    let settings: ProbeSettings
 
     private var host: String { observation.probe.target.name }
     fileprivate var address: String { observation.probe.address.description }
@@ -42,28 +43,41 @@ struct RefusalHint {
     }
 
     private func alert(_ number: UInt8) -> String? {
-        switch number {
-        case 70: "the server speaks other versions of TLS: compare --tls 1.2 and --tls 1.3"
+        // Before TLS 1.3 a server that misses a client's certificate just fails the handshake.
+        if observation.first?.asksForCertificate == true { return HintWriter.clientCertificate }
+        return switch number {
+        case 70 where settings.versions.lowerBound != settings.versions.upperBound:
+            "the server speaks only versions of TLS that are too old; clients of today refuse them"
+        case 70: "the server does not speak that version of TLS: leave out --tls"
         case 71: "the server wants other ciphers or keys than clients of today offer"
-        case 42, 116: "the server wants a client certificate, which sni-probe does not have"
+        case 42, 116: HintWriter.clientCertificate
         case 120: "the server speaks another protocol than HTTP/1.1"
         default: refusedName(number)
         }
     }
 
     private func refusedName(_ number: UInt8) -> String {
-        guard let serverName else { return noName }
+        guard let serverName else { return sni == .noDifference ? refusesBoth : noName }
         switch sni {
         case .refused:
-            return "\(address) knows no \(serverName) and says so; without a name it shows its default "
-                + "certificate. Set the host up there, or check the IP"
+            return
+                "\(address) refuses \(serverName); without a name it shows its default certificate. Set the "
+                + "host up there, or check the IP"
         case .noDifference where number == 112:
             return "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them"
         case .noDifference:
-            return "it refuses with and without the name: wrong port, no certificate set up, or it wants "
-                + "what is not offered (--tls)"
+            return refusesBoth
+        case .unknown where number != 112:
+            return settings.skipsDefault
+                ? "without --skip-default sni-probe says whether it is the name that is refused"
+                : "it may be the name, or the ciphers: compare with --no-sni"
         default: return "\(address) does not know \(serverName). Set the host up there, or check the IP"
         }
+    }
+
+    private var refusesBoth: String {
+        "it refuses with the name and without: no certificate is set up there, or it wants ciphers that clients "
+            + "of today do not offer"
     }
 
     private var noName: String {

@@ -8,7 +8,8 @@ struct RefusalVerdict {
     init(_ refusal: Refusal, _ observation: Observation, _ sni: SNIFinding.Verdict, _ settings: ProbeSettings)
     {
         fault = Self.fault(refusal, observation, sni, Words.span(settings.timeout))
-        hint = RefusalHint(refusal: refusal, observation: observation, sni: sni).text.map {
+        hint = RefusalHint(refusal: refusal, observation: observation, sni: sni, settings: settings).text.map
+        {
             [kind = fault.id] text in Hint(kind: kind, text: text)
         }
     }

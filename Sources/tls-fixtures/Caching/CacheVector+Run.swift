@@ -32,7 +32,7 @@ extension CacheVector {
             var request = Request(Method(stringLiteral: exchange.method), url)
             request.headers = Headers(exchange.fields)
             let response = try await cache.send(request, url: url) { request in try stage.answer(request) }
-            return .success(FullResponse(response, try await response.body.collect(upTo: 1 << 20)))
+            return .success(try await response.collected(upTo: 1 << 20))
         } catch {
             return .failure(error)
         }

@@ -56,6 +56,8 @@ struct ResponseVector: Sendable {
         let leniency = try fields.optional("leniency", Read.list(of: Read.leniency)) ?? []
         bytes.leniency.acceptsBareLineFeeds = leniency.contains(.acceptsBareLineFeeds)
         bytes.leniency.unfoldsLines = leniency.contains(.unfoldsLines)
+        bytes.leniency.acceptsDoubtfulFraming = leniency.contains(.acceptsDoubtfulFraming)
+        bytes.leniency.acceptsBareLineFeedsInChunks = leniency.contains(.acceptsBareLineFeedsInChunks)
         bytes.limits = try fields.optional("limits", Self.limits) ?? HTTP1Limits()
         self.bytes = bytes
         expect = try fields.required("expect", Expectation.init)
@@ -131,7 +133,7 @@ extension Read {
     }
 
     fileprivate enum Leniency: String, CaseIterable {
-        case acceptsBareLineFeeds, unfoldsLines
+        case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks
     }
 
     fileprivate static func close(_ value: JSONValue) throws(FieldFault) -> Close { try choice(value) }

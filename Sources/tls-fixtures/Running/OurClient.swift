@@ -66,14 +66,13 @@ struct OurClient: VectorClient {
         request.addresses = addresses.map { $0.map { Endpoint(stringLiteral: $0) } }
         do {
             let response = try await client.fetch(request)
-            let transaction = response.transaction
-            let failed = transaction?.failedAttempts ?? []
-            var attempts = failed.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
-            if let transaction { attempts.append(("\(transaction.endpoint)", .answered)) }
+            let ending = Ending(response.status)
+            var attempts: [(String, Ending)] = []
+            for hop in response.history { attempts += Self.attempts(hop.transaction, Ending(hop.status)) }
             return Observation(
-                ending: .answered,
+                ending: ending,
                 text: String(decoding: response.body, as: UTF8.self),
-                attempts: attempts
+                attempts: attempts + Self.attempts(response.transaction, ending)
             )
         } catch let error as HTTPError {
             let ending = Ending(error.phase, error.reason)
@@ -86,6 +85,13 @@ struct OurClient: VectorClient {
         } catch {
             return Observation(ending: .other("\(type(of: error))"), text: "\(error)")
         }
+    }
+
+    /// What became of each address on the way to a response.
+    private static func attempts(_ transaction: Transaction?, _ ending: Ending) -> [(String, Ending)] {
+        guard let transaction else { return [] }
+        let failed = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+        return failed + [("\(transaction.endpoint)", ending)]
     }
 }
 
@@ -101,6 +107,10 @@ extension ProtocolVersion {
 }
 
 extension Ending {
+    fileprivate init(_ status: Status) {
+        self = status == .misdirectedRequest ? .fault(.misdirected) : .answered
+    }
+
     fileprivate init(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) {
         switch reason {
         case .address: self = .fault(.noAddress)

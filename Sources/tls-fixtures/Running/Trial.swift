@@ -37,6 +37,7 @@ struct Trial: Sendable {
         case .cookies(let vector): row(vector.head, vector.differences())
         case .decoding(let vector): attempt(vector)
         case .cache(let vector): await row(vector.head, vector.differences())
+        case .redirect(let vector): await attempt(vector.head) { try await run(vector) }
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
         case .routes(let vector): await attempt(vector.head) { try await run(vector) }
@@ -100,6 +101,12 @@ struct Trial: Sendable {
         return row(vector.head, differences, words: seen.text)
     }
 
+    /// With a network made up for it, and with a real one.
+    private func run(_ vector: RedirectVector) async throws -> Row {
+        let real = try await vector.networkDifferences() ?? []
+        return await row(vector.head, vector.differences() + real)
+    }
+
     private func run(_ vector: HandshakeVector) async throws -> Row {
         guard let setup = folder.server(vector.server) else { throw Obstacle(why: "no such server") }
         let server = try setup.start(on: "127.0.0.1", from: certificates)
@@ -160,6 +167,17 @@ struct Trial: Sendable {
     }
 
     private func run(_ vector: RouteVector) async throws -> Row {
+        var differences: [Difference] = []
+        var words = ""
+        // Where time decides, others may have had the machine: the best of a few counts.
+        for _ in 0..<(vector.isAboutTime ? Self.chances : 1) {
+            (differences, words) = try await judge(vector)
+            if differences.isEmpty { break }
+        }
+        return row(vector.head, differences, words: words)
+    }
+
+    private func judge(_ vector: RouteVector) async throws -> ([Difference], words: String) {
         let plan = try RoutePlan(vector, folder, certificates)
         var errand = Errand(
             urls: [url(vector.scheme.rawValue, vector.host, plan.port)],
@@ -182,8 +200,10 @@ struct Trial: Sendable {
         for record in records {
             differences += record.misnamings(host: vector.host, port: plan.port)
         }
-        return row(vector.head, differences, words: seen.text)
+        return (differences, seen.text)
     }
+
+    private static let chances = 5
 
     private func observe(_ errand: Errand) async throws -> Observation {
         if let why = client.obstacle(to: errand) { throw Obstacle(why: why) }

@@ -22,6 +22,8 @@ enum Ending: Hashable, Sendable {
         case timeout
         /// Another address was faster, or decided the matter in another way.
         case overtaken
+        /// The server answered that it is the wrong one (421).
+        case misdirected
         /// The connection was reset.
         case reset
         /// The connection ended before the response began.

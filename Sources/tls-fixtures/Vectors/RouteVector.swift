@@ -98,6 +98,9 @@ struct RouteVector: Sendable {
         }
     }
 
+    /// Whether a machine that is busy elsewhere can spoil it.
+    var isAboutTime: Bool { within != nil || dialling.stagger < Dialling().stagger }
+
     var mentions: Mentions {
         Mentions(
             certificates: addresses.compactMap(\.certificate),

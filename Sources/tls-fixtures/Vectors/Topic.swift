@@ -16,11 +16,13 @@ enum Topic: String, CaseIterable, Sendable {
     case cookies
     /// Requests one after the other, and what a cache has to do with them.
     case cache
+    /// Answers that point elsewhere, and the requests that come of them.
+    case redirect
 
     /// Whether a whole client is needed, and servers for it.
     var needsServers: Bool {
         switch self {
-        case .response, .request, .decoding, .cookies, .cache: false
+        case .response, .request, .decoding, .cookies, .cache, .redirect: false
         case .names, .handshake, .routes: true
         }
     }

@@ -42,6 +42,7 @@ enum Vector: Sendable {
     case routes(RouteVector)
     case cookies(CookieVector)
     case cache(CacheVector)
+    case redirect(RedirectVector)
 
     init(_ topic: Topic, _ value: JSONValue) throws(FieldFault) {
         var fields = try Fields(value)
@@ -55,6 +56,7 @@ enum Vector: Sendable {
         case .routes: self = .routes(try RouteVector(head, &fields))
         case .cookies: self = .cookies(try CookieVector(head, &fields))
         case .cache: self = .cache(try CacheVector(head, &fields))
+        case .redirect: self = .redirect(try RedirectVector(head, &fields))
         }
         try fields.end()
     }
@@ -69,13 +71,14 @@ enum Vector: Sendable {
         case .routes(let vector): vector.head
         case .cookies(let vector): vector.head
         case .cache(let vector): vector.head
+        case .redirect(let vector): vector.head
         }
     }
 
     /// The certificates and servers it speaks of, which have to be there.
     var mentions: Mentions {
         switch self {
-        case .response, .request, .decoding, .cookies, .cache: Mentions()
+        case .response, .request, .decoding, .cookies, .cache, .redirect: Mentions()
         case .names(let vector): Mentions(certificates: [vector.certificate])
         case .handshake(let vector): vector.mentions
         case .routes(let vector): vector.mentions

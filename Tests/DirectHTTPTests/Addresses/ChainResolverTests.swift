@@ -9,9 +9,18 @@ struct ChainResolverTests {
     private let broken = ScriptedResolver("broken", .malformed("TTL"))
     private let host = DomainName.test("a.test")
 
+    /// A chain whose steps are in no hurry: on a busy machine three seconds may pass before one has its turn.
+    private func chain(
+        _ first: any Resolver,
+        _ second: any Resolver,
+        _ fallback: ChainResolver.Fallback = .onConnectFailure
+    ) -> ChainResolver {
+        ChainResolver(first, second, fallback: fallback, stepTimeout: patience)
+    }
+
     @Test("the first that answers is enough, and its answer says who it was")
     func first() async throws {
-        let chain = ChainResolver(good, broken)
+        let chain = chain(good, broken)
         let answer = try await chain.resolve(host, port: 443, ResolveContext())
         #expect(answer.source == .resolver("good"))
         #expect(broken.asked.isEmpty)
@@ -24,7 +33,7 @@ struct ChainResolverTests {
         ]
     )
     func policy(_ fallback: ChainResolver.Fallback, _ leadsOn: Bool) async throws {
-        let chain = ChainResolver(broken, good, fallback: fallback)
+        let chain = chain(broken, good, fallback)
         if leadsOn {
             #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])
         } else {
@@ -39,7 +48,7 @@ struct ChainResolverTests {
         let empty = ScriptedResolver("empty", [])
         let error = try await resolverError { try await ChainResolver(empty).endpoints("a.test") }
         #expect(error.source == "empty" && error.denial == .noAddresses)
-        #expect(try await ChainResolver(empty, good).endpoints("a.test") == ["192.0.2.1"])
+        #expect(try await chain(empty, good).endpoints("a.test") == ["192.0.2.1"])
         let client = HTTPClient { $0.resolver = empty }
         let failure = try await httpError { try await client.get("http://localhost/") }
         #expect(failure.description == "resolve localhost: empty: the name has no address")
@@ -48,7 +57,7 @@ struct ChainResolverTests {
     @Test("when all have failed, the error names them all")
     func allFail() async throws {
         let other = ScriptedResolver("other", .noSuchName)
-        let error = try await resolverError { try await ChainResolver(broken, other).endpoints("a.test") }
+        let error = try await resolverError { try await chain(broken, other).endpoints("a.test") }
         #expect(error.description == "other: the name does not exist; broken: the answer makes no sense: TTL")
         // The one before could not say whether there is none.
         #expect(error.denial == nil)
@@ -70,10 +79,11 @@ struct ChainResolverTests {
     func connectFailure() async throws {
         let next = ScriptedResolver("next", ["192.0.2.2"])
         let context = ResolveContext()
-        let stays = try await ChainResolver(good, next, fallback: .onResolveFailure)
+        let stays = try await chain(good, next, .onResolveFailure)
             .resolve(host, port: 443, context)
         #expect(stays.fallback == nil)
-        let answer = try await ChainResolver(good, broken, next).resolve(host, port: 443, context)
+        let answer = try await ChainResolver(good, broken, next, stepTimeout: patience)
+            .resolve(host, port: 443, context)
         let fallback = try #require(answer.fallback)
         let second = try #require(try await fallback(context))
         #expect(second.source == .resolver("next") && second.fallback == nil)
@@ -82,7 +92,7 @@ struct ChainResolverTests {
     @Test("a static map in a chain answers at once, and what it does not list goes on")
     func map() async throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
-        let chain = ChainResolver(map, good)
+        let chain = chain(map, good)
         let context = ResolveContext()
         #expect(try chain.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
         #expect(try chain.knownAnswer(for: host, port: 443, context) == nil)
@@ -99,7 +109,7 @@ struct ChainResolverTests {
             await gate.pass()
             throw CancellationError()
         }
-        let chain = ChainResolver(slow, good)
+        let chain = chain(slow, good)
         let task = Task { try await chain.endpoints("a.test") }
         await gate.arrivals(1)
         task.cancel()

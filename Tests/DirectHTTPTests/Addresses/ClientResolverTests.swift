@@ -36,6 +36,39 @@ struct ClientResolverTests {
         #expect(resolver.asked.isEmpty)
     }
 
+    @Test("and a client's map come behind a request's own map, which goes along wherever redirects lead")
+    func requestMap() async throws {
+        let there = try FixtureServer.secure("b.test", on: "127.0.0.3") { .text("\($0.target)") }
+        let here = try FixtureServer.secure("a.test", on: "127.0.0.2") { request in
+            .redirect(to: request.path == "/1" ? "https://b.test/" : "https://c.test/")
+        }
+        let resolver = ScriptedResolver("scripted", .noSuchName)
+        let client = HTTPClient.trusting {
+            $0.resolver = resolver
+            try? $0.addresses.set(["127.0.0.9:1"], for: HostPattern("b.test"))
+        }
+        var request = Request(.get, "https://a.test/1")
+        var map = StaticMap()
+        try map.set([here.endpoint], for: HostPattern("a.test"))
+        try map.set([there.endpoint], for: HostPattern("*.test"))
+        try map.set([there.endpoint], for: HostPattern("b.test"))
+        request.addressMap = map
+        let response = try await client.fetch(request)
+        #expect(response.transaction?.endpoint == there.endpoint && response.transaction?.source == .request)
+        #expect(response.history.map(\.transaction?.endpoint) == [here.endpoint])
+        #expect(resolver.asked.isEmpty)
+        // What it does not list is the client's affair, and addresses of the request come before it.
+        map.remove(try HostPattern("*.test"))
+        request = Request(.get, "https://a.test/2")
+        request.addressMap = map
+        let error = try await httpError { [request] in try await client.fetch(request) }
+        #expect(error.name == "c.test" && resolver.asked == ["c.test:443"])
+        var pinned = Request(.get, "https://b.test/")
+        pinned.addresses = [there.endpoint]
+        pinned.addressMap = try StaticMap(curl: ["b.test:443:127.0.0.9"])
+        #expect(try await client.fetch(pinned).status == 200)
+    }
+
     @Test("when it fails the system's is not asked")
     func failure() async throws {
         let client = HTTPClient { $0.resolver = ScriptedResolver("scripted", .refused("no")) }
@@ -115,7 +148,8 @@ struct ClientResolverTests {
         let first = ScriptedResolver("first", [dead.endpoint])
         let second = ScriptedResolver("second", [server.endpoint])
         for fallback in [ChainResolver.Fallback.onResolveFailure, .onConnectFailure] {
-            let cache = CachingResolver(ChainResolver(first, second, fallback: fallback))
+            let chain = ChainResolver(first, second, fallback: fallback, stepTimeout: patience)
+            let cache = CachingResolver(chain)
             let client = HTTPClient.trusting { $0.resolver = cache }
             if fallback == .onResolveFailure {
                 let error = try await httpError { try await client.get("https://a.test/") }

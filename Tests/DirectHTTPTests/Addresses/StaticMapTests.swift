@@ -149,6 +149,20 @@ struct StaticMapTests {
         ("127.0.0.1 é", .line(1, .host(.notASCII))),
     ]
 
+    @Test("a hosts file is read from where it lies, and one that cannot be read is an error that says so")
+    func hostsFilePath() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("192.0.2.1 a.test  # staging\n::1 a.test\n", "hosts")
+        let map = try StaticMap(hostsFile: folder.path + "/hosts")
+        #expect(map.endpoints(for: try Host("a.test"), port: 80) == ["192.0.2.1", "::1"])
+        for name in ["none", "."] {
+            let fault = #expect(throws: StaticMapFault.self) {
+                try StaticMap(hostsFile: folder.path + "/" + name)
+            }
+            #expect(fault?.description.hasPrefix(folder.path) == true, "\(fault as Any)")
+        }
+    }
+
     @Test("a broken hosts file's fault names line and part", arguments: brokenHosts)
     func refusesHosts(_ example: (text: String, fault: StaticMapFault)) {
         #expect(throws: example.fault) { try StaticMap(hosts: example.text) }

@@ -60,7 +60,9 @@ struct TransferTests {
     @Test("bodies that can be made again are, for each request")
     func replayable() async throws {
         let server = try FixtureServer.start { request in
-            request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(try request.discardBody())")
+            // Whoever answers before the body has come may be spared it.
+            let count = try request.discardBody()
+            return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
         }
         let makings = Counter()
         let body = RequestBody.replayable(length: 30) {

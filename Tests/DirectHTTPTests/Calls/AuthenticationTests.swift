@@ -54,6 +54,32 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("that are being fetched keep nobody who gives up, and nobody else hears of that")
+    func cancelledRefresh() async throws {
+        let gate = Barrier()
+        let fetched = Mutex(0)
+        let authenticator: BearerAuthenticator = .bearer {
+            fetched.withLock { $0 += 1 }
+            await gate.pass()
+            return "token"
+        }
+        let script = Script((200, [:]))
+        let client = script.client()
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = authenticator
+        // The first is the one whose question it is.
+        let tasks = (0..<3).map { _ in Task { [request] in try await client.fetch(request).status } }
+        await gate.arrivals(1)
+        for task in tasks.prefix(2) {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        gate.open()
+        #expect(try await tasks[2].value == 200)
+        #expect(script.requests.map { $0.headers["Authorization"] } == ["Bearer token"])
+        #expect(fetched.withLock { $0 } == 1)
+    }
+
     @Test("of a refreshed token are fetched once for all requests that need them")
     func refreshing() async throws {
         let fetched = Mutex(0)

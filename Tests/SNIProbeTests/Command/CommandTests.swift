@@ -186,12 +186,35 @@ import Testing
         }
     }
 
+    @Test func prometheusHasEachPlaceOnceAndAPathForEachURL() async throws {
+        let dead = try FixtureServer.refusing()
+        let place = "http://a.test:\(dead.port)"
+        let result = try await Program.run([
+            "\(place)/x", "\(place)/y", "\(place)/x", "@127.0.0.1", "--format", "prometheus",
+        ])
+        let samples = result.output.split(separator: "\n").filter { $0.hasPrefix("sni_probe_success") }
+        // The collector refuses a file with two samples of the same labels.
+        #expect(Set(samples).count == samples.count)
+        #expect(samples.count == 2)
+        #expect(samples.first?.contains(",path=\"/x\"}") == true)
+    }
+
+    @Test func everythingFitsEightyColumnsAlsoWithWholeHashes() async throws {
+        let server = try server()
+        let result = try await Program.run(["a.test@\(server.authority)", "-v"])
+        for line in result.output.split(separator: "\n") {
+            #expect(line.count <= 80, "\(line)")
+            #expect(!line.hasSuffix(" "), "\(line)")
+        }
+        #expect(result.output.contains("\nsha256       "))
+    }
+
     @Test func pemIsWhatTheServerSent() async throws {
         let server = try server()
         let result = try await Program.run(["a.test@\(server.authority)", "--pem"])
         #expect(result.code == 60)
         #expect(result.output.contains(root.certificate(for: "a.test").pem))
-        #expect(result.output.hasPrefix("# FAIL a.test @ \(server.authority) unknown issuer"))
+        #expect(result.output.hasPrefix("# FAIL a.test @ \(server.authority)  unknown issuer"))
     }
 
     @Test func theDemoNeedsNoNetworkAndShowsEachVerdict() async throws {

@@ -66,9 +66,27 @@ import Testing
         ("--timout", "did you mean --timeout?"),
         ("--no-snl", "did you mean --no-sni?"),
         ("--quite", "did you mean --quiet?"),
+        ("--time", "did you mean --timeout?"),
+        ("-json", "did you mean --json?"),
+        ("-iL", "use --file FILE"),
+        ("-I", "for a HEAD request use --method HEAD; an IP is written with @: @203.0.113.7"),
     ])
     func unknownOptionsGetAHint(_ option: String, _ hint: String) {
         #expect(error(option, "a.test")?.hint == hint)
+    }
+
+    @Test func hintsForNeighboursOptionsTakeNothingFromOurs() {
+        for option in CommandOption.all {
+            #expect(UnknownOption.neighbour("--" + option.long) == nil)
+            if let short = option.short { #expect(UnknownOption.neighbour("-\(short)") == nil) }
+        }
+        for (option, hint) in NeighbourOptions.hints {
+            // What a hint tells to use is there to be used.
+            for word in hint.split(separator: " ") where word.hasPrefix("--") {
+                let name = word.dropFirst(2).filter { $0.isLetter || $0.isNumber || $0 == "-" }
+                #expect(CommandOption.all.contains { $0.long == name }, "\(option): \(hint)")
+            }
+        }
     }
 
     @Test func jsonTakesNoFileAndSaysWhereItGoes() {

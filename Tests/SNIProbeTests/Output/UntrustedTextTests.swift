@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectJSON
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -85,6 +86,59 @@ import Testing
         )
         #expect(record.faults.map(\.id) == [.handshakeBroken])
         #expect(record.exitCode == 35)
+    }
+
+    /// The same certificate with other bytes: nobody signs such things, and servers send them all the same.
+    private func damaged(_ name: String, _ old: String, _ new: String) throws -> FixtureCertificate {
+        let pem = try String(contentsOfFile: "\(CheckedIn.folder)/\(name).pem", encoding: .utf8)
+        let end = "-----END CERTIFICATE-----"
+        let lines = pem.split(separator: "\n")
+        let first = try #require(lines.firstIndex { $0.contains("BEGIN CERTIFICATE") })
+        let last = try #require(lines.firstIndex { $0.contains(end) })
+        var der = try #require(Data(base64Encoded: lines[(first + 1)..<last].joined()))
+        let place = try #require(der.firstRange(of: Data(old.utf8)))
+        der.replaceSubrange(place, with: Data(new.utf8))
+        let certificate =
+            "-----BEGIN CERTIFICATE-----\n\(der.base64EncodedString(options: .lineLength64Characters))\n\(end)\n"
+        return try FixtureCertificate(pem: certificate, key: pem)
+    }
+
+    @Test(arguments: ["21001399999999Z", "2100ABCDEFGHIJZ", "21000101000000+"])
+    func aDateThatIsNoneIsSaidToBeNone(_ date: String) async throws {
+        let server = try FixtureServer.start(.tls(try damaged("good", "21000101000000Z", date))) { _ in
+            .text("")
+        }
+        let outcome = try await probe("good.test", at: server, trusting: try CheckedIn.rootPEM())
+        let record = try #require(outcome.record)
+        #expect(outcome.code == 60 || outcome.code == 35)
+        for text in try outputs(record) { #expect(isHarmless(text)) }
+        if record.leaf != nil {
+            #expect(record.daysLeft == nil)
+            #expect(try outputs(record)[0].contains("with a date that is none"))
+            #expect(try outputs(record)[2].contains("\"not_after\":null,\"days_left\":null"))
+        }
+    }
+
+    @Test func datesAtTheEndsOfTimeAreDates() async throws {
+        var profile = CertificateProfile(for: "a.test")
+        profile.validity = .init(notBefore: -2_000_000_000, notAfter: 253_402_300_799)
+        let record = try await record(try root.issue(profile))
+        #expect(record.passed)
+        #expect(try outputs(record)[0].contains("until 9999-12-31"))
+    }
+
+    @Test func whatAnHTTPServerWritesNeverReachesTheTerminalRaw() async throws {
+        let answer =
+            "HTTP/1.1 301 \u{9B}Moved\r\nLocation: /\u{202E}\u{9B}2J\r\nX-\u{85}: y\r\nServer: \u{9D}0;owned\u{9C}\r\n"
+            + "Content-Length: 0\r\n\r\n"
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in
+            .raw(answer, then: .close)
+        }
+        let outcome = try await probe(
+            ["https://a.test:\(server.port)/", "@127.0.0.1"],
+            trusting: root.rootPEM
+        )
+        for text in try outputs(try #require(outcome.record)) { #expect(isHarmless(text)) }
     }
 
     @Test func textIsCutToItsLimitsAlsoWithoutUnicode() {

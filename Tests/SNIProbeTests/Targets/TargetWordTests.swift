@@ -68,6 +68,10 @@ import Testing
             "https://user@www.example.com/",
             "'https://user@www.example.com/' has a user before its host, which is never sent"
         ),
+        (
+            "https://user:secret@www.example.com/",
+            "'https://user:***@www.example.com/' has a user before its host, which is never sent"
+        ),
         ("ftp://www.example.com/", "'ftp://www.example.com/': the URL's scheme is ftp, not http or https"),
         ("@203.0.113.0/8", "'203.0.113.0/8' has more than 4096 addresses"),
         ("@203.0.113.0/33", "'203.0.113.0/33' has no prefix length from 0 to 32"),
@@ -75,6 +79,13 @@ import Testing
     ])
     func whatCannotBeReadIsQuotedAndNeverRaw(_ word: String, _ message: String) {
         #expect(fault(word) == message)
+    }
+
+    @Test func aPortOfItsOwnIsToldWhereItBelongs() {
+        #expect(
+            TargetFault.notAnAddress("443").words.hint == "write a port behind its host: www.example.com:443"
+        )
+        #expect(TargetFault.notAnAddress("10.0.0.300").words.hint == nil)
     }
 
     @Test func aNameBeyondASCIIIsRefusedWithTheNameToWrite() {

@@ -83,8 +83,8 @@ public final class CachingResolver: Resolver {
     /// How many names are remembered, those included of which it is known that there is none.
     public var count: Int { state.withLock { $0.table.entries.count } }
 
-    /// Forgets everything: to be called when the machine has come into another network. What is being asked
-    /// is answered and not remembered.
+    /// Forgets everything, as does whom it asks: to be called when the machine has come into another network.
+    /// What is being asked is answered and not remembered.
     public func forgetAll() {
         state.withLock { state in
             state.table.forgetAll()
@@ -93,6 +93,7 @@ public final class CachingResolver: Resolver {
             state.flights = [:]
             state.unread = nil
         }
+        upstream.forgetAll()
         saveSoon()
     }
 

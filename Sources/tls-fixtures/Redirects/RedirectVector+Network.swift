@@ -1,0 +1,84 @@
+internal import DirectHTTP
+internal import TLSFixtures
+
+extension RedirectVector {
+    /// The same over connections to servers of ours, one with TLS and one without; nothing where that cannot be.
+    func networkDifferences() async throws -> [Difference]? {
+        guard isFitForNetwork else { return nil }
+        let script = ServedScript(answers)
+        let secure = try FixtureServer.start(.tls(Self.certificate)) { try script.answer($0, "https") }
+        let plain = try FixtureServer.start(.plain) { try script.answer($0, "http") }
+        let client = HTTPClient { settings in
+            self.settings.apply(to: &settings)
+            settings.tls.roots = .only([.der(Self.authority.rootDER)])
+            settings.resolver = SchemeResolver(
+                secure: Endpoint(stringLiteral: secure.authority),
+                plain: Endpoint(stringLiteral: plain.authority)
+            )
+        }
+        return await differences(of: client) { script.requests }
+    }
+
+    /// The servers have names and no addresses; and what is no field value does not come as far as redirects.
+    private var isFitForNetwork: Bool {
+        let urls = [question.url] + sent.map(\.url)
+        let areNames = !urls.contains { $0.contains("192.0.2.") || $0.contains("[") }
+        let values = answers.flatMap(\.fields).map(\.value)
+        let areSound = values.allSatisfy { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }
+        return question.addresses == nil && areNames && areSound
+    }
+
+    private static let authority = TestAuthority()
+    private static let certificate = authority.certificate(
+        for: "a.test",
+        "b.test",
+        "c.test",
+        "x.a.test",
+        "evila.test"
+    )
+}
+
+/// Leads port 80 to one server, and every other port to the one with TLS.
+private struct SchemeResolver: Resolver {
+    let secure: Endpoint
+    let plain: Endpoint
+
+    var name: String { "vectors" }
+
+    func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws -> Resolution {
+        Resolution([port == 80 ? plain : secure], source: .resolver(name))
+    }
+}
+
+/// Gives one answer after the other, and keeps what it was asked.
+private final class ServedScript: Sendable {
+    private let seen = Locked<[RedirectVector.Seen]>([])
+    private let answers: [RedirectVector.Answer]
+
+    init(_ answers: [RedirectVector.Answer]) {
+        self.answers = answers
+    }
+
+    var requests: [RedirectVector.Seen] { seen.withLock { $0 } }
+
+    func answer(_ request: FixtureRequest, _ scheme: String) throws -> FixtureReply {
+        let text = try request.text
+        let seen = RedirectVector.Seen(
+            method: request.method,
+            url: "\(scheme)://\(request.host ?? "nobody")\(request.target)",
+            fields: request.headers.fields.map { ($0.name, $0.value) },
+            body: text.isEmpty ? "none" : text,
+            isFromNetwork: true
+        )
+        let index = self.seen.withLock { all in
+            all.append(seen)
+            return all.count - 1
+        }
+        guard index < answers.count else { return .status(200) }
+        var bytes = Array("HTTP/1.1 \(answers[index].status) X\r\nContent-Length: 0\r\n".utf8)
+        for field in answers[index].fields {
+            bytes += Array("\(field.name): ".utf8) + field.value + Array("\r\n".utf8)
+        }
+        return .raw(bytes + Array("\r\n".utf8))
+    }
+}

@@ -1,0 +1,169 @@
+internal import DirectHTTP
+
+extension RedirectVector {
+    /// Asks a client of ours, whose network is made of the answers.
+    func differences() async -> [Difference] {
+        let network = ScriptedNetwork(answers)
+        let client = HTTPClient { settings in
+            self.settings.apply(to: &settings)
+            settings.transport = { request in try network.answer(request) }
+        }
+        return await differences(of: client) { network.requests.map(Seen.init) }
+    }
+
+    /// What comes of it, and what was seen.
+    func differences(of client: HTTPClient, seen: () -> [Seen]) async -> [Difference] {
+        let got = await ending(of: client)
+        let seen = seen()
+        let isOverNetwork = seen.first?.isFromNetwork == true
+        let wanted = sent.map { isOverNetwork ? $0.overNetwork(question) : $0 }
+        var found = Difference.between("requests", wanted.map(\.line), seen.map(\.line))
+        for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
+            found += wanted.differences(from: seen).map {
+                Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
+            }
+        }
+        return found + Difference.between("ending", ending, got)
+    }
+
+    private func ending(of client: HTTPClient) async -> Ending {
+        do {
+            let response = try await client.fetch(question.request())
+            return .answered(Int(response.status.code), response.url.text)
+        } catch let error as HTTPError {
+            guard case .redirect(let fault) = error.reason else { return .fault("\(error)") }
+            return .fault(fault.label)
+        } catch {
+            return .fault("\(error)")
+        }
+    }
+
+    /// A request that came to an end of ours.
+    struct Seen: Sendable {
+        var method: String
+        var url: String
+        var fields: [(name: String, value: String)]
+        var body: String
+        /// Where the caller has told to connect; the network cannot know.
+        var addresses: String?
+        var isFromNetwork: Bool
+
+        fileprivate var line: String { "\(method) \(url)" }
+    }
+}
+
+/// Gives one answer after the other, and keeps what it was asked.
+private final class ScriptedNetwork: Sendable {
+    private let asked = Locked<[Request]>([])
+    private let answers: [RedirectVector.Answer]
+
+    init(_ answers: [RedirectVector.Answer]) {
+        self.answers = answers
+    }
+
+    var requests: [Request] { asked.withLock { $0 } }
+
+    func answer(_ request: Request) throws -> Response {
+        let index = asked.withLock { asked in
+            asked.append(request)
+            return asked.count - 1
+        }
+        guard index < answers.count else { return try Response(to: request, .ok) }
+        var headers = Headers()
+        for field in answers[index].fields { headers.add(field.name, bytes: field.value) }
+        return try Response(to: request, Status(code: answers[index].status) ?? .ok, headers: headers)
+    }
+}
+
+extension RedirectVector.Settings {
+    func apply(to client: inout HTTPClient.Settings) {
+        client.headers = Headers(fields)
+        client.redirects.isFollowing = follows
+        if let limit { client.redirects.limit = limit }
+        client.redirects.insecureAllowsDowngrade = allowsDowngrade
+        client.redirects.carriesBodyAcrossOrigins = carriesBodyAcrossOrigins
+        client.redirects.sendsReferer = sendsReferer
+        client.redirects.survivingFields = surviving
+        if keepsCookies { client.cookies = CookieJar() }
+        if keepsHSTS { client.hsts = HSTSStore() }
+    }
+}
+
+extension RedirectVector.Question {
+    fileprivate func request() -> Request {
+        var request = Request(Method(stringLiteral: method), url, headers: Headers(fields))
+        if let body {
+            let bytes = Array(body.utf8)
+            request.body = isSentOnce ? .stream(AsyncStream(bytes)) : .bytes(bytes)
+        }
+        request.addresses = addresses?.map { Endpoint(stringLiteral: $0) }
+        return request
+    }
+}
+
+extension RedirectVector.Sent {
+    fileprivate var line: String { "\(method) \(url)" }
+
+    /// As it looks from the other end: without what is not sent.
+    fileprivate func overNetwork(_ question: RedirectVector.Question) -> RedirectVector.Sent {
+        var sent = self
+        sent.url = String(url.prefix { $0 != "#" })
+        if sent.body != nil { sent.body = question.body }
+        return sent
+    }
+
+    fileprivate func differences(from seen: RedirectVector.Seen) -> [Difference] {
+        var found = Difference.between("body", body ?? "none", seen.body)
+        for (name, value) in fields {
+            let values = seen.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+            let got = values.isEmpty ? "none" : values.joined(separator: ", ")
+            found += Difference.between(name, value ?? "none", got)
+        }
+        if let addresses, !seen.isFromNetwork {
+            let wanted = addresses?.joined(separator: " ") ?? "none"
+            found += Difference.between("addresses", wanted, seen.addresses ?? "none")
+        }
+        return found
+    }
+}
+
+extension RedirectVector.Seen {
+    fileprivate init(_ request: Request) {
+        method = "\(request.method)"
+        url = (try? request.url.text) ?? "no URL"
+        fields = request.headers.map { ($0.name, $0.value) }
+        body = "a stream"
+        if let bytes = request.body.bytesInMemory {
+            body = bytes.isEmpty ? "none" : String(decoding: bytes, as: UTF8.self)
+        }
+        addresses = request.addresses.map { $0.map(\.description).joined(separator: " ") }
+        isFromNetwork = false
+    }
+}
+
+extension AsyncStream<[UInt8]> {
+    /// The bytes, once.
+    fileprivate init(_ bytes: [UInt8]) {
+        self.init { continuation in
+            continuation.yield(bytes)
+            continuation.finish()
+        }
+    }
+}
+
+extension RedirectFault {
+    /// The vectors' word for it.
+    fileprivate var label: String {
+        let fault: RedirectVector.Fault
+        switch self {
+        case .tooMany(_, let isLoop): fault = isLoop ? .loop : .tooMany
+        case .severalLocations: fault = .severalLocations
+        case .location: fault = .badLocation
+        case .downgrade: fault = .downgrade
+        case .bodyNotReplayable: fault = .bodySentOnce
+        case .bodyAcrossOrigins: fault = .bodyAcrossOrigins
+        @unknown default: return "\(self)"
+        }
+        return fault.rawValue
+    }
+}

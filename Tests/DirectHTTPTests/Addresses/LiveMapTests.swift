@@ -1,0 +1,56 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A live map", .timeLimit(.minutes(1)))
+struct LiveMapTests {
+    private let before: FixtureServer
+    private let after: FixtureServer
+    private let live = LiveMap()
+
+    init() throws {
+        before = try FixtureServer.secure("a.test", on: "127.0.0.2") { _ in .text("before") }
+        after = try FixtureServer.secure("a.test", on: "127.0.0.3") { _ in .text("after") }
+        try point(to: before)
+    }
+
+    private func point(to server: FixtureServer) throws {
+        try live.update { try $0.set([server.endpoint], for: HostPattern("a.test")) }
+    }
+
+    @Test("is followed by the next request, and idle connections to where it led before are closed")
+    func change() async throws {
+        let client = HTTPClient.trusting { $0.resolver = live }
+        let first = try await client.get("https://a.test/")
+        #expect(first.text == "before" && first.transaction?.source == .staticMap)
+        #expect(try await client.get("https://a.test/").isReused)
+        try point(to: after)
+        #expect(try await client.get("https://a.test/").text == "after")
+        try await before.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } }
+    }
+
+    @Test("leaves names that are not listed to the next in a chain, and alone refuses them")
+    func unlisted() async throws {
+        let next = ScriptedResolver("next", [after.endpoint])
+        let chained = HTTPClient.trusting { $0.resolver = ChainResolver(live, next) }
+        #expect(try await chained.get("https://a.test/").text == "before")
+        #expect(next.asked.isEmpty)
+        live.map.remove(try HostPattern("a.test"))
+        #expect(try await chained.get("https://a.test/").text == "after")
+        let alone = HTTPClient.trusting { $0.resolver = live }
+        let error = try await httpError { try await alone.get("https://a.test/") }
+        #expect(error.description == "resolve a.test: live map: the name is not listed")
+    }
+
+    @Test("changes in one step or not at all")
+    func atomic() throws {
+        #expect(throws: StaticMapFault.noAddresses) {
+            try live.update { map throws(StaticMapFault) in
+                try map.set(["192.0.2.1"], for: .any)
+                try map.set([], for: .any)
+            }
+        }
+        #expect(live.map.count == 1)
+    }
+}

@@ -1,0 +1,77 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Races of resolvers", .timeLimit(.minutes(1)))
+struct RacingResolverTests {
+    private let good = ScriptedResolver("good", ["192.0.2.1"])
+    private let broken = ScriptedResolver("broken", .malformed("TTL"))
+    private let host = DomainName.test("a.test")
+
+    /// One that says nothing until the gate is opened, whoever cancels it.
+    private func deaf(_ gate: Barrier) -> ScriptedResolver {
+        ScriptedResolver("deaf") { _, _ in
+            await gate.pass()
+            return Resolution(["192.0.2.9"], source: .resolver("deaf"))
+        }
+    }
+
+    @Test("are won by the first answer; nobody waits for the others, even if they heed no cancellation")
+    func first() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let race = RacingResolver(deaf(gate), broken, good)
+        let answer = try await race.resolve(host, port: 443, ResolveContext())
+        #expect(answer.endpoints == ["192.0.2.1"] && answer.source == .resolver("good"))
+    }
+
+    @Test("that nobody wins are an error that names them all, and a denial only if all have denied")
+    func allFail() async throws {
+        let none = ScriptedResolver("none", .noSuchName)
+        let error = try await resolverError { try await RacingResolver(broken, none).endpoints("a.test") }
+        #expect(error.description.contains("none: the name does not exist"))
+        #expect(error.description.contains("broken: the answer makes no sense: TTL"))
+        #expect(error.denial == nil)
+        let empty = ScriptedResolver("empty", [])
+        let denial = try await resolverError { try await RacingResolver(empty, none).endpoints("a.test") }
+        #expect(denial.denial != nil)
+    }
+
+    @Test("end with the deadline, and when nobody wants to know any longer")
+    func stops() async throws {
+        let gate = Barrier()
+        defer { gate.open() }
+        let race = RacingResolver(deaf(gate), deaf(gate))
+        let error = try await resolverError {
+            try await race.endpoints("a.test", within: .milliseconds(20))
+        }
+        guard case .timedOut = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        let task = Task { try await race.endpoints("a.test") }
+        await gate.arrivals(4)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("know what one of them knows, and ask as long as one may have an answer")
+    func known() throws {
+        let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
+        let race = RacingResolver(good, map)
+        let context = ResolveContext()
+        #expect(try race.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
+        #expect(try race.knownAnswer(for: host, port: 443, context) == nil)
+        #expect(throws: ResolverError.self) {
+            try RacingResolver(map, map).knownAnswer(for: host, port: 443, context)
+        }
+    }
+
+    @Test("tell all of them what came of dialling")
+    func feedback() {
+        let race = RacingResolver(good, broken)
+        race.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 443)
+        #expect(good.reported.count == 1 && broken.reported.count == 1)
+    }
+}

@@ -1,0 +1,105 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("What is for one origin, and no other")
+struct ForeignOriginTests {
+    @Test(
+        "CVE-2026-40490, CVE-2026-11856: a challenge of the origin that we were sent to is not answered",
+        arguments: [
+            "Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256", "Bearer",
+        ]
+    )
+    func foreignChallenge(_ challenge: String) async throws {
+        let authenticators: [any Authenticator] = [
+            .basic(user: "u", password: "p"), .digest(user: "u", password: "p"), .bearer("token"),
+        ]
+        for authenticator in authenticators {
+            let script = Script(
+                (302, ["Location": "https://b.test/"]),
+                (401, ["WWW-Authenticate": challenge])
+            )
+            var request = Request(.get, "https://a.test/")
+            request.authenticator = authenticator
+            #expect(try await script.client().fetch(request).status == 401)
+            #expect(script.urls == ["https://a.test/", "https://b.test/"])
+            #expect(!script.requests[1].headers.contains("Authorization"))
+        }
+        let ofURL = Script((302, ["Location": "https://b.test/"]), (401, ["WWW-Authenticate": challenge]))
+        #expect(try await ofURL.client().get("https://u:p@a.test/").status == 401)
+        #expect(ofURL.requests.map { $0.headers.contains("Authorization") } == [true, false])
+    }
+
+    @Test("CVE-2026-7168: a nonce is for the origin that gave it, and no nonce of ours comes twice")
+    func digestState() async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"theirs\", qop=\"auth\", algorithm=SHA-256"
+        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        func ask(_ url: String, _ script: Script) async throws -> [String] {
+            var request = Request(.get, url)
+            request.authenticator = authenticator
+            _ = try await script.client().fetch(request)
+            return script.requests.map { $0.headers["Authorization"] ?? "none" }
+        }
+        let first = try await ask(
+            "https://a.test/",
+            Script((401, ["WWW-Authenticate": challenge]), (200, [:]))
+        )
+        #expect(first[0] == "none" && first[1].contains("nonce=\"theirs\""))
+        for other in ["https://b.test/", "https://a.test:444/", "http://a.test/"] {
+            #expect(try await ask(other, Script((200, [:]))) == ["none"])
+        }
+        var ours = Set<Substring>()
+        for _ in 0..<20 {
+            let said = try await ask("https://a.test/", Script((200, [:])))[0]
+            let nonce = try #require(said.split(separator: "cnonce=\"").last?.prefix { $0 != "\"" })
+            #expect(nonce.count == 32)
+            ours.insert(nonce)
+        }
+        #expect(ours.count == 20)
+    }
+
+    @Test("CVE-2023-32681, CVE-2024-37891: what is said to a proxy is said to no server, proxy or not")
+    func proxyAuthorization() async throws {
+        let server = try FixtureServer.start { .text($0.headers["proxy-authorization"] ?? "none") }
+        let client = HTTPClient { $0.headers = ["Proxy-Authorization": "secret", "X-Other": "1"] }
+        #expect(try await client.get(server.http()).text == "none")
+        let own: Headers = ["Proxy-Authorization": "secret", "X-Own": "1"]
+        #expect(try await client.get(server.http(), headers: own).text == "none")
+        #expect(server.requests.map { $0.headers["x-own"] } == [nil, "1"])
+    }
+
+    @Test(
+        "CVE-2023-38545 and its like: what would break out of the line to a proxy never gets there",
+        arguments: [
+            "https://a.test\r\nX: 1/", "https://a.test%0d%0aX:%201/", "https://a test/",
+            "https://a.test HTTP/1.1/",
+            "https://\(String(repeating: "a.", count: 127))test/",
+        ],
+        ["http", "socks5h"]
+    )
+    func proxyLine(_ url: String, _ scheme: String) async throws {
+        let server = try FixtureServer.start { _ in .text("ok") }
+        var proxy = try Proxy("\(scheme)://proxy.test:\(server.port)")
+        proxy.addresses = [server.endpoint]
+        let client = HTTPClient { [proxy] in $0.proxy = ProxySettings(proxy) }
+        #expect(try await httpError { try await client.get(url) }.phase == .request)
+        #expect(server.records.isEmpty)
+    }
+
+    @Test(
+        "a Location of 8000 bytes is followed, one of more than a URL may have is not (RFC 9110, section 4.1)"
+    )
+    func longLocations() async throws {
+        let long = "/" + String(repeating: "x", count: 7999)
+        let script = Script.redirecting(302, long)
+        #expect(try await script.client().get("http://a.test/").url.path == long)
+        let endless = Script.redirecting(302, "/" + String(repeating: "x", count: 70_000))
+        let error = try await httpError { try await endless.client().get("http://a.test/") }
+        guard case .redirect(.location) = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(endless.urls.count == 1)
+    }
+}

@@ -1,0 +1,226 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("An observer", .timeLimit(.minutes(1)))
+struct ObserverTests {
+    @Test("hears of every step of a call, in its order")
+    func steps() async throws {
+        let server = try FixtureServer.secure("a.test") { _ in .text("hello") }
+        let diary = Diary()
+        let client = HTTPClient.trusting { $0.observer = diary.observer }
+        _ = try await client.fetch(server.request(server.https("a.test")))
+        #expect(
+            diary.words == [
+                "began", "resolved", "attempted", "connected", "sending", "responded", "bodyEnded", "ended",
+            ]
+        )
+        let report = try #require(diary.reports.first)
+        let exchange = try #require(report.exchanges.first)
+        #expect(report.exchanges.count == 1 && exchange.reason == nil && exchange.status == .ok)
+        #expect(exchange.transaction?.endpoint == server.endpoint && exchange.transaction?.name == "a.test")
+        #expect(exchange.bodyBytes == 5 && exchange.isBodyWhole && exchange.requestBytes > 40)
+        #expect(exchange.duration <= report.duration && exchange.start <= report.duration)
+        #expect(exchange.transaction?.tls?.certificateFingerprint.count == 64)
+        let times = diary.all.map(\.time)
+        #expect(times == times.sorted())
+    }
+
+    @Test("hears of a kept connection that nothing was dialled")
+    func reuse() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        for _ in 0..<2 { _ = try await client.get(server.http()) }
+        let second = diary.all.filter { $0.call == diary.all.last?.call }
+        #expect(second.map(\.word) == ["began", "sending", "responded", "bodyEnded", "ended"])
+        #expect(Set(diary.all.map(\.call)).count == 2)
+    }
+
+    @Test("hears of each address that does not do, also when none does")
+    func failures() async throws {
+        let dead = try FixtureServer.refusing()
+        let good = try FixtureServer.start { _ in .text("hello") }
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        var request = Request(.get, "http://a.test/")
+        request.addresses = [dead.endpoint, good.endpoint]
+        _ = try await client.fetch(request)
+        #expect(diary.reports.first?.exchanges.first?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+        #expect(diary.words.contains("attemptFailed"))
+        request.addresses = [dead.endpoint]
+        _ = try await httpError { [request] in try await client.fetch(request) }
+        let report = try #require(diary.reports.last)
+        guard case .failed(let error as HTTPError) = report.outcome else { throw Unexpected() }
+        #expect(error.phase == .connect && report.exchanges.first?.error?.phase == .connect)
+        #expect(report.exchanges.first?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+        #expect(diary.words.last == "ended")
+    }
+
+    @Test("hears where a call goes on, and why")
+    func hops() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next") : .text("there")
+        }
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        _ = try await client.get(server.http())
+        let report = try #require(diary.reports.first)
+        #expect(report.exchanges.map(\.reason) == [nil, .redirect])
+        #expect(report.exchanges.map(\.url.path) == ["/", "/next"])
+        #expect(report.exchanges.map(\.isBodyWhole) == [true, true])
+        #expect(diary.words.count { $0 == "ended" } == 1)
+        #expect(diary.words.contains("goesOn"))
+    }
+
+    @Test("hears that a kept connection was dead")
+    func stale() async throws {
+        let ok = ByteScript.Step.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+        let server = try FixtureServer.start(
+            behaviour: .sequence([
+                .bytes([.awaitHead, ok, .awaitHead, .cut]), .http { _ in .text("fresh") },
+            ])
+        )
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        for _ in 0..<2 { _ = try await client.get(server.http()) }
+        let report = try #require(diary.reports.last)
+        // One request for the caller, although its bytes went out twice.
+        #expect(report.exchanges.count == 1 && report.exchanges.first?.transaction?.isReused == false)
+        #expect(diary.words.count { $0 == "foundDead" } == 1)
+    }
+
+    @Test("hears the end when the body ends, or is given up", arguments: [true, false])
+    func bodies(isRead: Bool) async throws {
+        let server = try FixtureServer.start { _ in .pattern(count: 4_000_000) }
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        do {
+            let response = try await client.send(Request(.get, server.http()))
+            #expect(diary.words.last == "responded")
+            if isRead { _ = try await response.body.collect(upTo: 4_000_000) }
+        }
+        let report = try #require(await diary.nextReport())
+        guard case .response(.ok) = report.outcome else { throw Unexpected() }
+        #expect(report.exchanges.first?.isBodyWhole == isRead)
+        #expect(!isRead || report.exchanges.first?.bodyBytes == 4_000_000)
+    }
+
+    @Test("hears the end of a call that is cancelled")
+    func cancelled() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .wait(Gate())])
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        let task = Task { try await client.get(server.http()) }
+        try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        guard case .cancelled? = diary.reports.first?.outcome else { throw Unexpected() }
+        #expect(diary.words.last == "ended")
+    }
+
+    @Test("hears of responses that broke off, were tried again and came")
+    func retried() async throws {
+        let server = try FixtureServer.start(
+            behaviour: .sequence([.bytes([.awaitHead, .cut]), .http { _ in .text("fresh") }])
+        )
+        let diary = Diary()
+        let client = HTTPClient {
+            $0.observer = diary.observer
+            $0.retries = RetryPolicy()
+        }
+        _ = try await client.get(server.http())
+        let report = try #require(diary.reports.first)
+        #expect(report.exchanges.count == 2 && report.exchanges.first?.error?.phase == .response)
+        #expect(diary.words.count { $0 == "ended" } == 1)
+    }
+
+    @Test("hears that nothing went over the network")
+    func mock() async throws {
+        let diary = Diary()
+        let client = Script((200, [:])).client { $0.observer = diary.observer }
+        _ = try await client.get("http://a.test/")
+        #expect(diary.words == ["began", "ended"] && diary.reports.first?.exchanges.isEmpty == true)
+        let real = HTTPClient { $0.observer = diary.observer }
+        _ = try await httpError { try await real.get("http://") }
+        #expect(diary.reports.count == 2)
+    }
+
+    @Test("may do what leads to more events of the same call")
+    func reentrance() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let diary = Diary()
+        let task = Locked<Task<Void, any Error>?>(nil)
+        let client = HTTPClient {
+            $0.observer = { event in
+                diary.observer(event)
+                task.withLock { $0 }?.cancel()
+            }
+        }
+        task.withLock { $0 = Task { _ = try await client.get(server.http()) } }
+        _ = try? await task.withLock { $0 }?.value
+        #expect(diary.words.first == "began" && diary.words.last == "ended")
+    }
+
+    @Test("is told no secrets")
+    func secrets() async throws {
+        let server = try FixtureServer.start { _ in .status(401).adding("WWW-Authenticate", "Basic realm=x") }
+        let diary = Diary()
+        let client = HTTPClient { $0.observer = diary.observer }
+        var request = Request(.get, "http://someone:sesame@\(server.authority)/")
+        request.headers["Cookie"] = "sesame"
+        _ = try await client.fetch(request)
+        _ = try? await client.get("http://someone:sesame@nowhere.invalid:1/")
+        #expect(diary.reports.count == 2)
+        #expect(!diary.all.contains { "\($0)".contains("sesame") })
+    }
+}
+
+private struct Unexpected: Error {}
+
+/// Keeps what an observer is told.
+private final class Diary: Sendable {
+    private let events = Locked<[CallEvent]>([])
+    private let stream = AsyncStream.makeStream(of: CallReport.self)
+
+    var observer: CallObserver {
+        { [self] event in
+            events.withLock { $0.append(event) }
+            if case .ended(let report) = event.kind { stream.continuation.yield(report) }
+        }
+    }
+
+    var all: [CallEvent] { events.withLock { $0 } }
+    var words: [String] { all.map(\.word) }
+
+    var reports: [CallReport] {
+        all.compactMap { if case .ended(let report) = $0.kind { report } else { nil } }
+    }
+
+    /// The next report that nobody has had this way, once it is there.
+    func nextReport() async -> CallReport? {
+        for await report in stream.stream { return report }
+        return nil
+    }
+}
+
+extension CallEvent {
+    fileprivate var word: String {
+        switch kind {
+        case .began: "began"
+        case .resolved: "resolved"
+        case .attempted: "attempted"
+        case .attemptFailed: "attemptFailed"
+        case .connected: "connected"
+        case .sending: "sending"
+        case .foundDead: "foundDead"
+        case .responded: "responded"
+        case .bodyEnded: "bodyEnded"
+        case .goesOn: "goesOn"
+        case .ended: "ended"
+        @unknown default: "?"
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+/// The endpoints that ten tools were compared on: most of them called faulty ones good, or said the same of different
+/// faults. Each has its cause, its code, and a hint that tells what to do.
+@Suite struct ElevenEndpointsTests {
+    private let root: TestAuthority
+    private let issuer: TestAuthority
+    private let standard: FixtureCertificate
+    private let host = "www.example.com"
+
+    init() throws {
+        root = TestAuthority("Lab Root CA")
+        issuer = try root.intermediate("Lab Issuing CA E1")
+        standard = try issuer.issue(.publicLeaf("default.edge.example.net", "*.edge.example.net"))
+    }
+
+    /// Knows the host by a certificate, anybody else by the default.
+    private func server(_ certificate: FixtureCertificate) throws -> FixtureServer {
+        try FixtureServer.start(.tls(certificates: [certificate], default: standard)) { _ in .text("hello") }
+    }
+
+    private func expect(
+        _ server: FixtureServer,
+        _ options: [String] = [],
+        code: Int32,
+        fault: Fault.ID?,
+        says text: String,
+        hint: String?,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let outcome = try await probe(["\(host)@\(server.authority)"] + options, trusting: root.rootPEM)
+        let record = try #require(outcome.record)
+        #expect(outcome.code == code, sourceLocation: sourceLocation)
+        #expect(record.faults.map(\.id) == (fault.map { [$0] } ?? []), sourceLocation: sourceLocation)
+        let words = record.faults.map(\.text) + record.warnings.map(\.text)
+        #expect(words.joined(separator: "; ") == text, sourceLocation: sourceLocation)
+        #expect(record.hint?.text == hint, sourceLocation: sourceLocation)
+    }
+
+    @Test func aGoodOne() async throws {
+        try await expect(
+            try server(try issuer.issue(.publicLeaf(host))),
+            code: 0,
+            fault: nil,
+            says: "",
+            hint: nil
+        )
+    }
+
+    @Test func aGoodOneWithFiveDaysLeft() async throws {
+        var profile = CertificateProfile.publicLeaf(host)
+        // And an hour, so that it is five whole days however long the test takes.
+        profile.validity = .init(notBefore: days(-85), notAfter: days(5) + 3600)
+        let server = try server(try issuer.issue(profile))
+        try await expect(server, code: 0, fault: nil, says: "5 days left", hint: nil)
+        try await expect(
+            server,
+            ["--min-days", "20"],
+            code: 90,
+            fault: .tooFewDays,
+            says: "5 days left, fewer than 20",
+            hint: "renew it on 127.0.0.1, or see why the renewal has not come there"
+        )
+    }
+
+    @Test func theDefaultCertificateInstead() async throws {
+        try await expect(
+            try FixtureServer.start(.tls(standard)) { _ in .text("") },
+            code: 60,
+            fault: .defaultCertificate,
+            says: "wrong certificate",
+            hint:
+                "127.0.0.1 does not know www.example.com. Set the host up there, or check the IP; sni-probe "
+                + "www.example.com probes all that DNS gives."
+        )
+    }
+
+    @Test func anExpiredOne() async throws {
+        try await expect(
+            try server(try issuer.issue(.publicLeaf(host, from: -99, until: -9))),
+            code: 60,
+            fault: .expired,
+            says: "expired 9 days ago",
+            hint:
+                "renew it on 127.0.0.1; other IPs may have the new one already: sni-probe www.example.com --same"
+        )
+    }
+
+    @Test func aPrivateRoot() async throws {
+        let corporate = TestAuthority("Corp Private Root")
+        try await expect(
+            try server(try corporate.issue(CertificateProfile(for: host)).sent(with: [])),
+            code: 60,
+            fault: .unknownIssuer,
+            says: "unknown issuer: Corp Private Root",
+            hint: "if Corp Private Root is your own CA, give it with --ca corp-private-root.pem"
+        )
+    }
+
+    @Test func aSelfSignedOne() async throws {
+        var profile = CertificateProfile(for: host)
+        profile.isSelfSigned = true
+        try await expect(
+            try server(try issuer.issue(profile)),
+            code: 60,
+            fault: .selfSigned,
+            says: "self-signed certificate",
+            hint:
+                "clients do not accept it unless they are told to; if it is meant to be so, give it with --ca FILE"
+        )
+    }
+
+    @Test func aMissingIntermediate() async throws {
+        try await expect(
+            try server(try issuer.issue(.publicLeaf(host)).sent(with: [])),
+            code: 60,
+            fault: .intermediateMissing,
+            says: "intermediate certificate missing",
+            hint: "browsers fetch or remember it, most clients do not. Send the full chain "
+                + "(http://ca.example/e1.crt, named by the certificate, is the missing one)"
+        )
+    }
+
+    @Test func anAlertForTheName() async throws {
+        try await expect(
+            try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(112), .awaitClose])),
+            code: 35,
+            fault: .sniRefused,
+            says: "server refused the name",
+            hint: "127.0.0.1 serves other hosts only, by strict SNI; www.example.com is not among them"
+        )
+    }
+
+    @Test func nobodyThere() async throws {
+        let server = try FixtureServer.refusing()
+        try await expect(
+            server,
+            code: 7,
+            fault: .refused,
+            says: "connection refused",
+            hint: "nothing listens on port \(server.port) there, or a firewall rejects it"
+        )
+    }
+
+    @Test func silence() async throws {
+        try await expect(
+            try FixtureServer.start(behaviour: .bytes(.silent)),
+            ["-t", "300ms"],
+            code: 28,
+            fault: .timeoutTLS,
+            says: "no answer to the handshake in 300 ms",
+            hint:
+                "the port is open but TLS gets nowhere: a proxy, a filter on the name or an overloaded server. "
+                + "Compare with --no-sni"
+        )
+    }
+
+    @Test func plainHTTPOnThePort() async throws {
+        let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
+        let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .send(answer), .awaitClose]))
+        try await expect(
+            server,
+            code: 35,
+            fault: .notTLS,
+            says: "not TLS: the server speaks plain HTTP",
+            hint: "try http://www.example.com:\(server.port)/ or another port"
+        )
+    }
+}

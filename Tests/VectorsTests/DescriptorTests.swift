@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("Routes", .timeLimit(.minutes(2)))
+struct DescriptorTests {
+    /// In a process of its own, where nobody else opens and closes any.
+    @Test(
+        "whatever becomes of their addresses, leave no descriptor behind",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"))
+    )
+    func noneLeft() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try VectorFolder(fixtures: checkedInFixtures)
+            let vectors = folder.vectors(of: [.routes]).filter {
+                $0.head.name.hasPrefix("race:") || $0.head.name.hasPrefix("misdirected:")
+            }
+            let run = Run(folder: folder, vectors: vectors, clients: [Unhurried()])
+            // What is opened once for all is open after the first.
+            _ = await Run(folder: folder, vectors: [vectors[0]], clients: [OurClient()]).run { _ in }
+            let before = try openSockets()
+            let totals = await run.run { row in
+                if case .failed(let differences) = row.outcome {
+                    Issue.record("\(row.head.name): \(differences)")
+                }
+            }
+            #expect(totals.passed == vectors.count)
+            #expect(try openSockets() == before)
+        }
+    }
+}
+
+/// Our client, with fewer errands at a time: this is no quiet machine.
+private struct Unhurried: VectorClient {
+    private let client = OurClient()
+    var title: String { client.title }
+    var givesReasons: Bool { client.givesReasons }
+    var takesBytes: Bool { client.takesBytes }
+    var width: Int { 8 }
+
+    func obstacle(to errand: Errand) -> String? { client.obstacle(to: errand) }
+    func run(_ errand: Errand) async -> Observation { await client.run(errand) }
+}
+
+/// Sockets only: the runtime opens a timer of its own when it needs one.
+private func openSockets() throws -> Int {
+    let manager = FileManager.default
+    return try manager.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
+        let target = try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+        return target?.hasPrefix("socket:") ?? false
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import tls_fixtures
+
+@Suite("The vectors of redirects")
+struct RedirectVectorTests {
+    @Test("hold for our client, with a network made up for it and with a real one")
+    func ours() async throws {
+        var real = 0
+        for case .redirect(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {
+            let differences = await vector.differences()
+            #expect(differences == [], "\(vector.head.name)")
+            guard let differences = try await vector.networkDifferences() else { continue }
+            real += 1
+            #expect(differences == [], "\(vector.head.name), over the network")
+        }
+        #expect(real >= 100)
+    }
+
+    @Test("fail where the client does something else")
+    func failing() async throws {
+        let text = """
+            [{"name": "a: one", "why": "x", "reference": "RFC 9110 section 15.4",
+            "request": {"url": "https://a.test/", "method": "PUT", "body": "new", "headers": [["X", "1"]]},
+            "answers": [{"status": 307, "location": "https://b.test/"}, {"status": 303, "location": "/x"}],
+            "expect": {"requests": [{"method": "PUT", "url": "https://a.test/"},
+            {"method": "PUT", "url": "https://b.test/", "body": "new", "headers": [["X", "1"]]},
+            {"method": "PUT", "url": "https://b.test/x"}], "error": "loop"}}]
+            """
+        let fixtures = try TemporaryFixtures(["redirect/a.json": text])
+        let folder = try VectorFolder(fixtures: fixtures.path)
+        guard case .redirect(let vector)? = folder.vectors.first else { return #expect(Bool(false)) }
+        let found = await vector.differences()
+        #expect(found.map(\.what) == ["requests", "1: body", "2: X", "ending"])
+        #expect(try await vector.networkDifferences() == found)
+    }
+
+    @Test("that are not as their schema says are refused")
+    func faults() throws {
+        let whole = #"""
+            "request": {"url": "u"}, "answers": [{"status": 302}], "expect": {"requests": [{"url": "u"}]}
+            """#
+        func faults(_ change: (from: String, to: String)) throws -> [String] {
+            let rest = whole.replacing(change.from, with: change.to)
+            let text = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", \#(rest)}]"#
+            return try TemporaryFixtures(["redirect/a.json": text]).faults
+        }
+        #expect(try faults(("", "")) == [])
+        let wrong = [
+            (from: #"{"url": "u"}, "answers""#, to: #"{}, "answers""#, fault: #"the field "url" is missing"#),
+            (from: #""status": 302"#, to: #""location": "x""#, fault: #"the field "status" is missing"#),
+            (from: #"[{"url": "u"}]"#, to: "[]", fault: "at least one request"),
+            (
+                from: #"[{"url": "u"}]"#, to: #"[{"url": "u"}], "error": "sad""#,
+                fault: #""sad" is none of tooMany"#
+            ),
+            (from: #""status": 302"#, to: #""status": 302, "headers": [["a"]]"#, fault: "names and values"),
+        ]
+        for (from, to, fault) in wrong {
+            let found = try faults((from, to))
+            #expect(found.count == 1 && found[0].contains(fault), "\(found)")
+        }
+    }
+}

@@ -7,7 +7,7 @@ import Testing
 
 import FoundationNetworking
 
-@Suite("Leaks", .timeLimit(.minutes(5)))
+@Suite("Leaks", .timeLimit(.minutes(15)))
 struct LeakTests {
     @Test(arguments: [Way.urlProtocol, .bridge])
     func everyRequestGivesBackItsObjects(_ way: Way) async throws {
@@ -64,9 +64,9 @@ private func sendThousand(_ sender: Sender) async throws {
     }
     let refusing = try FixtureServer.refusing()
     try await withThrowingTaskGroup { group in
-        for lane in 0..<8 {
+        for lane in 0..<40 {
             group.addTask {
-                for number in 0..<125 {
+                for number in 0..<25 {
                     try await sendOne(sender, server, refusing, kind: (lane + number) % 10)
                 }
             }

@@ -137,6 +137,59 @@ struct AuthenticationTests {
         )
     }
 
+    @Test(
+        "by digest are right in every variant, however the challenge is written",
+        arguments: [
+            ("algorithm=MD5-sess, qop=auth", "83f3e8c8918646a47f75e99e8920b7a3"),
+            (
+                "ALGORITHM=\"SHA-256-sess\" ,\tqop = \"auth\"",
+                "c98e12bee11e0bcd8330d601f7dbf2d96ad2217cbcf748d8ab9671974dd46126"
+            ),
+            ("qop=\"auth-int\"", "e50d09eba5242fe581737b1604f1d2b9"),
+            (
+                "qop=\"unheard-of, auth-int\", algorithm=sha-256",
+                "81a1fc2ad1efa787f7d13dbca89d4621ef7151af08d7d7d0f5772e8f0b0134aa"
+            ),
+            ("domain=\"/\"", "bec8716ae09fa37ced70929d76b85415"),
+            ("algorithm=SHA-256", "3d10efdb638d28e5b1eaf4e3746b1d9ff40f604f2952de5e25dddd26d1a0d443"),
+            ("algorithm=MD5-sess", "5e058e55483ababaee2b6e24f2357c26"),
+        ]
+    )
+    func digestVariants(_ parameters: String, _ proof: String) throws {
+        let answer = try digestAnswer("dIgEsT realm=r, nonce=\"abc\", \(parameters)")
+        #expect(answer.contains("response=\"\(proof)\""), "\(answer)")
+        #expect(answer.contains("opaque") == false && answer.contains("nonce=\"abc\""))
+        #expect(answer.contains("qop=") == parameters.contains("qop"))
+        #expect(answer.contains("cnonce=") == (parameters.contains("qop") || parameters.contains("sess")))
+    }
+
+    @Test(
+        "by digest take realms with quotes apart and put them together, and hide the user where that is asked for"
+    )
+    func digestQuoting() throws {
+        let quoted = try digestAnswer(
+            #"Digest realm="say \"hi\" \\o/", nonce="abc", qop="auth", algorithm=SHA-256, opaque="a\"b""#
+        )
+        #expect(quoted.contains(#"realm="say \"hi\" \\o/""#) && quoted.contains(#"opaque="a\"b""#))
+        #expect(
+            quoted.contains("response=\"21a52994ca4b22fe9fcf65abcb202d942e99523d880960162ea9648b76b05032\"")
+        )
+        let hidden = try digestAnswer("Digest realm=r, nonce=abc, qop=auth, algorithm=SHA-256, userhash=true")
+        let user = "8ec3e1d647d8bd2ae7115a19b5155727c083dd356e9e6fa526b1188461f18acf"
+        #expect(hidden.contains("username=\"\(user)\"") && hidden.contains("userhash=true"))
+        #expect(!hidden.contains("Mufasa"))
+    }
+
+    private func digestAnswer(_ challenge: String) throws -> String {
+        let session = try DigestSession.best(of: Challenge.all(in: ["WWW-Authenticate": challenge]))
+        let question = AuthenticationQuestion(
+            method: .post,
+            url: try HTTPURL("http://www.example.org/dir/index.html?q=1"),
+            body: Array("body".utf8)
+        )
+        return try #require(session).answer(question, "Mufasa", "Circle of Life", clientNonce: "c0ffee")
+    }
+
     @Test("by digest convince nobody but who knows them, take a stale nonce in their stride, and count")
     func digestServer() async throws {
         let seen = Mutex<[String]>([])

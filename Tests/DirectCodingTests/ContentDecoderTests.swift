@@ -63,9 +63,10 @@ struct ContentDecoderTests {
     }
 
     @Test("goes through random content in pieces of random size, one coding or several")
-    func randomContent() throws {
+    func randomContent() async throws {
         var random = Repeatable(seed: 7)
         for _ in 0..<40 {
+            await Task.yield()
             let letters = UInt8.random(in: 1...255, using: &random)
             let content = (0..<Int.random(in: 0...200_000, using: &random)).map { _ in
                 UInt8.random(in: 0...letters, using: &random)

@@ -25,9 +25,10 @@ struct FuzzTests {
     }
 
     @Test("never crash, never hang, and never come to more than the limits allow")
-    func mutations() throws {
+    func mutations() async throws {
         var random = Repeatable(seed: 20_260_101)
         for vector in try Self.seeds() {
+            await Task.yield()
             for _ in 0..<40 {
                 var bytes = vector.input.bytes
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -47,10 +48,11 @@ struct FuzzTests {
     }
 
     @Test("of nothing but chance end well, whatever coding they are taken for")
-    func noise() {
+    func noise() async {
         var random = Repeatable(seed: 42)
         let names = ContentCoding.available.map(\.name)
         for round in 0..<2000 {
+            await Task.yield()
             let bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }

@@ -147,11 +147,12 @@ struct IPAddressTests {
     }
 
     @Test("100,000 mutated texts are judged and read exactly as inet_pton does")
-    func agreesWithTheSystem() {
+    func agreesWithTheSystem() async {
         var random = SeededGenerator(seed: 4291)
         let seeds = Self.accepted.map { Array($0.text.utf8) }.filter { !$0.contains(UInt8(ascii: "%")) }
         let alphabet = Array("0123456789abcfF.::%x ".utf8)
         for _ in 0..<100_000 {
+            await Task.yield()
             var text = seeds.randomElement(using: &random) ?? []
             for _ in 0..<Int.random(in: 0...3, using: &random) {
                 text.mutate(with: alphabet, using: &random)

@@ -5,11 +5,12 @@ import Testing
 @Suite("A table of names")
 struct NameTableTests {
     @Test("does what a dictionary does, whatever comes and goes")
-    func model() {
+    func model() async {
         var random = SplitMix64(seed: 11)
         var table = NameTable<Int>()
         var model: [String: Int] = [:]
         for step in 0..<20_000 {
+            await Task.yield()
             let number = Int.random(in: 0..<(step < 10_000 ? 700 : 60), using: &random)
             let name = "n\(number).\(String(repeating: "x", count: number % 40))"
             let tag = UInt32(number % 3)

@@ -83,9 +83,10 @@ struct AddressMemoryTests {
     }
 
     @Test("there is a bound to it")
-    func bound() {
+    func bound() async {
         let memory = AddressMemory()
         for number in 0..<20_000 {
+            await Task.yield()
             let endpoint = Endpoint(stringLiteral: "10.0.\(number / 250).\(number % 250):443")
             memory.noteFailure(endpoint, in: .connect, for: a, at: at(1))
         }

@@ -88,7 +88,8 @@ struct AlibabaHTTPDNSTests {
         let resolver = AlibabaHTTPDNS(
             account: "100 0",
             .insecureHTTP([server.endpoint]),
-            clientAddress: client
+            clientAddress: client,
+            .trusting()
         )
         let answer = try await resolver.answer()
         #expect(answer.endpoints == ["2001:db8::1", "192.0.2.1"])
@@ -99,7 +100,12 @@ struct AlibabaHTTPDNSTests {
     @Test("version 2 has a time for each family, and an empty one does not shorten the other")
     func versionTwo() async throws {
         let server = try FixtureServer.saying(Self.two)
-        let resolver = AlibabaHTTPDNS(account: "100000", .insecureHTTP([server.endpoint]), version: .two)
+        let resolver = AlibabaHTTPDNS(
+            account: "100000",
+            .insecureHTTP([server.endpoint]),
+            version: .two,
+            .trusting()
+        )
         let answer = try await resolver.answer()
         #expect(answer.endpoints == ["192.0.2.1"] && answer.timeToLive == .seconds(60))
         let target = try #require(server.requests.first?.target)
@@ -148,7 +154,8 @@ struct AlibabaHTTPDNSTests {
                 account: "100000",
                 secret: "hush",
                 .insecureHTTP([server.endpoint]),
-                version: version
+                version: version,
+                .trusting()
             )
             let error = try await #require(
                 #expect(throws: ResolverError.self) { try await resolver.answer() }
@@ -177,7 +184,7 @@ struct AlibabaHTTPDNSTests {
     )
     func brokenOne(_ text: String, _ words: String) async throws {
         let server = try FixtureServer.saying(text)
-        let resolver = AlibabaHTTPDNS(account: "1", .insecureHTTP([server.endpoint]))
+        let resolver = AlibabaHTTPDNS(account: "1", .insecureHTTP([server.endpoint]), .trusting())
         #expect(try await resolver.complaint() == "the answer makes no sense: \(words)")
     }
 
@@ -195,14 +202,19 @@ struct AlibabaHTTPDNSTests {
     )
     func brokenTwo(_ text: String, _ words: String) async throws {
         let server = try FixtureServer.saying(text)
-        let resolver = AlibabaHTTPDNS(account: "1", .insecureHTTP([server.endpoint]), version: .two)
+        let resolver = AlibabaHTTPDNS(
+            account: "1",
+            .insecureHTTP([server.endpoint]),
+            version: .two,
+            .trusting()
+        )
         #expect(try await resolver.complaint() == "the answer makes no sense: \(words)")
     }
 
     @Test("an empty list is an answer: there is none")
     func empty() async throws {
         let server = try FixtureServer.saying(#"{"host":"a.test","ips":[],"ttl":5}"#)
-        let resolver = AlibabaHTTPDNS(account: "1", .insecureHTTP([server.endpoint]))
+        let resolver = AlibabaHTTPDNS(account: "1", .insecureHTTP([server.endpoint]), .trusting())
         #expect(try await resolver.complaint() == "the name has no address")
     }
 }
@@ -217,7 +229,7 @@ struct DNSPodHTTPDNSTests {
     )
     func answer(_ text: String, _ time: Duration?) async throws {
         let server = try FixtureServer.saying(text)
-        let resolver = DNSPodHTTPDNS(.insecureHTTP([server.endpoint]), id: "7", token: "a&b")
+        let resolver = DNSPodHTTPDNS(.insecureHTTP([server.endpoint]), id: "7", token: "a&b", .trusting())
         let answer = try await resolver.answer()
         #expect(answer.endpoints == ["192.0.2.1", "192.0.2.2"] && answer.timeToLive == time)
         #expect(server.requests.first?.target == "/d?dn=a.test&ttl=1&id=7&token=a%26b")
@@ -236,6 +248,6 @@ struct DNSPodHTTPDNSTests {
     )
     func broken(_ text: String, _ words: String) async throws {
         let server = try FixtureServer.saying(text)
-        #expect(try await DNSPodHTTPDNS(.insecureHTTP([server.endpoint])).complaint() == words)
+        #expect(try await DNSPodHTTPDNS(.insecureHTTP([server.endpoint]), .trusting()).complaint() == words)
     }
 }

@@ -24,6 +24,7 @@ struct RecipeTests {
     private func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
         var settings = HTTPClient.Settings()
         settings.tls.roots = .only([.der(testAuthority.rootDER)])
+        settings.timeouts = Timeouts(resolve: .seconds(50), connect: .seconds(50), tls: .seconds(50))
         configure(&settings)
         return HTTPClient(settings)
     }

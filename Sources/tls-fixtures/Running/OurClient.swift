@@ -76,7 +76,9 @@ struct OurClient: VectorClient {
             )
         } catch let error as HTTPError {
             let ending = Ending(error.phase, error.reason)
-            var attempts = error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+            var attempts: [(String, Ending)] = []
+            for hop in error.history { attempts += Self.attempts(hop.transaction, Ending(hop.status)) }
+            attempts += error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
             // After an address has been found good, what happens there is no attempt any more.
             if let endpoint = error.endpoint, attempts.last?.0 != "\(endpoint)" {
                 attempts.append(("\(endpoint)", ending))

@@ -21,7 +21,7 @@ struct ChainResolverTests {
     @Test("the first that answers is enough, and its answer says who it was")
     func first() async throws {
         let chain = chain(good, broken)
-        let answer = try await chain.resolve(host, port: 443, ResolveContext())
+        let answer = try await chain.resolve(host, port: 443, ResolveContext(within: .seconds(50)))
         #expect(answer.source == .resolver("good"))
         #expect(broken.asked.isEmpty)
     }
@@ -78,7 +78,7 @@ struct ChainResolverTests {
     @Test("only with onConnectFailure is there somewhere to go when no address answers")
     func connectFailure() async throws {
         let next = ScriptedResolver("next", ["192.0.2.2"])
-        let context = ResolveContext()
+        let context = ResolveContext(within: .seconds(50))
         let stays = try await chain(good, next, .onResolveFailure)
             .resolve(host, port: 443, context)
         #expect(stays.fallback == nil)
@@ -93,7 +93,7 @@ struct ChainResolverTests {
     func map() async throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let chain = chain(map, good)
-        let context = ResolveContext()
+        let context = ResolveContext(within: .seconds(50))
         #expect(try chain.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
         #expect(try chain.knownAnswer(for: host, port: 443, context) == nil)
         #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])

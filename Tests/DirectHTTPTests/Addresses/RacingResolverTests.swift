@@ -22,7 +22,7 @@ struct RacingResolverTests {
         let gate = Barrier()
         defer { gate.open() }
         let race = RacingResolver(deaf(gate), broken, good)
-        let answer = try await race.resolve(host, port: 443, ResolveContext())
+        let answer = try await race.resolve(host, port: 443, ResolveContext(within: .seconds(50)))
         #expect(answer.endpoints == ["192.0.2.1"] && answer.source == .resolver("good"))
     }
 
@@ -60,7 +60,7 @@ struct RacingResolverTests {
     func known() throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let race = RacingResolver(good, map)
-        let context = ResolveContext()
+        let context = ResolveContext(within: .seconds(50))
         #expect(try race.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
         #expect(try race.knownAnswer(for: host, port: 443, context) == nil)
         #expect(throws: ResolverError.self) {

@@ -72,7 +72,7 @@ struct FollowingTests {
         }
         let resolver = Signpost([server.endpoint])
         let counting = ScriptedResolver("counting") { host, port in
-            try await resolver.resolve(host, port: port, ResolveContext())
+            try await resolver.resolve(host, port: port, ResolveContext(within: .seconds(50)))
         }
         let client = HTTPClient { $0.resolver = CachingResolver(counting) }
         try await client.prewarm("http://a.test/", connections: 2)

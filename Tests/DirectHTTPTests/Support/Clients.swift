@@ -6,10 +6,11 @@ import Testing
 let testAuthority = TestAuthority()
 
 extension HTTPClient {
-    /// A client that trusts the tests' authority and nobody else.
+    /// A client that trusts the tests' authority and nobody else, and is in no hurry.
     static func trusting(_ configure: (inout Settings) -> Void = { _ in }) -> HTTPClient {
         HTTPClient { settings in
             settings.tls.roots = .only([.der(testAuthority.rootDER)])
+            settings.timeouts = Timeouts(resolve: .seconds(50), connect: .seconds(50), tls: .seconds(50))
             configure(&settings)
         }
     }

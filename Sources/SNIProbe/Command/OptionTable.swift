@@ -12,7 +12,7 @@ extension CommandOption {
             value: "FILE",
             completion: .file,
             group: .input,
-            help: ["more targets or IPs, one a line, # comments;", "- is standard input"],
+            help: ["more targets or IPs, one a line; - is standard input"],
             manual:
                 "Read more targets or IPs from this file, one a line; - is standard input. May repeat. Lines "
                 + "hold the same words as the command line, or \"IP name ...\" as in hosts(5), or \"IP,name\". Lines with "
@@ -79,7 +79,7 @@ extension CommandOption {
             key: .skipDefault,
             long: "skip-default",
             group: .sending,
-            help: ["leave out the second handshake, which learns", "what the IP serves without SNI"],
+            help: ["no second handshake, without SNI, to compare with"],
             manual:
                 "Leave out the second handshake, which learns what the IP serves without SNI. It takes no time "
                 + "of its own, but half of the work."
@@ -117,7 +117,7 @@ extension CommandOption {
             short: "k",
             long: "insecure",
             group: .sending,
-            help: ["send the request even if the certificate is", "wrong"],
+            help: ["send the request even if the certificate is wrong"],
             manual: "Send the request even if the certificate is wrong. The verdict stays what it is."
         ),
     ]
@@ -147,7 +147,7 @@ extension CommandOption {
             value: "CERT",
             completion: .file,
             group: .accepting,
-            help: ["this certificate: PEM file, sha256:HEX,", "pin-sha256:BASE64 (may repeat)"],
+            help: ["PEM file, sha256:HEX, pin-sha256:BASE64; may repeat"],
             manual: "Fail any other certificate than this one: a PEM file, sha256:HEX of the certificate, or "
                 + "pin-sha256:BASE64 of its key. May repeat; one of them has to be it."
         ),
@@ -271,10 +271,7 @@ extension CommandOption {
             key: .demo,
             long: "demo",
             group: .other,
-            help: [
-                "start servers on this machine, good and bad",
-                "ones, and probe them: a tour without a network",
-            ],
+            help: ["a tour of the verdicts, without a network"],
             manual:
                 "Start servers on loopback, good and bad ones, and probe them: a tour of the verdicts that needs no network."
         ),

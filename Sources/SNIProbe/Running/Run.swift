@@ -69,6 +69,7 @@ final class Run {
             if feedState == .ended, slots.isEmpty { break }
             sleep()
         }
+        if Interrupts.hasCome { printWhatIsDone() }
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
@@ -232,14 +233,27 @@ final class Run {
         for probe in probes { starts.add(probe) }
     }
 
+    private func print(_ record: ProbeRecord) {
+        var record = record
+        pool.compare(&record, mustBeSame: options.same)
+        tally.add(record)
+        progress.clear()
+        output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
+    }
+
+    /// When it is interrupted: also what waited for its turn behind others that will never be done.
+    private func printWhatIsDone() {
+        takeLetters()
+        for slot in slots[printed...] {
+            if let record = slot.record { print(record) }
+        }
+    }
+
     /// Prints what is done, in order; says false when nobody reads any more.
     private func printFinished() -> Bool {
-        while printed < slots.count, var record = slots[printed].record {
+        while printed < slots.count, let record = slots[printed].record {
             if feedState == .open, slotCount == 1 { break }
-            pool.compare(&record, mustBeSame: options.same)
-            tally.add(record)
-            progress.clear()
-            output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
+            print(record)
             printed += 1
         }
         if printed == slots.count || printed > 512 {

@@ -110,6 +110,27 @@ import Testing
         #expect(result.code == 130)
     }
 
+    @Test func anInterruptAlsoPrintsWhatWaitedBehindOneThatHangs() async throws {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let dead = try FixtureServer.refusing()
+        let last = try server()
+        let program = try RunningProgram([
+            "a.test@\(silent.authority)", "b.test@\(dead.authority)", "a.test@\(last.authority)", "-j", "2",
+            "-t",
+            "30s", "--skip-default", "--json",
+        ])
+        // With two at once the last one begins when the second one is done.
+        _ = try await last.nextRecord()
+        program.interrupt()
+        let result = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Program.Result, any Error>) in
+            Thread.detachNewThread { continuation.resume(returning: program.finish()) }
+        }
+        #expect(result.code == 130)
+        #expect(result.output.hasPrefix(#"{"v":1,"#))
+        #expect(result.output.contains(#""host":"b.test""#))
+    }
+
     @Test func aReaderThatLeavesEndsTheProgramQuietly() async throws {
         let dead = try FixtureServer.refusing()
         // A shell's pipe: nobody else holds its ends, as tests that run beside this one might.

@@ -1,0 +1,37 @@
+import DirectHTTP
+import TLSFixtures
+import Testing
+
+@testable import SNIProbe
+
+@Suite struct WireTests {
+    private func open(_ server: FixtureServer) async throws -> Result<Wire, Refusal> {
+        let address = try #require(IPAddress(server.address))
+        // The deadline is over before anybody looks, as on a machine that is too busy.
+        let past = Instant(nanoseconds: 1)
+        return await Wire.open(address, server.port, on: EventLoop.shared, by: past)
+    }
+
+    @Test func aConnectionThatIsThereCountsHoweverLateWeLook() async throws {
+        let server = try FixtureServer.start(behaviour: .bytes(.silent))
+        let wire = try await open(server).get()
+        #expect(wire.socket.isConnected)
+        wire.close()
+        server.stop()
+    }
+
+    @Test func anAddressThatNeverAnswersIsStillSilent() async throws {
+        guard case .failure(.silentTCP) = try await open(try FixtureServer.unresponsive()) else {
+            Issue.record("not silent")
+            return
+        }
+    }
+
+    @Test func aRefusalIsARefusalHoweverLateWeLook() async throws {
+        guard case .failure(.notConnected(let error)) = try await open(try FixtureServer.refusing()) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.isRefusal)
+    }
+}

@@ -74,6 +74,19 @@ extension Behaviour {
                 #expect(try await sender.text(request) == "\(method) body")
             }
         },
+        Behaviour("the body of a POST is a form unless the request says otherwise, and no other method's") {
+            sender in
+            let server = try FixtureServer.start { .text($0.headers["content-type"] ?? "none") }
+            for (method, said, expected) in [
+                ("POST", nil, "application/x-www-form-urlencoded"), ("POST", "text/x-odd", "text/x-odd"),
+                ("PUT", nil, "none"),
+            ] {
+                var request = try server.request(method)
+                request.httpBody = Data("a=b".utf8)
+                request.setValue(said, forHTTPHeaderField: "Content-Type")
+                #expect(try await sender.text(request) == expected)
+            }
+        },
         Behaviour("a body from a stream arrives") { sender in
             let server = try FixtureServer.start { try .echo($0) }
             var request = try server.request("POST")

@@ -62,9 +62,45 @@ struct CredentialTests {
         #expect(data == Data(basic.utf8))
     }
 
-    private func space(_ server: FixtureServer, _ realm: String) -> URLProtectionSpace {
+    @Test(arguments: [Way.bridge, .urlProtocol])
+    func credentialsAndCookiesBelongToTheNameWhereverItIs(_ way: Way) async throws {
+        let server = try FixtureServer.start { request in
+            guard let given = request.headers["authorization"] else {
+                return .text("who?", status: 401, ["WWW-Authenticate": "Basic realm=\"here\""])
+            }
+            return .text(given + (request.headers["cookie"] ?? ""), ["Set-Cookie": "a=1; Path=/"])
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let credentials = try #require(configuration.urlCredentialStorage)
+        let cookies = try #require(configuration.httpCookieStorage)
+        credentials.setDefaultCredential(credential, for: space(server, "here", host: "www.example"))
+        let addresses = try StaticMap(curl: ["www.example:\(server.port):\(server.address)"])
+        let client = HTTPClient {
+            $0.addresses = addresses
+            guard way == .bridge else { return }
+            $0.useCredentials(of: credentials)
+            $0.useCookies(of: cookies)
+        }
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        let session = URLSession(configuration: configuration)
+        let url = try #require(URL(string: "http://www.example:\(server.port)/"))
+        for expected in [basic, basic + "a=1"] {
+            let data =
+                way == .bridge ? try await client.data(from: url).0 : try await session.data(from: url).0
+            #expect(data == Data(expected.utf8))
+        }
+        #expect(cookies.cookies?.map(\.domain) == ["www.example"])
+        // The address is another name: it gets neither.
+        let bare = try server.url()
+        let refused =
+            way == .bridge ? try await client.data(from: bare).0 : try await session.data(from: bare).0
+        #expect(refused == Data("who?".utf8))
+        #expect(server.requests.last?.headers["cookie"] == nil)
+    }
+
+    private func space(_ server: FixtureServer, _ realm: String, host: String? = nil) -> URLProtectionSpace {
         URLProtectionSpace(
-            host: server.address,
+            host: host ?? server.address,
             port: Int(server.port),
             protocol: "http",
             realm: realm,

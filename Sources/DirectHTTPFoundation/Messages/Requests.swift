@@ -64,7 +64,9 @@ extension RequestBody {
 
     init(of request: URLRequest, announced: UInt64?) {
         if let data = request.httpBody {
-            self = .data(data)
+            // URLSession says so of a POST when nobody says anything, and servers have come to rely on it.
+            let isForm = request.httpMethod == "POST" && !data.isEmpty
+            self = .data(data, contentType: isForm ? "application/x-www-form-urlencoded" : nil)
         } else if let stream = request.httpBodyStream {
             self = .stream(stream, length: announced)
         } else {

@@ -297,10 +297,11 @@ extension ResponseReader {
         let isHTTP10 = heads.version == .http10
         if framing == .untilClose { return .close(.untilClose) }
         if fields.closes { return .close(.serverCloses) }
-        if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) || fields.isDoubtful {
+        if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) {
             return .close(.doubtfulFraming)
         }
-        if framing == .chunked && chunks.isDoubtful { return .close(.doubtfulFraming) }
+        // Chunks of an earlier response were in no doubt: there would be no later one.
+        if fields.isDoubtful || chunks.isDoubtful { return .close(.doubtfulFraming) }
         if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
         return .reusable
     }

@@ -38,12 +38,13 @@ extension Handshake {
         serverName: String?,
         offersHTTP: Bool,
         _ tools: ProbeTools,
+        on loop: EventLoop,
         by deadline: Instant
     ) async -> (handshake: Handshake, connection: OpenConnection?) {
         let start = Instant.now
         var handshake = Handshake(serverName: serverName, outcome: .failure(.dropped))
         let wire: Wire
-        switch await Wire.open(address, port, on: tools.loop, by: deadline) {
+        switch await Wire.open(address, port, on: loop, by: deadline) {
         case .success(let opened): wire = opened
         case .failure(let refusal):
             handshake.outcome = .failure(refusal)

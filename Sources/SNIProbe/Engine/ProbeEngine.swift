@@ -3,6 +3,8 @@ internal import DirectHTTP
 /// Makes probes, any number at a time, each within its deadline.
 struct ProbeEngine: Sendable {
     let tools: ProbeTools
+    /// Where it waits, and works.
+    let loop: EventLoop
 
     private var settings: ProbeSettings { tools.settings }
 
@@ -38,7 +40,7 @@ struct ProbeEngine: Sendable {
     private func observePlain(_ observation: inout Observation, by deadline: Instant) async {
         let probe = observation.probe
         let start = Instant.now
-        switch await Wire.open(probe.address, probe.port, on: tools.loop, by: deadline) {
+        switch await Wire.open(probe.address, probe.port, on: loop, by: deadline) {
         case .failure(let refusal): observation.refusal = refusal
         case .success(let wire):
             observation.tcpTime = Instant.now.since(start)
@@ -80,6 +82,7 @@ struct ProbeEngine: Sendable {
             serverName: name,
             offersHTTP: probe.target.url != nil,
             tools,
+            on: loop,
             by: deadline
         )
         var exchangeTime = Duration.zero
@@ -106,6 +109,7 @@ struct ProbeEngine: Sendable {
             serverName: name,
             offersHTTP: false,
             tools,
+            on: loop,
             by: deadline
         )
         connection?.close()
@@ -129,10 +133,10 @@ struct ProbeEngine: Sendable {
     }
 
     private func rest(until moment: Instant) async {
-        let handle = LoopHandle(loop: tools.loop)
-        tools.loop.add(handle)
-        _ = await handle.input.wait(until: moment, on: tools.loop)
-        tools.loop.remove(handle)
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        _ = await handle.input.wait(until: moment, on: loop)
+        loop.remove(handle)
     }
 }
 

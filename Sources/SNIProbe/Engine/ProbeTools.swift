@@ -3,13 +3,11 @@ internal import DirectHTTP
 /// What all probes of a run share.
 final class ProbeTools: Sendable {
     let settings: ProbeSettings
-    let loop: EventLoop
     let context: ContextSource
     let chains = ChainCache()
 
     init(_ settings: ProbeSettings, loop: EventLoop) {
         self.settings = settings
-        self.loop = loop
         context = ContextSource(loop)
     }
 }

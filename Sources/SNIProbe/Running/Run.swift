@@ -11,6 +11,7 @@ final class Run {
     private let tools: ProbeTools
     private let mailbox: Mailbox<Letter>
     private let starts: StartQueue
+    private var loops = Loops()
     /// Made here unless it was needed before.
     private var context: Result<SurveyContext, TLSError>?
     private var progress: Progress
@@ -144,14 +145,15 @@ final class Run {
     }
 
     private func observe(_ slot: Slot, _ probe: Probe) {
-        let (engine, mailbox) = (ProbeEngine(tools: tools), mailbox)
-        Task(executorPreference: tools.loop) {
+        let loop = loops.next()
+        let (engine, mailbox) = (ProbeEngine(tools: tools, loop: loop), mailbox)
+        Task(executorPreference: loop) {
             mailbox.put(.observed(slot, await engine.observe(probe)))
         }
     }
 
     private func resolve(_ slot: Slot, _ target: ProbeTarget) {
-        let (loop, mailbox) = (tools.loop, mailbox)
+        let (loop, mailbox) = (EventLoop.shared, mailbox)
         let start = Instant.now
         let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
         let name = target.name

@@ -142,8 +142,10 @@ final class ClientCore: Sendable {
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Route {
-        if let proxy, proxy.proxy.lookup == .byProxy { return .byProxy }
         do throws(CallFailure) {
+            if let proxy, proxy.proxy.lookup == .byProxy {
+                return try addresses.chosenRoute(for: request, to: url) ?? .byProxy
+            }
             if let known = try addresses.knownRoute(for: request, to: url) { return known }
             let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
             return try await addresses.askedRoute(to: url, patience)

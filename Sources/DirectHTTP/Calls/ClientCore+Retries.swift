@@ -19,7 +19,7 @@ extension ClientCore {
                 history += response.history
                 outcome = .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: .now))
                 result = .success(response)
-            } catch let error as HTTPError where error.phase != .request {
+            } catch let error as HTTPError where error.mayPass {
                 outcome = .failure
                 result = .failure(error.after(history))
             }
@@ -95,13 +95,16 @@ extension ClientCore {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
             return try await transact(request, call, from: .now, avoiding: endpoint)
         }
-        var request = request
-        request.headers = headers(of: request)
-        return try await intercept(request, settings.networkInterceptors[...]) { request in
-            guard let transport = self.settings.transport else {
-                return try await self.transact(request, call, from: .now, avoiding: endpoint)
+        let url = try? request.url
+        var complete = request
+        complete.headers = headers(of: request)
+        return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
+            try await intercept(complete, self.settings.networkInterceptors[...]) { request in
+                guard let transport = self.settings.transport else {
+                    return try await self.transact(request, call, from: .now, avoiding: endpoint)
+                }
+                return try await transport(request)
             }
-            return try await transport(request)
         }
     }
 
@@ -119,6 +122,31 @@ extension Call {
     /// Whether there is time left for an attempt after such a wait.
     fileprivate func leaves(_ wait: Duration) -> Bool {
         Instant.now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
+    }
+}
+
+extension HTTPError {
+    /// Whether another try may end otherwise. What is wrong with the request, the settings or the server's
+    /// certificate, and what the caller's own code has refused, stays wrong.
+    fileprivate var mayPass: Bool {
+        switch reason {
+        case .tls(let error): error.consequence == .tryNext
+        case .proxy(let fault): fault.mayPass
+        case .url, .address, .noAddresses, .refused, .requestBody, .bodySource, .bodyLength: false
+        default: phase != .request
+        }
+    }
+}
+
+extension ProxyFault {
+    /// A proxy that could not reach the server may reach it the next time.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .refused(let refusal): refusal.status.code >= 500
+        case .socksReply(let reply): reply != 2 && reply < 7
+        case .notAProxy: true
+        default: false
+        }
     }
 }
 

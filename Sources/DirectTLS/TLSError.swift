@@ -59,6 +59,8 @@ extension TLSError: CustomStringConvertible {
             "the server sent alert \(number) (\(name))"
         case .unexpectedProtocol(let name):
             "the server chose the protocol \"\(printable(name))\", which was not offered"
+        case .protocolFailure(let reason, let code) where Self.isNoTLS(code):
+            "the server does not speak TLS on this port: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
         case .protocolFailure(let reason, let code):
             "TLS failed: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
         case .connectionLost(let errno):
@@ -73,6 +75,10 @@ extension TLSError: CustomStringConvertible {
             "the TLS connection is not open"
         }
     }
+
+    /// Whether that is how OpenSSL speaks of bytes that are no TLS: `SSL_R_WRONG_VERSION_NUMBER`, in the lower bits
+    /// of the code.
+    private static func isNoTLS(_ code: UInt) -> Bool { code & 0x7F_FFFF == 267 }
 }
 
 extension CertificateFault: CustomStringConvertible {

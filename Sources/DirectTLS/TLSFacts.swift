@@ -16,6 +16,16 @@ public struct TLSFacts: Hashable, Sendable {
     public let certificateFingerprint: String
 }
 
+extension TLSFacts: CustomStringConvertible {
+    /// Version, cipher, group, and whether a session was resumed.
+    public var description: String {
+        var words = [version.description, cipher]
+        if let group { words.append(group) }
+        if resumed { words.append("resumed") }
+        return words.joined(separator: ", ")
+    }
+}
+
 extension TLSConnection {
     /// What was agreed on. Made anew at each call.
     package var facts: TLSFacts {

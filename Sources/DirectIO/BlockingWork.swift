@@ -20,8 +20,10 @@ package final class BlockingWork: Sendable {
         /// Those of them that wait, also when they have been woken and have not had their turn yet.
         var idle = 0
 
+        var waiting: Int { jobs.count - next }
+
         mutating func take() -> Job? {
-            guard next < jobs.count else { return nil }
+            guard waiting > 0 else { return nil }
             defer {
                 next += 1
                 if next == jobs.count {
@@ -78,7 +80,7 @@ package final class BlockingWork: Sendable {
     package func submit(_ job: @escaping @Sendable () -> Void) {
         let needsThread = queue.withLock { queue in
             queue.jobs.append(job)
-            guard queue.jobs.count - queue.next > queue.idle, queue.threads < threadLimit else { return false }
+            guard queue.waiting > queue.idle, queue.threads < threadLimit else { return false }
             queue.threads += 1
             return true
         }

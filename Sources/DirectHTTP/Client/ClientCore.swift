@@ -180,7 +180,7 @@ final class ClientCore: Sendable {
                     end: leg.end,
                     log: leg.log
                 )
-                pool.admit(connection, lease)
+                pool.admit(connection, lease, since: leg.start)
                 return (connection, lease, false)
             } catch {
                 pool.release(lease)

@@ -142,8 +142,12 @@ final class ClientCore: Sendable {
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Route {
-        if let proxy, proxy.proxy.lookup == .byProxy { return .byProxy }
         do throws(CallFailure) {
+            if let proxy, proxy.proxy.lookup == .byProxy {
+                // The proxy does not learn of them, but what is wrong with them is wrong all the same.
+                if let addresses = request.addresses { try AddressBook.check(addresses) }
+                return .byProxy
+            }
             if let known = try addresses.knownRoute(for: request, to: url) { return known }
             let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
             return try await addresses.askedRoute(to: url, patience)

@@ -16,8 +16,7 @@ struct AddressBook: Sendable {
     /// The route, if it is known without asking anybody who might take his time.
     func knownRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
         if let addresses = request.addresses {
-            guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
-            for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
+            try Self.check(addresses)
             return .chosen(addresses, port: url.port, .request)
         }
         if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
@@ -32,6 +31,12 @@ struct AddressBook: Sendable {
             guard let resolver else { return .system }
             return try known(Inquiry(resolver: resolver, name: name, port: url.port, loop: loop))
         }
+    }
+
+    /// A request's own addresses: there are some, and they are addresses.
+    static func check(_ addresses: [Endpoint]) throws(CallFailure) {
+        guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
+        for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
     }
 
     /// The route, if the resolver has to be asked for it.

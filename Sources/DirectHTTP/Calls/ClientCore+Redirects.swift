@@ -35,7 +35,7 @@ extension ClientCore {
                     count: redirects
                 )
                 guard case .follow(let decided) = try await decide(redirect) else { break }
-                next = decided
+                next = decided.introducingURLUser()
             }
             let hop = Hop(.redirect, request.method, response)
             history.append(hop)

@@ -19,7 +19,7 @@ extension ClientCore {
                 history += response.history
                 outcome = .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: .now))
                 result = .success(response)
-            } catch let error as HTTPError where error.phase != .request {
+            } catch let error as HTTPError where error.isWorthRetrying {
                 outcome = .failure
                 result = .failure(error.after(history))
             }

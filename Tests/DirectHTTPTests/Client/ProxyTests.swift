@@ -161,6 +161,19 @@ struct ProxyTests {
         #expect(try await client.fetch(request).isReused)
     }
 
+    @Test("no addresses, or faulty ones, are an error although the proxy looks up the name itself")
+    func faultyAddresses() async throws {
+        let server = try proxyServer()
+        let client = try client(server)
+        for addresses in [[], ["1.2.3"]] as [[Endpoint]] {
+            var request = Request(.get, "https://a.test/")
+            request.addresses = addresses
+            let error = try await httpError { [request] in try await client.fetch(request) }
+            #expect(error.phase == .request)
+        }
+        #expect(server.records.isEmpty)
+    }
+
     @Test(
         "SOCKS gets the address or the name, as its scheme says, and user and password",
         arguments: ["", "me:pw@"]

@@ -133,7 +133,9 @@ struct RawStreamTests {
         let reader = Task { try await httpError { try await stream.read() } }
         // More than fits between the two: the server reads none of it.
         let writer = Task {
-            try await httpError { while true { try await stream.write([UInt8](repeating: 1, count: 1 << 20)) } }
+            try await httpError {
+                while true { try await stream.write([UInt8](repeating: 1, count: 1 << 20)) }
+            }
         }
         for _ in 0..<1000 { await Task.yield() }
         stream.close()

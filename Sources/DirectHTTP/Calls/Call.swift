@@ -54,8 +54,10 @@ struct Leg: Sendable {
     let call: Call
     /// Where to write what happens to it.
     var log: ExchangeLog?
+    /// Whether the server is not to be shown the client's certificate.
+    var isAnonymous = false
 
-    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy) }
+    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
     var timeouts: Timeouts.Nanoseconds { call.timeouts }
     var end: Instant { call.end }
 }

@@ -38,7 +38,7 @@ extension ClientCore {
                     try await decide(redirect)
                 }
                 guard case .follow(let decided) = decision else { break }
-                next = decided
+                next = decided.introducingURLUser()
             }
             let hop = Hop(.redirect, request.method, response)
             history.append(hop)

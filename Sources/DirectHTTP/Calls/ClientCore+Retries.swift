@@ -19,7 +19,7 @@ extension ClientCore {
                 history += response.history
                 outcome = .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: .now))
                 result = .success(response)
-            } catch let error as HTTPError where error.mayPass {
+            } catch let error as HTTPError where error.isWorthRetrying {
                 outcome = .failure
                 result = .failure(error.after(history))
             }
@@ -122,31 +122,6 @@ extension Call {
     /// Whether there is time left for an attempt after such a wait.
     fileprivate func leaves(_ wait: Duration) -> Bool {
         Instant.now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
-    }
-}
-
-extension HTTPError {
-    /// Whether another try may end otherwise. What is wrong with the request, the settings or the server's
-    /// certificate, and what the caller's own code has refused, stays wrong.
-    fileprivate var mayPass: Bool {
-        switch reason {
-        case .tls(let error): error.consequence == .tryNext
-        case .proxy(let fault): fault.mayPass
-        case .url, .address, .noAddresses, .refused, .requestBody, .bodySource, .bodyLength: false
-        default: phase != .request
-        }
-    }
-}
-
-extension ProxyFault {
-    /// A proxy that could not reach the server may reach it the next time.
-    fileprivate var mayPass: Bool {
-        switch self {
-        case .refused(let refusal): refusal.status.code >= 500
-        case .socksReply(let reply): reply != 2 && reply < 7
-        case .notAProxy: true
-        default: false
-        }
     }
 }
 

@@ -25,7 +25,7 @@ public struct Response: Sendable {
     public init(to request: Request, _ status: Status, headers: Headers = [:], body: [UInt8] = []) throws {
         let head = ResponseHead(status: status, headers: headers)
         let body = ResponseBody(content: .complete(body, Headers(), nil))
-        self.init(head: head, body: body, url: try request.checkedURL(), transaction: nil)
+        self.init(head: head, body: body, url: try request.checkedURL().withoutCredentials, transaction: nil)
     }
 
     /// The result.

@@ -149,8 +149,41 @@ struct RetryTests {
         #expect(tries.withLock { $0 } == 4)
     }
 
-    @Test("is not made when it could not end otherwise: a certificate, a vetting, a faulty setting")
-    func hopeless() async throws {
+    @Test("is no way around a check: not where a certificate, a pin or a vetting has said no")
+    func refusals() async throws {
+        let strange = "sha256/" + String(repeating: "A", count: 43) + "="
+        let pins = try KeyPins(["a.test": [strange]])
+        let right = try FixtureServer.secure("a.test"), wrong = try FixtureServer.secure("b.test")
+        let tries = Mutex(0)
+        func failure(_ server: FixtureServer, _ configure: (inout HTTPClient.Settings) -> Void) async throws
+            -> HTTPError
+        {
+            tries.withLock { $0 = 0 }
+            let client = HTTPClient.trusting {
+                $0.retries = Self.quick
+                $0.networkInterceptors = [
+                    { request, forward in
+                        tries.withLock { $0 += 1 }
+                        return try await forward(request)
+                    }
+                ]
+                configure(&$0)
+            }
+            return try await httpError { try await client.fetch(server.request(server.https("a.test"))) }
+        }
+        let mismatch = try await failure(wrong) { _ in }
+        #expect(!mismatch.isWorthRetrying && tries.withLock { $0 } == 1)
+        let unpinned = try await failure(right) { $0.tls.pins = pins }
+        #expect(!unpinned.isWorthRetrying && tries.withLock { $0 } == 1)
+        let vetted = try await failure(right) { $0.vetting = .publicInternetOnly }
+        #expect(!vetted.isWorthRetrying && tries.withLock { $0 } == 1)
+        let dead = try FixtureServer.refusing()
+        let refused = try await failure(dead) { _ in }
+        #expect(refused.isWorthRetrying && tries.withLock { $0 } == 3)
+    }
+
+    @Test("is not made where the settings are at fault")
+    func faultySettings() async throws {
         let server = try FixtureServer.secure("a.test")
         let tries = Mutex(0)
         let counting: Interceptor = { request, forward in
@@ -162,9 +195,7 @@ struct RetryTests {
         var unpinned = request
         unpinned.addresses = nil
         let cases: [(Request, (inout HTTPClient.Settings) -> Void)] = [
-            (request, { _ in }),
             (request, { $0.tls.roots = .only([.pemFile("/no/such/file")]) }),
-            (request, { $0.vetting = .publicInternetOnly }),
             (
                 unpinned,
                 {

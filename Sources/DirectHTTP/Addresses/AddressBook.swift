@@ -15,16 +15,7 @@ struct AddressBook: Sendable {
 
     /// The route, if it is known without asking anybody who might take his time.
     func knownRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
-        if let addresses = request.addresses {
-            try Self.check(addresses)
-            return .chosen(addresses, port: url.port, .request)
-        }
-        if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
-            return .chosen(mapped, port: url.port, .request)
-        }
-        if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
-            return .chosen(mapped, port: url.port, .staticMap)
-        }
+        if let chosen = try chosenRoute(for: request, to: url) { return chosen }
         switch url.host {
         case .address(let address): return .literal(address, port: url.port)
         case .name(let name):
@@ -33,10 +24,20 @@ struct AddressBook: Sendable {
         }
     }
 
-    /// A request's own addresses: there are some, and they are addresses.
-    static func check(_ addresses: [Endpoint]) throws(CallFailure) {
-        guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
-        for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
+    /// The route, if the request or a map says where it goes.
+    func chosenRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
+        if let addresses = request.addresses {
+            guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
+            for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
+            return .chosen(addresses, port: url.port, .request)
+        }
+        if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
+            return .chosen(mapped, port: url.port, .request)
+        }
+        if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
+            return .chosen(mapped, port: url.port, .staticMap)
+        }
+        return nil
     }
 
     /// The route, if the resolver has to be asked for it.

@@ -147,9 +147,7 @@ final class ClientCore: Sendable {
     ) async throws(DialFailure) -> Route {
         do throws(CallFailure) {
             if let proxy, proxy.proxy.lookup == .byProxy {
-                // The proxy does not learn of them, but what is wrong with them is wrong all the same.
-                if let addresses = request.addresses { try AddressBook.check(addresses) }
-                return .byProxy
+                return try addresses.chosenRoute(for: request, to: url) ?? .byProxy
             }
             if let known = try addresses.knownRoute(for: request, to: url) { return known }
             let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
@@ -188,7 +186,7 @@ final class ClientCore: Sendable {
                     end: leg.end,
                     log: leg.log
                 )
-                pool.admit(connection, lease)
+                pool.admit(connection, lease, since: leg.start)
                 return (connection, lease, false)
             } catch {
                 pool.release(lease)

@@ -76,6 +76,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case tooSlow(Timeouts.Speed)
         /// There is no stream to take: the protocol was not switched, or somebody has taken it.
         case noStream
+        /// The stream has been closed on this side, or its writing side has been ended.
+        case streamClosed
     }
 
     public let phase: Phase
@@ -142,7 +144,8 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .coding(let error): "\(error)"
         case .requestBody(let fault): "\(fault)"
         case .tooSlow(let speed): "slower than \(speed)"
-        case .noStream: "there is no stream to take"
+        case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
+        case .streamClosed: "the stream has been closed on this side"
         }
     }
 }

@@ -19,7 +19,7 @@ extension HTTPError.Reason {
         case .tls(let error): error.consequence.mayPass
         case .proxy(let fault): fault.mayPass
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
-            .bodyAlreadyRead, .cache, .coding, .requestBody, .noStream:
+            .bodyAlreadyRead, .cache, .coding, .requestBody, .noStream, .streamClosed:
             false
         }
     }

@@ -164,11 +164,14 @@ struct ProxyTests {
         #expect(try await !client.get("http://b.test/").isReused)
     }
 
-    @Test("a pinned address goes through the proxy where that is asked for, and the name stays the name")
-    func pinned() async throws {
+    @Test(
+        "a pinned address goes through the proxy, whoever looks names up, and the name stays the name",
+        arguments: [Proxy.Lookup.byClient, .byProxy]
+    )
+    func pinned(lookup: Proxy.Lookup) async throws {
         let server = try proxyServer()
         var proxy = try Proxy("http://\(server.authority)")
-        proxy.lookup = .byClient
+        proxy.lookup = lookup
         let client = HTTPClient.trusting { [proxy] in $0.proxy = ProxySettings(proxy) }
         var request = Request(.get, "https://a.test/")
         request.addresses = ["127.0.0.8", "127.0.0.9"]
@@ -180,17 +183,34 @@ struct ProxyTests {
         #expect(try await client.fetch(request).isReused)
     }
 
-    @Test("no addresses, or faulty ones, are an error although the proxy looks up the name itself")
-    func faultyAddresses() async throws {
+    @Test("an address of a map goes through the proxy, and no address is ever passed over in silence")
+    func mapped() async throws {
+        let server = try proxyServer()
+        let map = try StaticMap(curl: ["a.test:443:127.0.0.9"])
+        let proxy = try Proxy("http://\(server.authority)")
+        let client = HTTPClient.trusting {
+            $0.proxy = ProxySettings(proxy)
+            $0.addresses = map
+        }
+        #expect(try await client.get("https://a.test/").transaction?.endpoint == "127.0.0.9:443")
+        var request = Request(.get, "https://a.test/")
+        for addresses in [[], ["127.0.0.300"]] as [[Endpoint]] {
+            request.addresses = addresses
+            #expect(try await httpError { try await client.fetch(request) }.phase == .request)
+        }
+    }
+
+    @Test("a connection to where the proxy found the name serves no request that names an address")
+    func apart() async throws {
         let server = try proxyServer()
         let client = try client(server)
-        for addresses in [[], ["1.2.3"]] as [[Endpoint]] {
-            var request = Request(.get, "https://a.test/")
-            request.addresses = addresses
-            let error = try await httpError { [request] in try await client.fetch(request) }
-            #expect(error.phase == .request)
-        }
-        #expect(server.records.isEmpty)
+        #expect(try await client.get("https://a.test/").transaction?.source == .proxy)
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["127.0.0.9"]
+        #expect(try await !client.fetch(request).isReused)
+        // The proxy's own address is one like any other: there is no way to it here.
+        request.addresses = [server.endpoint]
+        #expect(try await httpError { try await client.fetch(request) }.phase == .proxy)
     }
 
     @Test(
@@ -205,6 +225,7 @@ struct ProxyTests {
         let byAddress = try await client(server, "socks5", user: user).fetch(request)
         #expect(byAddress.text == "a.test a.test")
         #expect(byAddress.transaction?.endpoint == "127.0.0.9:443")
+        request.addresses = nil
         let byName = try await client(server, "socks5h", user: user).fetch(request)
         #expect(byName.text == "a.test a.test")
         #expect(byName.transaction?.endpoint == server.endpoint)

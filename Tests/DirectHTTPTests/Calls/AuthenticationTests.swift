@@ -275,6 +275,16 @@ struct AuthenticationTests {
         #expect(script.urls.count == 1)
     }
 
+    @Test("are not for a challenge that comes with another status", arguments: [403, 407, 200] as [UInt16])
+    func otherStatus(_ code: UInt16) async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256"
+        let script = Script((Status(code: Int(code)) ?? 500, ["WWW-Authenticate": challenge]))
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "p")
+        #expect(try await script.client().fetch(request).status.code == code)
+        #expect(script.urls.count == 1)
+    }
+
     @Test("of a refused request are not sent with a body that can be had only once")
     func bodySentOnce() async throws {
         let script = Script((401, ["WWW-Authenticate": #"Digest realm="r", nonce="n""#]))

@@ -237,6 +237,11 @@ struct RetryTests {
         let response = try await client.get(server.http())
         #expect(response.status == 421 && response.history.count == 1)
         #expect(server.records.count == 2)
+        // Neither of them serves the name again.
+        _ = try await client.get(server.http())
+        #expect(server.records.count == 4)
+        let once = Request(.post, server.http(), body: .stream(AsyncStream<[UInt8]> { $0.finish() }))
+        #expect(try await client.fetch(once).history.isEmpty)
     }
 }
 

@@ -112,6 +112,25 @@ struct ProxyTests {
         #expect(try await client.get("https://a.test/").isReused)
     }
 
+    @Test("a proxy is not shown the certificate that is for the servers behind it")
+    func clientCertificate() async throws {
+        var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "proxy.test")])
+        asking.clientCertificates = .requested
+        let server = try proxyServer(.tls(asking))
+        let own = testAuthority.certificate(for: "me.test")
+        var proxy = try Proxy("https://proxy.test:\(server.port)")
+        proxy.addresses = [server.endpoint]
+        let client = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            $0.tls.clientIdentity = ClientIdentity(
+                certificateChain: Array(own.pem.utf8),
+                privateKey: Array(own.keyPEM.utf8)
+            )
+        }
+        #expect(try await client.get("https://a.test/").status == 200)
+        #expect(server.records.map { $0.tls?.clientCertificate == nil } == [true])
+    }
+
     @Test("a proxy whose certificate is for another name gets nothing")
     func wrongProxy() async throws {
         let server = try proxyServer(.tls(testAuthority.certificate(for: "a.test")))
@@ -258,6 +277,14 @@ struct ProxyTests {
             $0.vetting = allowingAll
         }
         #expect(try await httpError { try await unseen.get("https://a.test/") }.phase == .proxy)
+        let guarded = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            $0.vetting = .publicInternetOnly
+        }
+        for url in ["https://127.0.0.9/", "http://127.0.0.9/", "http://[::ffff:127.0.0.9]/"] {
+            let error = try await httpError { try await guarded.get(url) }
+            guard case .refused = error.reason else { throw error }
+        }
         #expect(server.records.isEmpty)
         proxy.lookup = .byClient
         let seen = HTTPClient.trusting { [proxy] in

@@ -143,3 +143,8 @@ extension CookieJar {
         return count == 0 ? nil : field
     }
 }
+
+extension CookieJar: CustomReflectable {
+    /// The cookies, without their values.
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies]) }
+}

@@ -37,6 +37,20 @@ public struct Response: Sendable {
     /// The version that the server spoke.
     public var version: HTTPVersion { head.version }
 
+    /// The same response, if its status is one of success (2xx); else an error, `HTTPError.Reason.status`.
+    @discardableResult
+    public func requiringSuccess() throws(HTTPError) -> Response {
+        guard status.isSuccess else { throw statusError }
+        return self
+    }
+
+    fileprivate var statusError: HTTPError {
+        let name = url.host.description
+        return HTTPError(.response, .status(status), name: name, endpoint: transaction?.endpoint).after(
+            history
+        )
+    }
+
     /// The response with all of its body, unless it is larger than `limit`.
     package func collected(upTo limit: Int) async throws -> FullResponse {
         let bytes = try await body.collect(upTo: limit)
@@ -56,6 +70,13 @@ public struct FullResponse: Sendable {
     init(_ response: consuming Response, _ body: consuming [UInt8]) {
         self.response = response
         self.body = body
+    }
+
+    /// The same response, if its status is one of success (2xx); else an error, `HTTPError.Reason.status`.
+    @discardableResult
+    public func requiringSuccess() throws(HTTPError) -> FullResponse {
+        guard status.isSuccess else { throw response.statusError }
+        return self
     }
 
     /// The result.

@@ -21,6 +21,7 @@ extension HTTPError.Reason {
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
             .bodyAlreadyRead, .cache, .coding, .requestBody, .noStream, .streamClosed:
             false
+        case .status(let status): RetryPolicy().statuses.contains(status)
         }
     }
 }

@@ -175,11 +175,13 @@ struct RawStreamTests {
                 .awaitClose,
             ])
         }
-        let request = server.request("http://b.test\(port)/", .connect)
+        var request = server.request("http://b.test\(port)/", .connect)
+        request.headers["Proxy-Authorization"] = "Basic bWU6cHc="
         let stream = try await HTTPClient().send(request).takeStream()
         let record = try #require(server.requests.first)
         let target = "b.test\(port.isEmpty ? ":80" : port)"
         #expect(record.target == target && record.host == target)
+        #expect(record.headers["proxy-authorization"] == "Basic bWU6cHc=")
         #expect(try await read(stream, 5) == "hello")
         try await stream.write([1, 2])
         #expect(try await read(stream, 1) == "!")

@@ -182,6 +182,40 @@ struct RetryTests {
         #expect(refused.isWorthRetrying && tries.withLock { $0 } == 3)
     }
 
+    @Test("is not made where the settings are at fault")
+    func faultySettings() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let tries = Mutex(0)
+        let counting: Interceptor = { request, forward in
+            tries.withLock { $0 += 1 }
+            return try await forward(request)
+        }
+        let proxy = try Proxy("http://127.0.0.1:1")
+        let request = server.request(server.https("b.test"))
+        var unpinned = request
+        unpinned.addresses = nil
+        let cases: [(Request, (inout HTTPClient.Settings) -> Void)] = [
+            (request, { $0.tls.roots = .only([.pemFile("/no/such/file")]) }),
+            (
+                unpinned,
+                {
+                    $0.vetting = .publicInternetOnly
+                    $0.proxy = ProxySettings(proxy)
+                }
+            ),
+        ]
+        for (request, change) in cases {
+            let client = HTTPClient.trusting {
+                $0.retries = Self.quick
+                $0.networkInterceptors = [counting]
+                change(&$0)
+            }
+            tries.withLock { $0 = 0 }
+            let error = try await httpError { try await client.fetch(request) }
+            #expect(tries.withLock { $0 } == 1, "\(error)")
+        }
+    }
+
     @Test("is made elsewhere when the server says it is the wrong one, whatever the method")
     func misdirected() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { request in

@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 
 /// User name and password as they are (RFC 7617).
-public struct BasicAuthenticator: Authenticator, CustomStringConvertible, CustomReflectable {
+public struct BasicAuthenticator: Authenticator {
     private let credentials: String?
 
     init(user: String, password: String) {
@@ -15,12 +15,6 @@ public struct BasicAuthenticator: Authenticator, CustomStringConvertible, Custom
             !user.contains(UInt8(ascii: ":")) && (user + password).allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         credentials = isSound ? "Basic " + base64(user + [UInt8(ascii: ":")] + password) : nil
     }
-
-    /// Never shows user and password.
-    public var description: String { "BasicAuthenticator(hidden)" }
-
-    /// Never shows user and password, not to `dump` either.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     public func authorization(for question: AuthenticationQuestion) throws -> String? {
         guard let credentials else { throw AuthenticationFault.unfitUserOrPassword }

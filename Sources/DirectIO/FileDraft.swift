@@ -46,7 +46,7 @@ package final class FileDraft: @unchecked Sendable {
 
     /// Puts the file in its place; it is on the disk when this returns.
     package func commit() throws(SystemError) {
-        _ = try checked("fsync") { fsync(descriptor) }
+        try putOnDisk(descriptor)
         _ = try checked("rename", path: path) { rename(draft, path) }
         isCommitted = true
     }
@@ -65,4 +65,13 @@ package final class FileDraft: @unchecked Sendable {
         Glibc.write(file, bytes, count)
         #endif
     }
+}
+
+/// Returns when the bytes of the file are on the disk.
+func putOnDisk(_ file: Int32) throws(SystemError) {
+    #if canImport(Darwin)
+    // There fsync is done when the disk's own cache has them. Some file systems know no more than that.
+    if fcntl(file, F_FULLFSYNC) == 0 { return }
+    #endif
+    _ = try checked("fsync") { fsync(file) }
 }

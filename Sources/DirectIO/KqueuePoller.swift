@@ -3,8 +3,8 @@ internal import Darwin
 
 /// The kernel's readiness queue on Apple platforms: the only file that knows kqueue.
 ///
-/// Written after the manual and the Linux twin, whose five functions it offers; it has never been compiled
-/// or run by us. `EV_CLEAR` is what edge-triggered is elsewhere.
+/// It offers the five functions of its Linux twin; `EV_CLEAR` is what edge-triggered is elsewhere. No Apple machine
+/// has run it yet: `scripts/apple` says what has been tried, and how.
 struct Poller: ~Copyable {
     private let queue: Int32
     private let events: UnsafeMutablePointer<kevent>
@@ -31,7 +31,13 @@ struct Poller: ~Copyable {
         let both = [EVFILT_READ, EVFILT_WRITE].map { filter in
             Self.change(UInt(descriptor), filter, EV_ADD | EV_CLEAR, token: token)
         }
-        try Self.submit(both, to: queue)
+        do throws(SystemError) {
+            try Self.submit(both, to: queue)
+        } catch {
+            // The first of the two may be in, and would go on speaking of the token.
+            remove(descriptor)
+            throw error
+        }
     }
 
     /// Once this has returned, no later `poll` speaks of the descriptor; one that runs now may.
@@ -50,28 +56,36 @@ struct Poller: ~Copyable {
 
     /// Waits for events, at most `nanoseconds` (nothing: for ever), and hands each one over.
     func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
-        var limit = timespec()
-        if let nanoseconds {
-            limit.tv_sec = Int(clamping: nanoseconds / 1_000_000_000)
-            limit.tv_nsec = Int(nanoseconds % 1_000_000_000)
-        }
-        let count = withUnsafePointer(to: limit) { limit in
-            kevent(queue, nil, 0, events, Int32(Self.capacity), nanoseconds == nil ? nil : limit)
+        let limit = nanoseconds.map(Self.limit)
+        let count = withUnsafePointer(to: limit ?? timespec()) { pointer in
+            kevent(queue, nil, 0, events, Int32(Self.capacity), limit == nil ? nil : pointer)
         }
         guard count > 0 else { return }
         for index in 0..<Int(count) {
             let event = events[index]
             guard let token = event.udata else { continue }
-            let isHungUp = event.flags & UInt16(EV_EOF) != 0
+            // The end of output may be our own doing (`shutdown`), and a dead connection ends its input as well.
+            let isInput = event.filter == Int16(EVFILT_READ)
             handle(
                 PollerEvent(
                     token: token,
-                    canRead: isHungUp || event.filter == Int16(EVFILT_READ),
+                    canRead: isInput,
                     canWrite: event.filter == Int16(EVFILT_WRITE),
-                    isHungUp: isHungUp
+                    isHungUp: isInput && event.flags & UInt16(EV_EOF) != 0
                 )
             )
         }
+    }
+
+    /// In whole microseconds, rounded up, since the kernel rounds down: waking before the deadline would only mean to
+    /// sleep again. And no more than a day: it refuses a wait of more than 100,000,000 seconds, and the loop would spin.
+    private static func limit(nanoseconds: UInt64) -> timespec {
+        let longest: UInt64 = 86_400 * 1_000_000
+        let microseconds = min(nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1), longest)
+        return timespec(
+            tv_sec: Int(microseconds / 1_000_000),
+            tv_nsec: Int(microseconds % 1_000_000) * 1000
+        )
     }
 
     private static func change(

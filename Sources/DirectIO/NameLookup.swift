@@ -14,7 +14,7 @@ public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the resolver has answered, and the answer is that there is none.
     package var saysNone: Bool {
         #if canImport(Darwin)
-        code == EAI_NONAME
+        code == EAI_NONAME || code == EAI_NODATA
         #else
         // EAI_NODATA, which Glibc shows only to GNU programs.
         code == EAI_NONAME || code == -5

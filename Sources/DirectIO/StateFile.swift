@@ -38,7 +38,7 @@ package enum StateFile {
         do throws(SystemError) {
             defer { close(file) }
             try writeAll(bytes, to: file)
-            _ = try checked("fsync") { fsync(file) }
+            try putOnDisk(file)
         } catch {
             unlink(draft)
             throw error

@@ -106,17 +106,21 @@ struct EventLoopTests {
         #expect(worst < .seconds(5))
     }
 
-    @Test("a deadline nearer than the one the loop sleeps for shortens its sleep")
-    func nearerDeadline() async {
+    /// An hour, and a hundred years: more than some kernels take for one wait.
+    @Test(
+        "a deadline nearer than the one the loop sleeps for shortens its sleep",
+        arguments: [3_600, 3_155_760_000] as [UInt64]
+    )
+    func nearerDeadline(seconds: UInt64) async {
         let loop = EventLoop()
         let far = LoopHandle(loop: loop)
         loop.add(far)
         defer { loop.remove(far) }
         let waiting = Task.detached(executorPreference: loop) {
-            await far.input.wait(until: .now.advanced(byNanoseconds: 3_600_000_000_000), on: loop)
+            await far.input.wait(until: .now.advanced(byNanoseconds: seconds * 1_000_000_000), on: loop)
         }
         await loop.drain()
-        // Set from another thread, while the loop sleeps for an hour: without a wake-up this would take one.
+        // Set from another thread, while the loop sleeps: without a wake-up this would take that long.
         await loop.pause(milliseconds: 2)
         waiting.cancel()
         #expect(await waiting.value == .cancelled)

@@ -58,7 +58,7 @@ struct NameTable<Value> {
     /// Lets go of all others.
     mutating func keep(where isKept: (Value) -> Bool) {
         var kept = NameTable()
-        let names = names
+        let names = names[...]
         for record in records where isKept(record.value) {
             kept.append(record.value, names.span.extracting(record.range), record.tag, record.hash)
         }
@@ -70,6 +70,7 @@ struct NameTable<Value> {
 
     /// All names with tag and value, in no order.
     func forEach(_ body: (Span<UInt8>, UInt32, Value) -> Void) {
+        let names = names[...]
         for record in records { body(names.span.extracting(record.range), record.tag, record.value) }
     }
 
@@ -82,6 +83,7 @@ struct NameTable<Value> {
 
     private func slot(of name: Span<UInt8>, _ tag: UInt32, _ hash: UInt32) -> Int? {
         guard !slots.isEmpty else { return nil }
+        let names = names[...]
         let all = names.span
         var slot = Int(hash) & (slots.count - 1)
         while slots[slot] != 0 {
@@ -157,8 +159,9 @@ extension NameTable: Equatable where Value: Equatable {
     /// Whether both have the same names with the same values, in whatever order they came.
     static func == (left: NameTable, right: NameTable) -> Bool {
         guard left.count == right.count else { return false }
+        let names = left.names[...]
         return left.records.allSatisfy {
-            right.value(left.names.span.extracting($0.range), tag: $0.tag) == $0.value
+            right.value(names.span.extracting($0.range), tag: $0.tag) == $0.value
         }
     }
 }

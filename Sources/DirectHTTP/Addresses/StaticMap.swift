@@ -46,10 +46,12 @@ public struct StaticMap: Hashable, Sendable {
     /// Adds one more endpoint for the name on any port, unless it is there.
     mutating func add(_ endpoint: Endpoint, for name: DomainName) {
         let tag = PortScope.any.tag(isParent: false)
-        let isThere = byName.update(name.bytes.span, tag: tag) { endpoints in
-            if !endpoints.contains(endpoint) { endpoints.append(endpoint) }
+        name.bytes.withSpan { name in
+            let isThere = byName.update(name, tag: tag) { endpoints in
+                if !endpoints.contains(endpoint) { endpoints.append(endpoint) }
+            }
+            if !isThere { byName.set([endpoint], name, tag: tag) }
         }
-        if !isThere { byName.set([endpoint], name.bytes.span, tag: tag) }
     }
 
     /// Where to connect for this host and port of a URL; `nil` if the map does not say.
@@ -67,7 +69,8 @@ public struct StaticMap: Hashable, Sendable {
     }
 
     private func endpoints(for name: DomainName, port: UInt16) -> [Endpoint]? {
-        let bytes = name.bytes.span
+        let name = name.bytes[...]
+        let bytes = name.span
         if let exact = endpoints(for: bytes, port: port, isParent: false) { return exact }
         guard subdomainEntries > 0 else { return nil }
         for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
@@ -86,12 +89,12 @@ public struct StaticMap: Hashable, Sendable {
         let scope = port.map(PortScope.port) ?? .any
         switch pattern {
         case .host(.name(let name)):
-            byName.set(endpoints, name.bytes.span, tag: scope.tag(isParent: false))
+            name.bytes.withSpan { byName.set(endpoints, $0, tag: scope.tag(isParent: false)) }
         case .host(.address(let address)):
             byAddress[AddressKey(address: address, scope: scope)] = endpoints
         case .subdomains(let name):
             let before = byName.count
-            byName.set(endpoints, name.bytes.span, tag: scope.tag(isParent: true))
+            name.bytes.withSpan { byName.set(endpoints, $0, tag: scope.tag(isParent: true)) }
             subdomainEntries += byName.count - before
         case .any:
             forAny[scope] = endpoints

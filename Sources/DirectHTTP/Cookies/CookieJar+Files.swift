@@ -76,7 +76,7 @@ struct CookieEntry {
 
     private static func host(_ text: ArraySlice<UInt8>) throws(CookieFault) -> Host {
         do throws(HostFault) {
-            return try Host(utf8: Array(text).span)
+            return try Array(text).withSpan(Host.init(utf8:))
         } catch {
             throw .badHost(error)
         }

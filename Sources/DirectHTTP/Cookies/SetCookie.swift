@@ -44,7 +44,7 @@ struct SetCookie {
     /// Whom the cookie is for. Who claims a domain must be in it, label by label (CVE-2013-1944).
     private func scope(for host: Host) -> (Host, coversSubdomains: Bool)? {
         guard !domain.isEmpty else { return (host, false) }
-        guard let claimed = try? Host(utf8: Array(domain).span) else { return nil }
+        guard let claimed = try? Array(domain).withSpan(Host.init(utf8:)) else { return nil }
         // An address has no domain: it is what it is (CVE-2014-3613).
         guard let name = host.name, let claimedName = claimed.name else {
             return claimed == host ? (host, false) : nil

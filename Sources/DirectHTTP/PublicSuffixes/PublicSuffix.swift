@@ -111,12 +111,12 @@ extension UInt8 {
 
 extension DomainName {
     /// Whether anybody can register below this name: `com`, `co.uk`, `github.io`.
-    package var isPublicSuffix: Bool { PublicSuffix(of: bytes.span).start == 0 }
+    package var isPublicSuffix: Bool { bytes.withSpan { PublicSuffix(of: $0).start } == 0 }
 
     /// The public suffix with one label more, which belongs to one owner with all below it; nothing where the
     /// name is itself a public suffix.
     package var registrableDomain: DomainName? {
-        let suffix = PublicSuffix(of: bytes.span).start
+        let suffix = bytes.withSpan { PublicSuffix(of: $0).start }
         guard suffix > 0 else { return nil }
         let start = bytes[..<(suffix - 1)].lastIndex(of: UInt8(ascii: ".")).map { $0 + 1 } ?? 0
         return start == 0 ? self : DomainName(checked: Array(bytes[start...]))

@@ -20,7 +20,8 @@ struct NextHop {
         var target: HTTPURL
         do throws(URLFault) {
             // Credentials in Location are somebody else's choice of whom we are: never sent.
-            target = try url.resolving(utf8: location.span).withoutCredentials.inheritingFragment(from: url)
+            target = try location.withSpan(url.resolving(utf8:)).withoutCredentials
+            target = target.inheritingFragment(from: url)
         } catch {
             throw .location(error)
         }

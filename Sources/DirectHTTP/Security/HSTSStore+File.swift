@@ -46,7 +46,9 @@ extension HSTSStore {
         guard fields.count == 2 else { throw LineError("not a name and a date") }
         let isBelow = fields[0].first == UInt8(ascii: ".")
         let text = Array(isBelow ? fields[0].dropFirst() : fields[0])
-        guard let name = try? DomainName(utf8: text.span) else { throw LineError("not a host name") }
+        guard let name = try? text.withSpan(DomainName.init(utf8:)) else {
+            throw LineError("not a host name")
+        }
         guard let expiry = UnixTime(stamp: fields[1].trimmed) else { throw LineError("not a date in quotes") }
         return Entry(name, until: expiry, includesSubdomains: isBelow)
     }

@@ -2,6 +2,15 @@ extension [UInt8] {
     init(copying text: Span<UInt8>) {
         self = unsafe text.withUnsafeBufferPointer { unsafe Array($0) }
     }
+
+    /// Lends the bytes. `Array.span` itself begins with macOS 26 and its siblings, the span of a slice long before.
+    @inline(__always)
+    package func withSpan<Value, Fault: Error>(
+        _ body: (Span<UInt8>) throws(Fault) -> Value
+    ) throws(Fault) -> Value {
+        let whole = self[...]
+        return try body(whole.span)
+    }
 }
 
 extension String {
@@ -24,6 +33,6 @@ func withUTF8Result<Value, Fault: Error>(
         }
     }
     // Only a string bridged from Objective-C has its bytes elsewhere.
-    guard let result else { return try body(Array(text.utf8).span) }
+    guard let result else { return try Array(text.utf8).withSpan(body) }
     return try result.get()
 }

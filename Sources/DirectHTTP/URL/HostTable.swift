@@ -37,7 +37,8 @@ struct HostTable<Value> {
             if let value = self[host] { body(value) }
             return
         }
-        let bytes = name.bytes.span
+        let whole = name.bytes[...]
+        let bytes = whole.span
         visit(bytes, body)
         for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
             visit(bytes.extracting((index + 1)...), body)
@@ -57,8 +58,9 @@ struct HostTable<Value> {
         hash.fold(name)
         guard let entries = places[hash.value] else { return }
         for entry in entries {
-            guard case .name(let own) = entry.host, own.bytes.span.hasSameBytes(as: name) else { continue }
-            body(entry.value)
+            if case .name(let own) = entry.host, own.bytes.withSpan({ $0.hasSameBytes(as: name) }) {
+                body(entry.value)
+            }
         }
     }
 
@@ -66,7 +68,7 @@ struct HostTable<Value> {
         var hash = FoldedHash()
         switch host {
         case .name(let name):
-            hash.fold(name.bytes.span)
+            name.bytes.withSpan { hash.fold($0) }
         case .address(let address):
             hash.fold(address.words.high)
             hash.fold(address.words.low)

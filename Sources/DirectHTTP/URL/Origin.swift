@@ -36,7 +36,7 @@ public struct Origin: Hashable, Sendable {
         hash.fold(UInt64(port) << 1 | (scheme == .https ? 1 : 0))
         switch host {
         case .name(let name):
-            hash.fold(name.bytes.span)
+            name.bytes.withSpan { hash.fold($0) }
         case .address(let address):
             hash.fold(address.words.high)
             hash.fold(address.words.low)

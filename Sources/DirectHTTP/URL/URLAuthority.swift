@@ -55,7 +55,9 @@ struct URLAuthority: Sendable {
                 return (.name(DomainName(checked: bytes)), bytes, scan.end, scan.hasTrailingDot)
             }
             // With a trailing dot, a dotted quad is an address to browsers and a name to resolvers.
-            guard !scan.hasTrailingDot, let address = IPAddress(v4: bytes.span) else { throw .looksNumeric }
+            guard !scan.hasTrailingDot, let address = bytes.withSpan(IPAddress.init(v4:)) else {
+                throw .looksNumeric
+            }
             return (.address(address), bytes, scan.end, false)
         } catch {
             throw .host(error)

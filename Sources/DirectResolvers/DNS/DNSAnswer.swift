@@ -24,7 +24,8 @@ package struct DNSAnswer: Sendable {
         let message = try DNSMessage(bytes)
         guard message.isResponse, message.id == 0, message.questionCount == 1,
             let question = message.question, question.type == type,
-            question.dataClass == DNSMessage.internet, bytes.span.isName(question.name, host.bytes)
+            question.dataClass == DNSMessage.internet,
+            bytes.withSpan({ $0.isName(question.name, host.bytes) })
         else { throw DNSFault(.notTheAnswer, at: 0) }
         guard !message.isTruncated else { throw DNSFault(.truncated, at: 2) }
         try self.init(message, type: type)
@@ -35,7 +36,8 @@ package struct DNSAnswer: Sendable {
     package init(_ message: DNSMessage, type: UInt16) throws(DNSFault) {
         code = message.code
         guard let question = message.question else { return }
-        let bytes = message.bytes.span
+        let whole = message.bytes[...]
+        let bytes = whole.span
         var name = question.name
         var seconds = UInt32.max
         var steps = 0
@@ -61,7 +63,8 @@ package struct DNSAnswer: Sendable {
     }
 
     private static func alias(of name: Int, in message: DNSMessage) throws(DNSFault) -> DNSMessage.Record? {
-        let bytes = message.bytes.span
+        let whole = message.bytes[...]
+        let bytes = whole.span
         var found: DNSMessage.Record?
         for record in message.answers
         where record.type == DNSType.alias && bytes.isSameName(record.name, name) {

@@ -33,7 +33,8 @@ package struct DNSMessage {
 
     package init(_ bytes: [UInt8]) throws(DNSFault) {
         self.bytes = bytes
-        let all = bytes.span
+        let whole = bytes[...]
+        let all = whole.span
         guard all.count >= Self.headerSize else { throw DNSFault(.cutOff(.header), at: all.count) }
         guard all.count <= 0xFFFF else { throw DNSFault(.tooLong, at: 0xFFFF) }
         id = all.number16(0)

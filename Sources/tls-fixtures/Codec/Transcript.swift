@@ -65,6 +65,8 @@ struct ResponseBytes: Sendable {
         to end: Int,
         _ transcript: inout Transcript
     ) throws(HTTP1Error) -> Bool {
+        // A slice: the span of an array itself begins with macOS 26.
+        let input = input[...]
         let step = try reader.next(input.span.extracting(used..<end))
         let start = used
         used += step.used

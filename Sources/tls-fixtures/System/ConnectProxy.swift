@@ -177,6 +177,11 @@ final class ConnectProxy: Sendable {
 
     private static func keepFromChildren(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        // A client that has gone must not take us along (SIGPIPE).
+        var on: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
     }
 
     private static func systemListen(_ descriptor: Int32) -> Int32 {

@@ -22,7 +22,7 @@ enum AnswerFile {
         text.append(UInt8(ascii: "\n"))
         for line in lines {
             let content = Array(content(of: line).utf8)
-            let digits = String(checksum(content.span), radix: 16)
+            let digits = String(content.withSpan(checksum), radix: 16)
             text += repeatElement(UInt8(ascii: "0"), count: 8 - digits.utf8.count)
             text += digits.utf8
             text.append(UInt8(ascii: " "))
@@ -62,6 +62,7 @@ enum AnswerFile {
     }
 
     private static func line(_ text: [UInt8]) -> Line? {
+        let text = text[...]
         let all = text.span
         guard all.count > 9, let sum = UInt32(String(copying: all.extracting(..<8)), radix: 16) else {
             return nil

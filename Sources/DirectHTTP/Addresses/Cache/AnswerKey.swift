@@ -6,7 +6,7 @@ struct AnswerKey: Hashable {
 
     func hash(into hasher: inout Hasher) {
         var hash = FoldedHash()
-        hash.fold(host.bytes.span)
+        host.bytes.withSpan { hash.fold($0) }
         hash.fold(UInt64(port))
         hasher.combine(hash.value)
     }

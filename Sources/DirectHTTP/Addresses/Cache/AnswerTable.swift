@@ -151,7 +151,7 @@ struct AnswerTable {
     private mutating func set(_ entry: Entry, _ bytes: [UInt8], for key: AnswerKey) {
         if let old = entries[key] { store.remove(old.packed) }
         var entry = entry
-        entry.packed = store.add(bytes.span)
+        entry.packed = bytes.withSpan { store.add($0) }
         entries[key] = entry
         tidyStore()
     }
@@ -205,8 +205,8 @@ struct AnswerTable {
 
 extension NameTable {
     subscript(key: AnswerKey) -> Value? {
-        get { value(key.host.bytes.span, tag: UInt32(key.port)) }
-        set { set(newValue, key.host.bytes.span, tag: UInt32(key.port)) }
+        get { key.host.bytes.withSpan { value($0, tag: UInt32(key.port)) } }
+        set { key.host.bytes.withSpan { set(newValue, $0, tag: UInt32(key.port)) } }
     }
 }
 

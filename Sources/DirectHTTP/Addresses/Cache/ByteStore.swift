@@ -27,6 +27,6 @@ struct ByteStore {
 
     func withBytes<Result>(of piece: Piece, _ body: (Span<UInt8>) -> Result) -> Result {
         let start = Int(piece.start)
-        return body(bytes.span.extracting(start..<(start + Int(piece.count))))
+        return bytes.withSpan { body($0.extracting(start..<(start + Int(piece.count)))) }
     }
 }

@@ -61,7 +61,8 @@ struct StoredBytesReader {
 /// write to the folder can do worse.
 enum Checksum {
     static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
-        bytes.withContiguousStorageIfAvailable { unsafe sum($0.span, seed) } ?? sum(Array(bytes).span, seed)
+        bytes.withContiguousStorageIfAvailable { unsafe sum($0.span, seed) }
+            ?? Array(bytes).withSpan { sum($0, seed) }
     }
 
     private static func sum(_ bytes: Span<UInt8>, _ seed: UInt64) -> UInt64 {

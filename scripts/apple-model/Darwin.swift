@@ -1,0 +1,28 @@
+// What Apple's own Swift module adds to its C headers, as far as the sources use it: variadic functions in fixed
+// forms, and macros that Swift cannot read. Nothing here is ever run.
+
+@_exported import Darwin
+
+public var errno: Int32 {
+    get { __error().pointee }
+    set { __error().pointee = newValue }
+}
+
+public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { -1 }
+public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 { -1 }
+public func openat(_ at: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { -1 }
+public func openat(_ at: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 { -1 }
+public func fcntl(_ file: Int32, _ command: Int32) -> Int32 { -1 }
+public func fcntl(_ file: Int32, _ command: Int32, _ value: Int32) -> Int32 { -1 }
+public func fcntl(_ file: Int32, _ command: Int32, _ value: UnsafeMutableRawPointer) -> Int32 { -1 }
+
+public var S_IFMT: mode_t { 0o170000 }
+public var S_IFIFO: mode_t { 0o010000 }
+public var S_IFDIR: mode_t { 0o040000 }
+public var S_IFREG: mode_t { 0o100000 }
+public var S_IFSOCK: mode_t { 0o140000 }
+
+public var SIG_DFL: sig_t? { nil }
+public var SIG_IGN: sig_t { unsafeBitCast(1, to: sig_t.self) }
+
+public var environ: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { fatalError() }

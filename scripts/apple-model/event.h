@@ -1,0 +1,38 @@
+#ifndef APPLE_MODEL_EVENT_H
+#define APPLE_MODEL_EVENT_H
+
+/* <sys/event.h> as Apple shapes it, as far as KqueuePoller.swift uses it: for the model of the system that
+ * scripts/apple compiles against, and for kqueue.c, which stands in for the kernel. */
+
+#include <stdint.h>
+#include <time.h>
+
+#pragma pack(4)
+struct kevent {
+    uintptr_t ident;
+    int16_t filter;
+    uint16_t flags;
+    uint32_t fflags;
+    intptr_t data;
+    void *udata;
+};
+#pragma pack()
+
+#define EVFILT_READ (-1)
+#define EVFILT_WRITE (-2)
+#define EVFILT_USER (-10)
+
+#define EV_ADD 0x0001
+#define EV_DELETE 0x0002
+#define EV_ENABLE 0x0004
+#define EV_CLEAR 0x0020
+#define EV_ERROR 0x4000
+#define EV_EOF 0x8000
+
+#define NOTE_TRIGGER 0x01000000
+
+int kqueue(void);
+int kevent(int queue, const struct kevent *changes, int change_count, struct kevent *events, int event_count,
+           const struct timespec *timeout);
+
+#endif

@@ -22,6 +22,7 @@ struct Summary {
     private var counts: String {
         let count = Words.grouped(tally.count)
         let stop = interrupted ? "Interrupted. " : ""
+        guard tally.count > 0 else { return "Interrupted before the first result." }
         if tally.failed == 0 { return "\(stop)\(tally.count == 1 ? "1 passed." : "All \(count) passed.")" }
         return "\(stop)\(Words.grouped(tally.passed)) of \(count) passed."
     }

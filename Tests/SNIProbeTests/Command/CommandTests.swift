@@ -145,7 +145,9 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func aFullDiskIsNoQuietEnd() async throws {
-        for arguments in [["--help"], ["a.test@\(try FixtureServer.refusing().authority)", "--json"]] {
+        for arguments in [
+            ["--help"], ["--demo"], ["a.test@\(try FixtureServer.refusing().authority)", "--json"],
+        ] {
             let result = try await Program.run(
                 arguments,
                 wrapper: ["/bin/sh", "-c", #"exec "$0" "$@" > /dev/full"#]
@@ -155,6 +157,23 @@ import Testing
                 result.errors == "sni-probe: cannot write the results: no space left on device\n"
             )
         }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aClosedStandardDescriptorIsNotTakenForAPipeOfOurOwn() async throws {
+        let dead = try FixtureServer.refusing()
+        let word = "a.test@\(dead.authority)"
+        func run(_ arguments: [String], _ closing: String) async throws -> Program.Result {
+            try await Program.run(arguments, wrapper: ["/bin/sh", "-c", #"exec "$0" "$@" "# + closing])
+        }
+        let input = try await run(["a.test", "-f", "-"], "<&-")
+        #expect(input.code == 66)
+        #expect(input.errors.hasPrefix("sni-probe: cannot read 'standard input': "))
+        // The results are lost, and that is said, whatever else is closed.
+        for closing in [">&-", "<&- >&-", "<&- >&- 2>&-"] {
+            #expect(try await run([word], closing).code == 74, "\(closing)")
+        }
+        #expect(try await run([word], "2>&-").output.hasPrefix("FAIL\ta.test"))
     }
 
     @Test func colourFollowsTheUsualVariables() async throws {

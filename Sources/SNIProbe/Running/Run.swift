@@ -74,6 +74,7 @@ final class Run {
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
+        if !feed.hasFoundAny, usageCode == nil, !Interrupts.hasCome { usageCode = reportNothing() }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
@@ -127,6 +128,13 @@ final class Run {
         if feed.badLines <= 10 { Console.complain(error.text) }
         guard !options.skipsBad else { return }
         usageCode = error.code
+    }
+
+    /// An empty list is a mistake upstream more often than not: nothing was probed is not all is well.
+    private func reportNothing() -> Int32 {
+        let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
+        Console.complain(error.text)
+        return error.code
     }
 
     private func add(_ slot: Slot) {

@@ -62,6 +62,18 @@ import Testing
         }
         let bad = try await Program.run(["a.test@127.0.0.1", "--ca", "/dev/null"])
         #expect(bad.code == 66)
+        #expect(bad.errors == "sni-probe: there is no certificate in '/dev/null'\n")
+    }
+
+    @Test func nothingProbedIsNotAllIsWell() async throws {
+        let nothing = try await Program.run(["-f", "-"], input: "# nobody\n")
+        #expect(nothing.code == 66)
+        #expect(nothing.errors == "sni-probe: nothing to probe: there is no target in the files\n")
+        #expect(try await Program.run(["-f", "/dev/null", "--format", "nagios"]).code == 3)
+        // What other machines probe is something.
+        let shard = try await Program.run(["-f", "-", "--shard", "2/2"], input: "a.test@127.0.0.1\n")
+        #expect(shard.code == 0)
+        #expect(shard.errors.isEmpty)
     }
 
     @Test func resultsComeBeforeTheLastLineIsRead() async throws {

@@ -63,7 +63,8 @@ final class NagiosOutput: RecordOutput {
         } else {
             text = "OK - \(tally.count) passed"
         }
-        let days = fewestDays.map { "days=\($0);;;0 " } ?? ""
+        // The last number is the least that can be; below it are the days since a certificate expired.
+        let days = fewestDays.map { $0 < 0 ? "days=\($0) " : "days=\($0);;;0 " } ?? ""
         return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
     }
 

@@ -193,11 +193,8 @@ final class Run {
 
     /// With `--wait` what has failed is tried again, as long as there is time.
     private func settle(_ slot: Slot, _ record: ProbeRecord) {
-        let now = Instant.now
-        if !record.passed, options.wait != nil, now < waitEnd {
-            slot.pause = min(slot.pause * 2, 10_000_000_000)
-            let moment = now.advanced(byNanoseconds: slot.pause)
-            if moment < waitEnd { return starts.add(slot, notBefore: moment) }
+        if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
+            return starts.add(slot, notBefore: moment)
         }
         slot.record = record
         ended += 1
@@ -294,5 +291,14 @@ final class Slot: @unchecked Sendable {
 
     init(_ job: Job) {
         self.job = job
+    }
+
+    /// When to try again, with longer and longer pauses; nothing where the time is up.
+    ///
+    /// The last time is at the very end, so that all of the time counts.
+    func nextRound(after now: Instant, until end: Instant) -> Instant? {
+        guard now < end else { return nil }
+        pause = min(pause * 2, 10_000_000_000)
+        return min(now.advanced(byNanoseconds: pause), end)
     }
 }

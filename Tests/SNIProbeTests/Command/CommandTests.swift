@@ -221,6 +221,19 @@ import Testing
                 ["--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--min-days", "36500"]
             )
             #expect(other.code == 1)
+            let old = try FixtureServer.start(
+                .tls(try root.issue(.publicLeaf("a.test", from: -99, until: -9)))
+            ) { _ in
+                .text("")
+            }
+            let expired = try await Program.run([
+                "--ca", roots, "a.test@\(old.authority)", "--format", "nagios",
+            ])
+            // No least number that it would be below.
+            #expect(
+                expired.output.contains(" | days=-10 failed=1;;;0 ")
+                    || expired.output.contains(" | days=-9 failed")
+            )
         }
         #expect(try await Program.run(["--format", "nagios"]).code == 3)
     }

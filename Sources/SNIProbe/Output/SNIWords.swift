@@ -67,7 +67,8 @@ struct SNIWords {
         guard case .success? = record.observation.second?.outcome else {
             return "with it this IP refuses the handshake (\(refusal(record.observation.second)))"
         }
-        return "with it this IP serves \(names(record.observation.second)), which is wrong as well"
+        let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
+        return "with it this IP serves \(names(record.observation.second)), which \(isWrong)"
     }
 
     private func names(_ handshake: Handshake?) -> String {

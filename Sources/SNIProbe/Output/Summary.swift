@@ -15,7 +15,7 @@ struct Summary {
                 "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
         }
         guard hints else { return text }
-        for hint in tally.hints.prefix(8) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }
+        for hint in tally.hints.prefix(12) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }
         return text
     }
 

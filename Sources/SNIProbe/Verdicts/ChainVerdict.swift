@@ -34,7 +34,12 @@ struct ChainVerdict {
         case Code.weakKey, Code.weakAuthority: append(weakKey(fault))
         case Code.weakDigest: append(weakDigest(fault))
         case Code.noAuthority:
-            append(Fault(.certificateInvalid, "no certificate authority\(place(fault))"))
+            append(
+                Fault(
+                    .certificateInvalid,
+                    "issuer \(chain.subject(at: fault.depth) ?? "above") is no authority"
+                )
+            )
         case Code.notPermitted, Code.excluded:
             append(
                 Fault(
@@ -114,7 +119,7 @@ struct ChainVerdict {
         static let selfSignedInChain = 19
         static let noLocalIssuer = 20
         static let noLeafIssuer = 21
-        static let noAuthority = 24
+        static let noAuthority = 79
         static let wrongPurpose = 26
         static let notPermitted = 47
         static let excluded = 48

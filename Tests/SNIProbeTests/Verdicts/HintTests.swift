@@ -155,6 +155,16 @@ import Testing
             SNIWords(record: other, style: Style()).text
                 == "with it this IP serves c.test, which is wrong as well"
         )
+        // The default is right, and what the name selects is not.
+        let right = root.certificate(for: "a.test")
+        let turned = try FixtureServer.start(
+            .tls(certificates: [], default: right) { $0.certificatesByName["a.test"] = wrong }
+        ) { _ in .text("") }
+        let passed = try await record(["a.test@\(turned.authority)", "--no-sni"])
+        #expect(passed.passed)
+        #expect(
+            SNIWords(record: passed, style: Style()).text == "with it this IP serves c.test, which is wrong"
+        )
     }
 
     @Test func certificatesThatAreNotNeededAreNotCalledOutOfOrder() async throws {

@@ -26,6 +26,8 @@ final class Run {
     private var waitEnd = Instant.never
     private var ended = 0
     private var failed = 0
+    /// How many have failed so far, and are tried again.
+    private var late = 0
     private var usageCode: Int32?
     private var hasProvided = false
 
@@ -103,7 +105,12 @@ final class Run {
             feedState = .open
         }
         // Those that have ended, also while their turn to be printed has not come.
-        progress.show(done: ended, of: feedState == .ended ? slotCount : nil, failed: failed)
+        progress.show(
+            done: ended,
+            of: feedState == .ended ? slotCount : nil,
+            failed: failed,
+            late: late
+        )
     }
 
     private var hasRoom: Bool { slots.count - printed < Self.window }
@@ -194,8 +201,11 @@ final class Run {
     /// With `--wait` what has failed is tried again, as long as there is time.
     private func settle(_ slot: Slot, _ record: ProbeRecord) {
         if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
+            if slot.latest == nil { late += 1 }
+            slot.latest = record
             return starts.add(slot, notBefore: moment)
         }
+        if slot.latest != nil { late -= 1 }
         slot.record = record
         ended += 1
         if !record.passed { failed += 1 }
@@ -248,11 +258,12 @@ final class Run {
         output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
     }
 
-    /// When it is interrupted: also what waited for its turn behind others that will never be done.
+    /// When it is interrupted: also what waited for its turn behind others that will never be done, and what has failed and
+    /// was waited for.
     private func printWhatIsDone() {
         takeLetters()
         for slot in slots[printed...] {
-            if let record = slot.record { print(record) }
+            if let record = slot.record ?? slot.latest { print(record) }
         }
     }
 
@@ -282,6 +293,8 @@ final class Slot: @unchecked Sendable {
 
     let job: Job
     var record: ProbeRecord?
+    /// What came of the last round, where it failed and there is to be another one.
+    var latest: ProbeRecord?
     /// Attempts so far, over all rounds of `--wait`.
     var rounds = 0
     /// Whether it is one of those that its server is asked at once.

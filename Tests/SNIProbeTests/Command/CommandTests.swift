@@ -122,6 +122,22 @@ import Testing
         #expect(result.code == 130)
     }
 
+    @Test func anInterruptSaysWhyItWasStillWaiting() async throws {
+        let server = try server()
+        let program = try RunningProgram(["b.test@\(server.authority)", "--wait", "10m", "--skip-default"])
+        // With the second handshake the first round is over.
+        _ = try await server.nextRecord()
+        _ = try await server.nextRecord()
+        program.interrupt()
+        let result = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Program.Result, any Error>) in
+            Thread.detachNewThread { continuation.resume(returning: program.finish()) }
+        }
+        #expect(result.code == 130)
+        #expect(result.output.hasPrefix("FAIL\tb.test\t127.0.0.1\t"))
+        #expect(result.errors.contains("Interrupted. 0 of 1 passed."))
+    }
+
     @Test func anInterruptAlsoPrintsWhatWaitedBehindOneThatHangs() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let dead = try FixtureServer.refusing()

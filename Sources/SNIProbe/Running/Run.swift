@@ -56,7 +56,7 @@ final class Run {
         self.output = output
         tools = ProbeTools(options.settings, loop: EventLoop.shared)
         mailbox = Mailbox(alarm)
-        starts = StartQueue(jobs: options.jobs, rate: options.rate)
+        starts = StartQueue(jobs: Descriptors.room(for: options.jobs), rate: options.rate)
         progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
     }
 

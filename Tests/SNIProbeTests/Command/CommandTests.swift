@@ -237,6 +237,13 @@ import Testing
                 ["--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--min-days", "36500"]
             )
             #expect(other.code == 1)
+            let names = ["b.test@\(server.authority)", "c.test@\(server.authority)"]
+            let several = try await Program.run(["--ca", roots, "--format", "nagios"] + names)
+            #expect(
+                several.output.contains(
+                    "2 of 2 failed: b.test @ 127.0.0.1 wrong: a.test, c.test @ 127.0.0.1 wrong: a.test |"
+                )
+            )
             let old = try FixtureServer.start(
                 .tls(try root.issue(.publicLeaf("a.test", from: -99, until: -9)))
             ) { _ in
@@ -339,6 +346,19 @@ import Testing
         )
         #expect(outcome.code == 0)
         #expect(outcome.record?.observation.attempts == 3)
+    }
+
+    /// Where the limit may be raised, and where it may not.
+    @Test(arguments: ["-Sn", "-n"])
+    func tooFewDescriptorsAreNoFaultOfTheServers(_ limit: String) async throws {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let words = Array(repeating: "a.test@\(silent.authority)", count: 20)
+        let result = try await Program.run(
+            words + ["-t", "700ms"],
+            wrapper: ["/bin/sh", "-c", "ulimit \(limit) 40; " + #"exec "$0" "$@""#]
+        )
+        #expect(result.code == 28)
+        #expect(result.output.split(separator: "\n").count == 20)
     }
 
     @Test func lostConnectionsAreTriedAgainWithinTheProbesTime() async throws {

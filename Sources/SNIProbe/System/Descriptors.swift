@@ -23,7 +23,7 @@ enum Descriptors {
     /// Two handshakes.
     private static let perProbe = 2
     /// Files, pipes, event loops, and what the resolver opens.
-    private static let others = 32
+    private static let others = 20
 
     #if canImport(Glibc)
     private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -54,6 +54,27 @@ package final class ServedChain: @unchecked Sendable {
         }
     }
 
+    /// Whether those that lead up from the server's own certificate stand in order, with others between or behind them.
+    package var isInOrderApartFromOthers: Bool {
+        guard var top = leaf else { return false }
+        var others: [OpaquePointer] = []
+        for index in 1..<max(1, OPENSSL_sk_num(stack)) {
+            guard let certificate = OPENSSL_sk_value(stack, index).map({ OpaquePointer($0) }) else {
+                return false
+            }
+            if isSelfIssued(top) || X509_check_issued(certificate, top) != X509_V_OK {
+                others.append(certificate)
+            } else {
+                top = certificate
+            }
+        }
+        return isSelfIssued(top) || !others.contains { X509_check_issued($0, top) == X509_V_OK }
+    }
+
+    private func isSelfIssued(_ certificate: OpaquePointer) -> Bool {
+        X509_check_issued(certificate, certificate) == X509_V_OK
+    }
+
     /// The name of the certificate that proves this identity, or nil where it does not.
     package func match(_ identity: ServerIdentity) -> String? {
         ErrorQueue.clear()

@@ -5,30 +5,48 @@ enum Completions {
     static var bash: String {
         let names = options.flatMap { ($0.short.map { ["-\($0)"] } ?? []) + ["--\($0.long)"] }
         var cases = ""
-        for option in options where option.takesValue {
-            let pattern = (option.short.map { "-\($0)|" } ?? "") + "--\(option.long)"
-            cases += "        \(pattern)) \(bashAnswer(option)); return ;;\n"
+        for option in options {
+            guard case .words(let words) = option.completion else { continue }
+            let answer = "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
+            cases += "        \(bashPattern(option))) \(answer); return ;;\n"
         }
         return """
             # bash completion for sni-probe; made by `sni-probe --generate bash`
             _sni_probe() {
                 local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+                # To bash the = of --option=value is a word of its own.
+                if [[ $current == = ]]; then
+                    current=
+                elif [[ $previous == = ]]; then
+                    previous=${COMP_WORDS[COMP_CWORD-2]}
+                fi
+                COMPREPLY=()
                 case $previous in
+                    # Left to readline, which knows how to quote them.
+                    \(patterns { $0 == .file })) return ;;
             \(cases)    esac
-                [[ $current == -* ]] && COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- "$current"))
+                compopt +o default 2>/dev/null
+                case $previous in
+                    \(patterns { $0 == .nothing })) return ;;
+                esac
+                if [[ $current == -* ]]; then
+                    COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- "$current"))
+                else
+                    COMPREPLY=($(compgen -A hostname -- "$current"))
+                fi
             }
             complete -o default -F _sni_probe sni-probe
 
             """
     }
 
-    private static func bashAnswer(_ option: CommandOption) -> String {
-        switch option.completion {
-        case .nothing: "COMPREPLY=()"
-        case .file: "COMPREPLY=($(compgen -f -- \"$current\"))"
-        case .words(let words):
-            "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
-        }
+    private static func bashPattern(_ option: CommandOption) -> String {
+        (option.short.map { "-\($0)|" } ?? "") + "--\(option.long)"
+    }
+
+    /// The options whose values are completed so.
+    private static func patterns(_ wanted: (CommandOption.Completion) -> Bool) -> String {
+        options.filter { $0.takesValue && wanted($0.completion) }.map(bashPattern).joined(separator: "|")
     }
 
     static var zsh: String {
@@ -75,14 +93,15 @@ enum Completions {
             case .file: text += " -r -F"
             case .words(let words): text += " -x -a '\(words.joined(separator: " "))'"
             }
-            text += " -d '\(escaped(summary(option)))'\n"
+            let summary = summary(option).replacing("'", with: "\\'")
+            text += " -d '\(summary)'\n"
         }
         return text
     }
 
     private static func summary(_ option: CommandOption) -> String { option.help.joined(separator: " ") }
 
-    /// Within single quotes, and within the brackets of zsh.
+    /// Within single quotes and the brackets of zsh.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -35,7 +35,7 @@ enum ManualPage {
 
     private static let head = """
         .\\" Made by `sni-probe --generate man`.
-        .TH SNI-PROBE 1 "" "sni-probe \(Version.text)" "direct-http"
+        .TH SNI-PROBE 1 \(Version.date) "sni-probe \(Version.text)" "direct-http"
         .SH NAME
         sni\\-probe \\- what an IP serves for a name, and what is wrong with it
         .SH SYNOPSIS

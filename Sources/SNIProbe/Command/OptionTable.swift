@@ -16,7 +16,9 @@ extension CommandOption {
             manual:
                 "Read more targets or IPs from this file, one a line; - is standard input. May repeat. Lines "
                 + "hold the same words as the command line, or \"IP name ...\" as in hosts(5), or \"IP,name\". Lines with "
-                + "IPs only belong to the targets of the command line. A word that begins with # ends the line."
+                + "IPs only belong to the targets of the command line. A word that begins with # ends the line. A line "
+                + "that is one name with a dot at its end, an alias in what dig +short prints, is passed over where targets of "
+                + "the command line wait for IPs."
         ),
         CommandOption(
             key: .onlyIPv4,
@@ -156,7 +158,7 @@ extension CommandOption {
             long: "same",
             group: .accepting,
             help: ["the same certificate on every IP of a host"],
-            manual: "Fail IPs of a host that show another certificate than its first IP that shows one."
+            manual: "Fail IPs of a host that show another certificate than the first of them that passed."
         ),
         CommandOption(
             key: .status,

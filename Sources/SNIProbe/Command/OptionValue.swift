@@ -50,8 +50,16 @@ struct OptionValue {
     /// A DNS name, as it may be sent.
     var name: String {
         get throws(UsageError) {
+            guard IPAddress(text) == nil else {
+                throw UsageError(
+                    "\(option) takes a name, and \(quoted(text)) is an address",
+                    hint: "addresses are never sent as SNI; --no-sni sends none"
+                )
+            }
+            // One dot at the end says that the name is complete, and is no part of it.
+            let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
             do throws(HostFault) {
-                return try DomainName(text).text
+                return try DomainName(bare).text
             } catch .notASCII {
                 throw UsageError(TargetFault.notASCII(text, label: Punycode.name(text)))
             } catch {

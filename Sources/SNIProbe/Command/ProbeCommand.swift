@@ -12,6 +12,7 @@ internal import Glibc
 package enum ProbeCommand {
     /// Does what the arguments (without the program's name) say, and ends the process.
     package static func main(_ arguments: [String]) -> Never {
+        Console.holdStandardDescriptors()
         shareOneHeap()
         exit(run(arguments))
     }

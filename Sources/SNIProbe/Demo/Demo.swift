@@ -14,9 +14,8 @@ enum Demo {
         let alarm = Alarm()
         Interrupts.watch(alarm)
         for (index, stop) in stops(servers).enumerated() {
-            guard show(stop, options, servers, alarm, isFirst: index == 0) else {
-                return ExitCode.interrupted
-            }
+            let code = show(stop, options, servers, alarm, isFirst: index == 0)
+            if let code { return code }
         }
         return ExitCode.passed
     }
@@ -49,31 +48,33 @@ enum Demo {
         ]
     }
 
+    /// Makes one stop of the tour; says the exit code where it is the last one.
     private static func show(
         _ stop: Stop,
         _ given: Options,
         _ servers: DemoServers,
         _ alarm: Alarm,
         isFirst: Bool
-    ) -> Bool {
+    ) -> Int32? {
         let console = Console.detect(given.color)
         let style = Style(usesColor: console.usesColor, unicode: console.unicode, width: console.width)
         let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style)]
         guard
             Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)
         else {
-            return false
+            return Console.endOfOutput()
         }
         do throws(UsageError) {
             var options = try Options(stop.arguments)
             options.settings.roots = .only([.pem(Array(servers.rootPEM.utf8))])
             let feed = try ProbeFeed(options)
             let output = TextOutput(style, verbose: false)
-            _ = Run(options, feed, output, alarm, console).run()
-            return !Interrupts.hasCome
+            let code = Run(options, feed, output, alarm, console).run()
+            if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
+            return Console.hasLostOutput ? code : nil
         } catch {
             Console.complain(error.text)
-            return false
+            return error.code
         }
     }
 

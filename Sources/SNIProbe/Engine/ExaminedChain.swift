@@ -7,6 +7,8 @@ final class ExaminedChain: Sendable {
     /// How many there were.
     let count: Int
     let isInOrder: Bool
+    /// Whether it is not in order only because of certificates that do not belong to it.
+    let hasSurplus: Bool
     let judgement: ChainJudgement
     private let served: ServedChain
 
@@ -15,6 +17,7 @@ final class ExaminedChain: Sendable {
         certificates = served.certificates(atMost: 10)
         count = served.count
         isInOrder = served.isInOrder
+        hasSurplus = !isInOrder && served.isInOrderApartFromOthers
         judgement = served.judged()
     }
 

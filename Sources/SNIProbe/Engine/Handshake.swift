@@ -9,6 +9,8 @@ struct Handshake: Sendable {
     var tlsTime: Duration?
     /// Whether the server wanted to know who we are, also where the handshake came to nothing.
     var asksForCertificate = false
+    /// Whether part of an answer came.
+    var hasBegun = false
     /// How the server's answer began, where it was no TLS.
     var answer: [UInt8] = []
 
@@ -56,6 +58,7 @@ extension Handshake {
         let ready = Instant.now
         let outcome = await secure(wire, serverName, offersHTTP, context, &handshake)
         handshake.tlsTime = Instant.now.since(ready)
+        handshake.hasBegun = !wire.firstBytes.isEmpty
         if case .failure(.notTLS) = outcome { handshake.answer = wire.firstBytes }
         switch outcome {
         case .success(let tls):

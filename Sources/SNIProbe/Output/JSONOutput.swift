@@ -35,6 +35,7 @@ struct JSONRecord {
             text.field("host", record.target.name)
             text.field("ip", record.lookupFailure == nil ? observation.probe.address.description : nil)
             text.field("port", Int(observation.probe.port))
+            text.field("url", record.target.url.map { "\($0)" })
             text.field("source", "\(observation.probe.source)")
             text.field("ok", record.passed)
             text.list("faults", record.faults) { $0.issue($1.id.rawValue, $1.text) }

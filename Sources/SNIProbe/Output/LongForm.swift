@@ -107,7 +107,7 @@ struct LongForm {
         if chain.count > chain.certificates.count {
             sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
         }
-        if !chain.isInOrder { sent += " (not in order)" }
+        if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
         return style.field("chain", ["\(sent); \(ending(chain))"])
     }
 
@@ -190,7 +190,8 @@ struct LongForm {
         }
         if has([.timeoutTLS]) {
             guard let last = parts.popLast() else { return "" }
-            return style.field("time", [(parts + [last + " ms, then silence"]).joined(separator: "  ")])
+            let end = observation.first?.hasBegun == true ? "then part of an answer" : "then silence"
+            return style.field("time", [(parts + ["\(last) ms, \(end)"]).joined(separator: "  ")])
         }
         guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has([.timeoutTCP]) else {
             return ""

@@ -4,10 +4,10 @@ internal import DirectHTTP
 final class NagiosOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private let style: Style
-    private var failures: [String] = []
+    private var failures: [Item] = []
     private var failureCount = 0
     private var isCritical = false
-    private var warnings: [String] = []
+    private var warnings: [Item] = []
     private var warningCount = 0
     private var fewestDays: Int?
     private var slowest: Duration = .zero
@@ -15,6 +15,13 @@ final class NagiosOutput: RecordOutput {
 
     private enum State: Int32 {
         case ok, warning, critical, unknown
+    }
+
+    /// One result, to be listed with its host where there are several.
+    private struct Item {
+        let host: String
+        let place: String
+        let words: String
     }
 
     /// The line is read by people, on a pager at worst.
@@ -27,16 +34,19 @@ final class NagiosOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         if let days = record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
         if let total = record.observation.total { slowest = max(slowest, total) }
-        let place =
-            record.lookupFailure == nil ? record.observation.probe.address.description : record.target.name
         if let fault = record.faults.first {
             failureCount += 1
             if record.exitCode != 90 { isCritical = true }
-            if failures.count < Self.mostListed { failures.append("\(place) \(words(fault.brief))") }
+            if failures.count < Self.mostListed { failures.append(item(record, fault.brief)) }
         } else if let warning = record.warnings.first {
             warningCount += 1
-            if warnings.count < Self.mostListed { warnings.append("\(place) \(words(warning.text))") }
+            if warnings.count < Self.mostListed { warnings.append(item(record, warning.text)) }
         }
+    }
+
+    private func item(_ record: ProbeRecord, _ text: String) -> Item {
+        let place = record.lookupFailure == nil ? record.observation.probe.address.description : ""
+        return Item(host: record.target.name, place: place, words: words(text))
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
@@ -56,20 +66,26 @@ final class NagiosOutput: RecordOutput {
             state = isCritical ? .critical : .warning
             text =
                 "\(isCritical ? "CRITICAL" : "WARNING") - \(failureCount) of \(tally.count) failed: "
-                + listed(failures, failureCount)
+                + listed(failures, failureCount, tally)
         } else if warningCount > 0 {
             state = .warning
-            text = "WARNING - " + listed(warnings, warningCount)
+            text = "WARNING - " + listed(warnings, warningCount, tally)
         } else {
             text = "OK - \(tally.count) passed"
         }
-        let days = fewestDays.map { "days=\($0);;;0 " } ?? ""
+        // The last number is the least that can be; below it are the days since a certificate expired.
+        let days = fewestDays.map { $0 < 0 ? "days=\($0) " : "days=\($0);;;0 " } ?? ""
         return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
     }
 
-    private func listed(_ items: [String], _ count: Int) -> String {
+    private func listed(_ items: [Item], _ count: Int, _ tally: Tally) -> String {
         let more = count > items.count ? " and \(count - items.count) more" : ""
-        return items.joined(separator: ", ") + more
+        let texts = items.map { item in
+            if item.place.isEmpty { return "\(item.host) \(item.words)" }
+            return tally.hosts.count > 1
+                ? "\(item.host) @ \(item.place) \(item.words)" : "\(item.place) \(item.words)"
+        }
+        return texts.joined(separator: ", ") + more
     }
 
     /// A bar begins the numbers, and may not stand in the text.

@@ -20,9 +20,7 @@ struct SNIWords {
         case .noDifference: return noDifference
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"
-        case .selectsWrong:
-            return "the name selects this certificate; without it \(without)"
-        case .refused: return "without it this IP serves \(names(record.observation.second))"
+        case .selectsWrong, .refused: return wasSent ? withoutName : withName
         }
     }
 
@@ -55,11 +53,22 @@ struct SNIWords {
         }
     }
 
-    private var without: String {
-        switch record.observation.second?.outcome {
-        case .success?: "this IP serves \(names(record.observation.second))"
-        default: "it refuses the handshake"
+    /// What the second handshake showed where the name was sent in the first, and is refused or answered wrong.
+    private var withoutName: String {
+        guard case .success? = record.observation.second?.outcome else {
+            return "without it this IP refuses the handshake (\(refusal(record.observation.second)))"
         }
+        let other = "without it this IP serves \(names(record.observation.second))"
+        return record.sni.verdict == .refused ? other : "the name selects this certificate; \(other)"
+    }
+
+    /// The other way round.
+    private var withName: String {
+        guard case .success? = record.observation.second?.outcome else {
+            return "with it this IP refuses the handshake (\(refusal(record.observation.second)))"
+        }
+        let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
+        return "with it this IP serves \(names(record.observation.second)), which \(isWrong)"
     }
 
     private func names(_ handshake: Handshake?) -> String {

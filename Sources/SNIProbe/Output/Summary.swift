@@ -15,13 +15,14 @@ struct Summary {
                 "\n" + style.wrapped(counts + sni, indent: 0).joined(separator: "\n") + "\n" + certificates
         }
         guard hints else { return text }
-        for hint in tally.hints.prefix(8) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }
+        for hint in tally.hints.prefix(12) { text += (text.isEmpty ? "" : "\n") + style.hint(hint.text) }
         return text
     }
 
     private var counts: String {
         let count = Words.grouped(tally.count)
         let stop = interrupted ? "Interrupted. " : ""
+        guard tally.count > 0 else { return "Interrupted before the first result." }
         if tally.failed == 0 { return "\(stop)\(tally.count == 1 ? "1 passed." : "All \(count) passed.")" }
         return "\(stop)\(Words.grouped(tally.passed)) of \(count) passed."
     }

@@ -33,8 +33,7 @@ final class TextOutput: RecordOutput {
     func flush() -> Bool { buffer.flush() }
 
     private func addLine(_ record: ProbeRecord) {
-        let heading =
-            record.target.port == 443 ? record.target.name : "\(record.target.name):\(record.target.port)"
+        let heading = style.safe(record.target.heading, upTo: style.width)
         if host != heading {
             buffer.write((host == nil ? "" : "\n") + heading + "\n")
             host = heading

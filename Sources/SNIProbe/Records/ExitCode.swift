@@ -23,7 +23,7 @@ enum ExitCode {
         (56, "The connection was lost in the HTTP exchange."),
         (60, "The certificate is not acceptable: name, dates, issuer."),
         (usage, "The command line cannot be used."),
-        (noInput, "A file cannot be read."),
+        (noInput, "A file cannot be read, or there is no target in it."),
         (bug, "A bug in sni-probe."),
         (unwritable, "The results cannot be written, as on a full disk."),
         (90, "It works, but is not what was asked for: --expect, --same, --min-days."),

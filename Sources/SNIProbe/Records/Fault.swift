@@ -50,14 +50,28 @@ struct Warning: Hashable, Sendable {
         case expiresSoon = "expires_soon"
         case otherCertificate = "other_certificate"
         case chainOrder = "chain_order"
+        case chainSurplus = "chain_surplus"
     }
 
     let id: ID
     let text: String
 }
 
-/// What to do about a fault; of many probes with the same kind of fault one hint is enough.
+/// What to do about a fault; of many probes with the same kind of fault, and the same cause, one hint is enough.
 struct Hint: Hashable, Sendable {
+    /// Causes of one fault that ask for different deeds.
+    enum Cause: Hashable, Sendable {
+        case usual
+        case clientCertificate
+        case oldVersions
+        case ciphers
+        case nearMiss
+        case status(UInt16)
+    }
+
     let kind: Fault.ID
     let text: String
+    var cause = Cause.usual
+
+    func says(theSameAs other: Hint) -> Bool { kind == other.kind && cause == other.cause }
 }

@@ -1,6 +1,8 @@
 internal import DirectHTTP
 
-/// Compares the certificates of a host's addresses, in the order of the results: with the first address that shows one.
+/// Compares the certificates of a host's addresses, in the order of the results: with the first address that passed.
+///
+/// Not with the first of all: where that one is wrong, or has not been renewed, the others are not to blame.
 struct PoolWatch {
     private struct First {
         let hash: [UInt8]
@@ -17,8 +19,7 @@ struct PoolWatch {
         guard let summary = record.leaf?.summary else { return }
         let host = "\(record.target.name):\(record.target.port)"
         guard let first = firsts[host] else {
-            // A certificate for somebody else is nothing to compare with, unless that is what was asked for.
-            guard record.passed || mustBeSame, firsts.count < Self.mostHosts else { return }
+            guard record.passed, firsts.count < Self.mostHosts else { return }
             let address = record.observation.probe.address
             firsts[host] = First(hash: summary.sha256, notAfter: summary.notAfter, address: address)
             return
@@ -26,6 +27,8 @@ struct PoolWatch {
         guard first.hash != summary.sha256 else { return }
         let text = Self.words(summary.notAfter, first)
         if mustBeSame {
+            // That a certificate for somebody else is another one goes without saying.
+            guard record.matchedName != nil else { return }
             record.faults.append(Fault(.differs, "\(text) than \(first.address) shows", brief: text))
             if record.hint == nil {
                 record.hint = Hint(

@@ -16,11 +16,14 @@ struct Progress {
     /// How long until it should be shown anew; nothing where it never is.
     var timeUntilNext: Duration? { isShown ? max(next.since(Instant.now), .milliseconds(100)) : nil }
 
-    mutating func show(done: Int, of total: Int?, failed: Int) {
-        guard isShown, total != 1, next <= Instant.now else { return }
+    /// `late` are those that have failed, and with `--wait` are tried again.
+    mutating func show(done: Int, of total: Int?, failed: Int, late: Int) {
+        // One alone is soon done, unless it is waited for.
+        guard isShown, total != 1 || late > 0, next <= Instant.now else { return }
         next = Instant.now.advanced(byNanoseconds: Self.interval)
         let count = total.map { "\(Words.grouped(done)) of \(Words.grouped($0))" } ?? Words.grouped(done)
-        Console.complain("\r\u{1B}[K\(count), \(Words.grouped(failed)) failed")
+        let waiting = late > 0 ? ", waiting for \(Words.grouped(late))" : ""
+        Console.complain("\r\u{1B}[K\(count), \(Words.grouped(failed)) failed\(waiting)")
         isVisible = true
     }
 

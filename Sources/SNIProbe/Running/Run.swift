@@ -26,6 +26,8 @@ final class Run {
     private var waitEnd = Instant.never
     private var ended = 0
     private var failed = 0
+    /// How many have failed so far, and are tried again.
+    private var late = 0
     private var usageCode: Int32?
     private var hasProvided = false
 
@@ -54,7 +56,7 @@ final class Run {
         self.output = output
         tools = ProbeTools(options.settings, loop: EventLoop.shared)
         mailbox = Mailbox(alarm)
-        starts = StartQueue(jobs: options.jobs, rate: options.rate)
+        starts = StartQueue(jobs: Descriptors.room(for: options.jobs), rate: options.rate)
         progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
     }
 
@@ -74,6 +76,7 @@ final class Run {
         progress.clear()
         output.finish(tally, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
+        if !feed.hasFoundAny, usageCode == nil, !Interrupts.hasCome { usageCode = reportNothing() }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
@@ -102,7 +105,12 @@ final class Run {
             feedState = .open
         }
         // Those that have ended, also while their turn to be printed has not come.
-        progress.show(done: ended, of: feedState == .ended ? slotCount : nil, failed: failed)
+        progress.show(
+            done: ended,
+            of: feedState == .ended ? slotCount : nil,
+            failed: failed,
+            late: late
+        )
     }
 
     private var hasRoom: Bool { slots.count - printed < Self.window }
@@ -127,6 +135,13 @@ final class Run {
         if feed.badLines <= 10 { Console.complain(error.text) }
         guard !options.skipsBad else { return }
         usageCode = error.code
+    }
+
+    /// An empty list is a mistake upstream more often than not: nothing was probed is not all is well.
+    private func reportNothing() -> Int32 {
+        let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
+        Console.complain(error.text)
+        return error.code
     }
 
     private func add(_ slot: Slot) {
@@ -185,12 +200,12 @@ final class Run {
 
     /// With `--wait` what has failed is tried again, as long as there is time.
     private func settle(_ slot: Slot, _ record: ProbeRecord) {
-        let now = Instant.now
-        if !record.passed, options.wait != nil, now < waitEnd {
-            slot.pause = min(slot.pause * 2, 10_000_000_000)
-            let moment = now.advanced(byNanoseconds: slot.pause)
-            if moment < waitEnd { return starts.add(slot, notBefore: moment) }
+        if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
+            if slot.latest == nil { late += 1 }
+            slot.latest = record
+            return starts.add(slot, notBefore: moment)
         }
+        if slot.latest != nil { late -= 1 }
         slot.record = record
         ended += 1
         if !record.passed { failed += 1 }
@@ -243,11 +258,12 @@ final class Run {
         output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
     }
 
-    /// When it is interrupted: also what waited for its turn behind others that will never be done.
+    /// When it is interrupted: also what waited for its turn behind others that will never be done, and what has failed and
+    /// was waited for.
     private func printWhatIsDone() {
         takeLetters()
         for slot in slots[printed...] {
-            if let record = slot.record { print(record) }
+            if let record = slot.record ?? slot.latest { print(record) }
         }
     }
 
@@ -277,6 +293,8 @@ final class Slot: @unchecked Sendable {
 
     let job: Job
     var record: ProbeRecord?
+    /// What came of the last round, where it failed and there is to be another one.
+    var latest: ProbeRecord?
     /// Attempts so far, over all rounds of `--wait`.
     var rounds = 0
     /// Whether it is one of those that its server is asked at once.
@@ -286,5 +304,14 @@ final class Slot: @unchecked Sendable {
 
     init(_ job: Job) {
         self.job = job
+    }
+
+    /// When to try again, with longer and longer pauses; nothing where the time is up.
+    ///
+    /// The last time is at the very end, so that all of the time counts.
+    func nextRound(after now: Instant, until end: Instant) -> Instant? {
+        guard now < end else { return nil }
+        pause = min(pause * 2, 10_000_000_000)
+        return min(now.advanced(byNanoseconds: pause), end)
     }
 }

@@ -44,7 +44,7 @@ struct Tally {
             failed += 1
             exitCodes.insert(record.exitCode)
         }
-        if let hint = record.hint, !hints.contains(where: { $0.kind == hint.kind }) { hints.append(hint) }
+        if let hint = record.hint, !hints.contains(where: { $0.says(theSameAs: hint) }) { hints.append(hint) }
         if record.passed || record.faults.allSatisfy({ $0.id == .differs || $0.id == .tooFewDays }) {
             noteCertificate(record)
         }

@@ -33,7 +33,16 @@ enum CertificateFiles {
 
     private static func source(at path: String) throws(UsageError) -> CertificateSource {
         let bytes = try Files.contents(of: path, upTo: 64 << 20)
-        return isPEM(bytes) ? .pem(bytes) : .der(bytes)
+        // An error that comes later does not know the file any more.
+        guard isPEM(bytes) else {
+            _ = try certificates(at: path)
+            return .der(bytes)
+        }
+        let mark = Array("-----BEGIN ".utf8)
+        guard bytes.indices.contains(where: { bytes[$0...].starts(with: mark) }) else {
+            throw UsageError("there is no certificate in \(quoted(path))", code: ExitCode.noInput)
+        }
+        return .pem(bytes)
     }
 
     private static func isCertificateName(_ name: String) -> Bool {

@@ -31,6 +31,15 @@ struct Console: Sendable {
         )
     }
 
+    /// Takes the places of standard input, output and error where a caller has closed them, with something that refuses
+    /// to be read or written: the next pipe or socket would get them otherwise, and results would go to a server.
+    static func holdStandardDescriptors() {
+        for (descriptor, direction) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(Int32, Int32)] {
+            // From 0 on: `open` takes the lowest that is free, which is this one.
+            if fcntl(descriptor, F_GETFD) == -1 { _ = open("/dev/null", direction) }
+        }
+    }
+
     /// `--color` beats NO_COLOR beats CLICOLOR_FORCE and FORCE_COLOR beats what the terminal is.
     private static func color(_ choice: Options.ColorChoice, _ isTerminal: Bool) -> Bool {
         switch choice {
@@ -72,6 +81,9 @@ struct Console: Sendable {
         }
         return true
     }
+
+    /// Whether standard output has taken no more.
+    static var hasLostOutput: Bool { outputError.load(ordering: .relaxed) != 0 }
 
     /// The exit code where standard output takes no more: as a shell shows a program that SIGPIPE ended, if nobody
     /// reads; a full disk is said.

@@ -107,6 +107,10 @@ final class LineSource {
         guard let text = String(validating: buffer[start..<stop], as: UTF8.self) else {
             return .fault(.notText, number: lines)
         }
+        // Editors of some systems begin a file with a mark of its encoding.
+        if lines == 1, text.unicodeScalars.first == "\u{FEFF}" {
+            return .line(String(text.unicodeScalars.dropFirst()), number: lines)
+        }
         return .line(text, number: lines)
     }
 }

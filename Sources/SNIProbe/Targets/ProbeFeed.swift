@@ -32,6 +32,8 @@ final class ProbeFeed {
     private let skipsBad: Bool
     private let shard: Options.Shard?
     private var index = 0
+    /// Whether there was anything to probe, in this shard or another.
+    private(set) var hasFoundAny = false
     /// How many lines could not be read.
     private(set) var badLines = 0
 
@@ -58,9 +60,10 @@ final class ProbeFeed {
     func step() -> Step {
         while true {
             let step = nextStep()
-            guard let shard else { return step }
             switch step {
             case .probe, .resolve:
+                hasFoundAny = true
+                guard let shard else { return step }
                 index += 1
                 if shard.takes(index - 1) { return step }
             default: return step
@@ -115,6 +118,8 @@ final class ProbeFeed {
 
     private func take(_ text: String, _ file: String, _ number: Int) throws(UsageError) {
         let line = try parse(text, file, number)
+        // What the addresses behind it belong to are the targets of the command line.
+        if line.isAlias, !openTargets.isEmpty { return }
         let source = Probe.Source.file(name: file, line: number)
         if !line.addresses.isEmpty {
             openTargetsServed = true

@@ -34,6 +34,12 @@ struct ProbeTarget: Hashable, Sendable {
     /// What to type to probe the same host at all addresses that DNS gives.
     var word: String { port == 443 ? name : "\(name):\(port)" }
 
+    /// What a block of results stands under: two paths of a host are two things to look at.
+    var heading: String {
+        guard let path = url?.path, path != "/" else { return word }
+        return word + path
+    }
+
     var usesTLS: Bool {
         if case .http = errand { false } else { true }
     }

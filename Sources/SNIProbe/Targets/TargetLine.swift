@@ -5,6 +5,10 @@ struct TargetLine: Equatable {
     /// Addresses for the targets of the command line: those of a line that names no target.
     var addresses: [ProbeAddresses] = []
 
+    /// Whether the line is one name with a dot at its end, and nothing else: so `dig +short` prints the aliases that lead to
+    /// the addresses. Nobody types a name like that.
+    private(set) var isAlias = false
+
     static func == (left: TargetLine, right: TargetLine) -> Bool {
         left.addresses == right.addresses
             && left.targets.elementsEqual(right.targets) { $0.target == $1.target && $0.ranges == $1.ranges }
@@ -20,6 +24,7 @@ struct TargetLine: Equatable {
         }
         guard let first = words.first else { return }
         if words.count == 1, try readPair(first) { return }
+        isAlias = words.count == 1 && first.last == "."
         try read(words)
     }
 

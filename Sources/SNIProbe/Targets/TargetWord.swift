@@ -41,12 +41,21 @@ enum TargetWord: Equatable {
         do throws(URLFault) {
             url = try HTTPURL(String(text))
         } catch .host(.notASCII) {
-            throw .notASCII(word, label: nil)
+            throw .notASCII(word, label: Punycode.name(hostPart(of: text)))
         } catch {
             throw .badURL(word, why: "\(error)")
         }
         guard url.user == nil else { throw .userInURL(word) }
+        // Where the host is an address, that is where it is.
+        if ranges.isEmpty, case .address(let address) = url.host { ranges = [ProbeAddresses(address)] }
         return .target(ProbeTarget(url), at: ranges)
+    }
+
+    /// What stands between the scheme and the port or the path; for a URL that cannot be read as one.
+    private static func hostPart(of url: Substring) -> String {
+        guard let scheme = String(url).range(of: "://") else { return "" }
+        let authority = String(url)[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        return String(authority.split(separator: "@").last?.prefix { $0 != ":" } ?? "")
     }
 
     private static func host(_ word: String) throws(TargetFault) -> TargetWord {

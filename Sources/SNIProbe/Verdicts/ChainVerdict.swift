@@ -33,6 +33,24 @@ struct ChainVerdict {
         case Code.badSignature: append(Fault(.badSignature, "signature does not fit\(place(fault))"))
         case Code.weakKey, Code.weakAuthority: append(weakKey(fault))
         case Code.weakDigest: append(weakDigest(fault))
+        case Code.noAuthority:
+            append(
+                Fault(
+                    .certificateInvalid,
+                    "issuer \(chain.subject(at: fault.depth) ?? "above") is no authority"
+                )
+            )
+        case Code.notPermitted, Code.excluded:
+            append(
+                Fault(
+                    .certificateInvalid,
+                    "name is not one that the issuer may certify (name constraints)",
+                    brief: "outside the issuer's name constraints"
+                )
+            )
+        // It says once more that one above is no authority.
+        case Code.wrongPurpose where fault.depth > 0 && faults.contains { $0.id == .certificateInvalid }:
+            break
         case Code.wrongPurpose:
             append(
                 Fault(
@@ -101,7 +119,10 @@ struct ChainVerdict {
         static let selfSignedInChain = 19
         static let noLocalIssuer = 20
         static let noLeafIssuer = 21
+        static let noAuthority = 79
         static let wrongPurpose = 26
+        static let notPermitted = 47
+        static let excluded = 48
         static let weakKey = 66
         static let weakAuthority = 67
         static let weakDigest = 68

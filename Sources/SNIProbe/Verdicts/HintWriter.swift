@@ -9,8 +9,19 @@ struct HintWriter {
     private var address: String { record.observation.probe.address.description }
 
     func hint(for fault: Fault) -> Hint? {
-        text(for: fault.id).map { Hint(kind: fault.id, text: $0) }
+        text(for: fault.id).map { Hint(kind: fault.id, text: $0, cause: cause(of: fault.id)) }
     }
+
+    private func cause(of id: Fault.ID) -> Hint.Cause {
+        switch id {
+        case .defaultCertificate, .nameMismatch: isNearMiss ? .nearMiss : .usual
+        case .httpBroken, .timeoutHTTP: asksForCertificate ? .clientCertificate : .usual
+        case .httpStatus: .status(record.observation.exchange?.head?.status.code ?? 0)
+        default: .usual
+        }
+    }
+
+    private var asksForCertificate: Bool { record.served?.facts.asksForCertificate == true }
 
     private func text(for id: Fault.ID) -> String? {
         switch id {
@@ -54,7 +65,7 @@ struct HintWriter {
 
     private var exchange: String {
         let (outcome, port) = (record.observation.exchange, record.observation.probe.port)
-        if record.served?.facts.asksForCertificate == true { return HintWriter.clientCertificate }
+        if asksForCertificate { return HintWriter.clientCertificate }
         if record.target.usesTLS { return "TLS is fine; the HTTP server behind it is not" }
         return outcome?.firstByteTime == nil || outcome?.failure == .speaksTLS
             ? "the port may be one for TLS: try https://\(host):\(port)/"
@@ -102,7 +113,7 @@ struct HintWriter {
                 + "for the host itself"
         }
         switch record.sni.verdict {
-        case .selectsWrong:
+        case .selectsWrong where answersOtherwise:
             return
                 "\(address) has an entry for \(host), with the wrong certificate: without SNI another one comes. "
                 + "Look at what is set up for that name"
@@ -110,6 +121,11 @@ struct HintWriter {
             return "without --skip-default sni-probe says whether this is the IP's default certificate"
         default: return "look at what is set up for \(host) on \(address)"
         }
+    }
+
+    /// Whether the other handshake got a certificate. Where it was refused, that one may be everybody's.
+    private var answersOtherwise: Bool {
+        if case .success? = record.observation.second?.outcome { true } else { false }
     }
 
     private var expired: String {
@@ -121,7 +137,11 @@ struct HintWriter {
         let name = record.served?.chain.judgement.top?.issuer.short ?? "the issuer"
         let clean = name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let file = String(clean.prefix(24)).split(separator: "-").joined(separator: "-")
-        return "if \(name) is your own CA, give it with --ca \(file.isEmpty ? "root" : file).pem"
+        let advice = "if \(name) is your own CA, give it with --ca \(file.isEmpty ? "root" : file).pem"
+        guard case .only = settings.roots, record.served?.chain.judgement.top?.isSelfIssued == false else {
+            return advice
+        }
+        return advice + "; if a root of --ca stands above it, the server has to send it"
     }
 
     private var intermediate: String {
@@ -138,7 +158,9 @@ struct HintWriter {
         switch status {
         case 421: return "the server says that this name does not belong here: check the IP, or its set-up"
         case 404 where record.target.usesTLS:
-            return "the host may be unknown to the HTTP server, though its certificate is there"
+            let path = record.target.url.map { PlainText.cut($0.path, to: 60, mark: "...") } ?? "/"
+            let unknown = "the host may be unknown to the HTTP server, though its certificate is there"
+            return path == "/" ? unknown : "if \(path) has to be there, \(unknown)"
         case 400 where !record.target.usesTLS:
             return "some servers say so where the port is one for TLS: try https://"
         case 500...: return record.target.usesTLS ? "TLS is fine; the service behind it is not" : nil

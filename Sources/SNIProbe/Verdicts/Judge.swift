@@ -63,7 +63,11 @@ struct Judge: Sendable {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
         }
         if !served.chain.isInOrder {
-            record.warnings.append(Warning(id: .chainOrder, text: "chain sent in the wrong order"))
+            record.warnings.append(
+                served.chain.hasSurplus
+                    ? Warning(id: .chainSurplus, text: "superfluous certificates sent")
+                    : Warning(id: .chainOrder, text: "chain sent in the wrong order")
+            )
         }
     }
 

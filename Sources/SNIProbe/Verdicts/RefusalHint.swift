@@ -9,7 +9,7 @@ struct RefusalHint {
 
     private var host: String { observation.probe.target.name }
     fileprivate var address: String { observation.probe.address.description }
-    private var port: UInt16 { observation.probe.port }
+    fileprivate var port: UInt16 { observation.probe.port }
     private var serverName: String? { observation.first?.serverName }
 
     var text: String? {
@@ -20,22 +20,49 @@ struct RefusalHint {
         case .notConnected:
             "there is no way from here to \(address): check the IP, the route and the firewall"
         case .silentTCP: "the machine is down, the IP is wrong, or a firewall drops packets to port \(port)"
+        case .silentTLS where observation.first?.hasBegun == true:
+            "the server began to answer and did not go on: it is overloaded, or its large packets are lost on the way "
+                + "(MTU)"
         case .silentTLS: silence
+        case .alert where refusal.isAboutClient(observation): HintWriter.clientCertificate
+        case .alert where refusal.isAboutVersions, .broken where refusal.isAboutVersions: versions
         case .alert(let number): alert(number)
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(host):\(port)/ or another port"
         case .notTLS(.smtp), .notTLS(.imap), .notTLS(.pop):
-            "sni-probe speaks no STARTTLS: try the port for TLS from the start, such as 465, 993 or 995"
+            "sni-probe speaks no STARTTLS: try the port for TLS from the start, such as 465 (SMTP), 990 (FTP), "
+                + "993 (IMAP) or 995 (POP3)"
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
-        case .broken(let why) where why.contains("unsupported protocol"):
-            "the server speaks only versions of TLS that are too old; clients of today refuse them"
         case .broken: "it speaks TLS, but not well: compare --tls 1.2 and --tls 1.3, or another IP"
         case .dropped: nil
         }
     }
 
+    var cause: Hint.Cause {
+        if refusal.isAboutClient(observation) { return .clientCertificate }
+        if refusal.isAboutVersions { return .oldVersions }
+        return refusal == .alert(71) ? .ciphers : .usual
+    }
+
+    private var versions: String {
+        settings.versions.lowerBound != settings.versions.upperBound
+            ? "the server speaks only versions of TLS that are too old; clients of today refuse them"
+            : "the server does not speak that version of TLS: leave out --tls"
+    }
+
+    /// Whether the handshake without the name, or with it, came to nothing as well.
+    private var isAlikeOnBothSides: Bool {
+        guard case .failure(let other)? = observation.second?.outcome else { return false }
+        return other == refusal || sni == .noDifference
+    }
+
     private var silence: String {
-        if serverName != nil, case .success? = observation.second?.outcome {
+        if isAlikeOnBothSides {
+            return
+                "the port is open but TLS gets nowhere, with the name and without: a proxy, an overloaded server, or a "
+                + "service that speaks no TLS"
+        }
+        if serverName != nil, let second = observation.second?.outcome, second.hasAnswered {
             return "without the name the same IP answers: something on the way, or the server, filters "
                 + "\(serverName ?? host)"
         }
@@ -48,14 +75,8 @@ struct RefusalHint {
     }
 
     private func alert(_ number: UInt8) -> String? {
-        // Before TLS 1.3 a server that misses a client's certificate just fails the handshake.
-        if observation.first?.asksForCertificate == true { return HintWriter.clientCertificate }
-        return switch number {
-        case 70 where settings.versions.lowerBound != settings.versions.upperBound:
-            "the server speaks only versions of TLS that are too old; clients of today refuse them"
-        case 70: "the server does not speak that version of TLS: leave out --tls"
+        switch number {
         case 71: "the server wants other ciphers or keys than clients of today offer"
-        case 42, 116: HintWriter.clientCertificate
         case 120: "the server speaks another protocol than HTTP/1.1"
         default: refusedName(number)
         }
@@ -87,11 +108,16 @@ struct RefusalHint {
 
     private var noName: String {
         observation.probe.target.host.name == nil
-            ? "to an IP no name is sent, and this one wants one: sni-probe NAME @\(address)"
-            : "no name was sent, and this IP wants one: leave out --no-sni"
+            ? "to an IP no name is sent, and this one wants one: " + withName
+            : "no name was sent, and this IP wants one: " + withName
     }
 
     private var lost: String {
+        if isAlikeOnBothSides {
+            return
+                "the server, or a filter before it, hangs up without a word, with the name and without: compare another "
+                + "IP"
+        }
         if serverName == nil { return "perhaps it wants a name, and none was sent: " + withName }
         if sni == .refused, let serverName {
             return
@@ -103,7 +129,18 @@ struct RefusalHint {
 
 extension RefusalHint {
     fileprivate var withName: String {
-        observation.probe.target.host.name == nil ? "sni-probe NAME @\(address)" : "leave out --no-sni"
+        guard observation.probe.target.host.name == nil else { return "leave out --no-sni" }
+        return "sni-probe NAME\(port == 443 ? "" : ":\(port)") @\(address)"
+    }
+}
+
+extension Result<Handshake.Served, Refusal> {
+    /// Whether the server said anything, be it no.
+    fileprivate var hasAnswered: Bool {
+        switch self {
+        case .success: true
+        case .failure(let refusal): refusal.isRefusal
+        }
     }
 }
 

@@ -7,11 +7,9 @@ struct RefusalVerdict {
 
     init(_ refusal: Refusal, _ observation: Observation, _ sni: SNIFinding.Verdict, _ settings: ProbeSettings)
     {
-        fault = Self.fault(refusal, observation, sni, Words.span(settings.timeout))
-        hint = RefusalHint(refusal: refusal, observation: observation, sni: sni, settings: settings).text.map
-        {
-            [kind = fault.id] text in Hint(kind: kind, text: text)
-        }
+        fault = Self.fault(refusal, observation, sni, settings)
+        let words = RefusalHint(refusal: refusal, observation: observation, sni: sni, settings: settings)
+        hint = words.text.map { [kind = fault.id] in Hint(kind: kind, text: $0, cause: words.cause) }
     }
 }
 
@@ -20,15 +18,20 @@ extension RefusalVerdict {
         _ refusal: Refusal,
         _ observation: Observation,
         _ sni: SNIFinding.Verdict,
-        _ limit: String
+        _ settings: ProbeSettings
     ) -> Fault {
-        switch refusal {
+        let limit = Words.span(settings.timeout)
+        return switch refusal {
         case .badAddress(let why): Fault(.unreachable, why)
         case .notConnected(let error): connectFault(error)
         case .silentTCP:
             Fault(.timeoutTCP, "no answer to the connection in \(limit)", brief: "no answer in \(limit)")
+        case .silentTLS where observation.first?.hasBegun == true:
+            Fault(.timeoutTLS, "handshake not finished in \(limit)", brief: "unfinished in \(limit)")
         case .silentTLS:
             Fault(.timeoutTLS, "no answer to the handshake in \(limit)", brief: "no handshake in \(limit)")
+        case .alert where refusal.isAboutClient(observation): Self.clientFault
+        case .alert(70): versionFault(.handshakeRefused, settings)
         case .alert(let number): alertFault(number, observation, sni)
         case .closed, .reset: lostFault(refusal, observation, sni)
         case .notTLS(.unknown): Fault(.notTLS, "not TLS: the server speaks something else", brief: "not TLS")
@@ -38,10 +41,19 @@ extension RefusalVerdict {
                 "not TLS: the server speaks \(other.rawValue)",
                 brief: "not TLS: \(other.rawValue)"
             )
+        case .broken where refusal.isAboutVersions: versionFault(.handshakeBroken, settings)
         case .broken(let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
         case .dropped: Fault(.handshakeBroken, "not finished")
         }
+    }
+
+    private static let clientFault = Fault(.handshakeRefused, "server wants a client certificate")
+
+    private static func versionFault(_ id: Fault.ID, _ settings: ProbeSettings) -> Fault {
+        let (first, last) = (settings.versions.lowerBound, settings.versions.upperBound)
+        let versions = first == last ? "TLS \(last == .tls12 ? "1.2" : "1.3")" : "TLS 1.2 or 1.3"
+        return Fault(id, "server speaks no \(versions)", brief: "no \(versions)")
     }
 
     private static func connectFault(_ error: SystemError) -> Fault {
@@ -77,4 +89,22 @@ extension RefusalVerdict {
 
     /// Alerts that servers answer unknown names with, besides the right one.
     private static func refusesName(_ number: UInt8) -> Bool { [40, 49, 80].contains(number) }
+}
+
+extension Refusal {
+    /// Whether it comes of the certificate that we do not have.
+    func isAboutClient(_ observation: Observation) -> Bool {
+        guard case .alert(let number) = self else { return false }
+        // Before TLS 1.3 a server that misses a client's certificate just fails the handshake.
+        return observation.first?.asksForCertificate == true || [42, 116].contains(number)
+    }
+
+    /// Whether there is no version of TLS that both sides speak.
+    var isAboutVersions: Bool {
+        switch self {
+        case .alert(let number): number == 70
+        case .broken(let why): why.contains("unsupported protocol")
+        default: false
+        }
+    }
 }

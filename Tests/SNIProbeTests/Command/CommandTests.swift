@@ -62,6 +62,18 @@ import Testing
         }
         let bad = try await Program.run(["a.test@127.0.0.1", "--ca", "/dev/null"])
         #expect(bad.code == 66)
+        #expect(bad.errors == "sni-probe: there is no certificate in '/dev/null'\n")
+    }
+
+    @Test func nothingProbedIsNotAllIsWell() async throws {
+        let nothing = try await Program.run(["-f", "-"], input: "# nobody\n")
+        #expect(nothing.code == 66)
+        #expect(nothing.errors == "sni-probe: nothing to probe: there is no target in the files\n")
+        #expect(try await Program.run(["-f", "/dev/null", "--format", "nagios"]).code == 3)
+        // What other machines probe is something.
+        let shard = try await Program.run(["-f", "-", "--shard", "2/2"], input: "a.test@127.0.0.1\n")
+        #expect(shard.code == 0)
+        #expect(shard.errors.isEmpty)
     }
 
     @Test func resultsComeBeforeTheLastLineIsRead() async throws {
@@ -110,6 +122,22 @@ import Testing
         #expect(result.code == 130)
     }
 
+    @Test func anInterruptSaysWhyItWasStillWaiting() async throws {
+        let server = try server()
+        let program = try RunningProgram(["b.test@\(server.authority)", "--wait", "10m", "--skip-default"])
+        // With the second handshake the first round is over.
+        _ = try await server.nextRecord()
+        _ = try await server.nextRecord()
+        program.interrupt()
+        let result = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Program.Result, any Error>) in
+            Thread.detachNewThread { continuation.resume(returning: program.finish()) }
+        }
+        #expect(result.code == 130)
+        #expect(result.output.hasPrefix("FAIL\tb.test\t127.0.0.1\t"))
+        #expect(result.errors.contains("Interrupted. 0 of 1 passed."))
+    }
+
     @Test func anInterruptAlsoPrintsWhatWaitedBehindOneThatHangs() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let dead = try FixtureServer.refusing()
@@ -145,7 +173,9 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func aFullDiskIsNoQuietEnd() async throws {
-        for arguments in [["--help"], ["a.test@\(try FixtureServer.refusing().authority)", "--json"]] {
+        for arguments in [
+            ["--help"], ["--demo"], ["a.test@\(try FixtureServer.refusing().authority)", "--json"],
+        ] {
             let result = try await Program.run(
                 arguments,
                 wrapper: ["/bin/sh", "-c", #"exec "$0" "$@" > /dev/full"#]
@@ -155,6 +185,23 @@ import Testing
                 result.errors == "sni-probe: cannot write the results: no space left on device\n"
             )
         }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aClosedStandardDescriptorIsNotTakenForAPipeOfOurOwn() async throws {
+        let dead = try FixtureServer.refusing()
+        let word = "a.test@\(dead.authority)"
+        func run(_ arguments: [String], _ closing: String) async throws -> Program.Result {
+            try await Program.run(arguments, wrapper: ["/bin/sh", "-c", #"exec "$0" "$@" "# + closing])
+        }
+        let input = try await run(["a.test", "-f", "-"], "<&-")
+        #expect(input.code == 66)
+        #expect(input.errors.hasPrefix("sni-probe: cannot read 'standard input': "))
+        // The results are lost, and that is said, whatever else is closed.
+        for closing in [">&-", "<&- >&-", "<&- >&- 2>&-"] {
+            #expect(try await run([word], closing).code == 74, "\(closing)")
+        }
+        #expect(try await run([word], "2>&-").output.hasPrefix("FAIL\ta.test"))
     }
 
     @Test func colourFollowsTheUsualVariables() async throws {
@@ -190,6 +237,26 @@ import Testing
                 ["--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--min-days", "36500"]
             )
             #expect(other.code == 1)
+            let names = ["b.test@\(server.authority)", "c.test@\(server.authority)"]
+            let several = try await Program.run(["--ca", roots, "--format", "nagios"] + names)
+            #expect(
+                several.output.contains(
+                    "2 of 2 failed: b.test @ 127.0.0.1 wrong: a.test, c.test @ 127.0.0.1 wrong: a.test |"
+                )
+            )
+            let old = try FixtureServer.start(
+                .tls(try root.issue(.publicLeaf("a.test", from: -99, until: -9)))
+            ) { _ in
+                .text("")
+            }
+            let expired = try await Program.run([
+                "--ca", roots, "a.test@\(old.authority)", "--format", "nagios",
+            ])
+            // No least number that it would be below.
+            #expect(
+                expired.output.contains(" | days=-10 failed=1;;;0 ")
+                    || expired.output.contains(" | days=-9 failed")
+            )
         }
         #expect(try await Program.run(["--format", "nagios"]).code == 3)
     }
@@ -279,6 +346,19 @@ import Testing
         )
         #expect(outcome.code == 0)
         #expect(outcome.record?.observation.attempts == 3)
+    }
+
+    /// Where the limit may be raised, and where it may not.
+    @Test(arguments: ["-Sn", "-n"])
+    func tooFewDescriptorsAreNoFaultOfTheServers(_ limit: String) async throws {
+        let silent = try FixtureServer.start(behaviour: .bytes(.silent))
+        let words = Array(repeating: "a.test@\(silent.authority)", count: 20)
+        let result = try await Program.run(
+            words + ["-t", "700ms"],
+            wrapper: ["/bin/sh", "-c", "ulimit \(limit) 30; " + #"exec "$0" "$@""#]
+        )
+        #expect(result.code == 28)
+        #expect(result.output.split(separator: "\n").count == 20)
     }
 
     @Test func lostConnectionsAreTriedAgainWithinTheProbesTime() async throws {

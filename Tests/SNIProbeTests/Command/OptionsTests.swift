@@ -89,6 +89,15 @@ import Testing
         }
     }
 
+    @Test func aNameToSendIsANameAndNoAddress() throws {
+        #expect(try Options(["--sni", "B.test.", "a.test"]).settings.serverName == .other("b.test"))
+        for address in ["203.0.113.7", "2001:db8::7"] {
+            let error = error("--sni", address, "a.test")
+            #expect(error?.what == "--sni takes a name, and '\(address)' is an address")
+            #expect(error?.hint?.contains("--no-sni") == true)
+        }
+    }
+
     @Test func jsonTakesNoFileAndSaysWhereItGoes() {
         #expect(error("--json=out.json", "a.test")?.hint?.contains("> out.json") == true)
     }

@@ -6,6 +6,20 @@ import Testing
 @testable import SNIProbe
 
 @Suite struct JSONTests {
+    @Test func aRequestIsToldFromAnotherByItsURL() async throws {
+        let dead = try FixtureServer.refusing()
+        let url = "http://a.test:\(dead.port)/x?y"
+        let outcome = try await probe([url, "@127.0.0.1", "a.test:\(dead.port)"])
+        let texts = outcome.records.map { record in
+            var json = JSONText()
+            JSONRecord(record).write(to: &json)
+            return String(decoding: json.bytes, as: UTF8.self)
+        }
+        #expect(texts.first?.contains(#""url":"\#(url)","source""#) == true)
+        #expect(texts.last?.contains(#""url":null,"source""#) == true)
+        #expect(outcome.records.map(\.target.heading) == ["a.test:\(dead.port)/x", "a.test:\(dead.port)"])
+    }
+
     private func line(_ record: ProbeRecord) -> [UInt8] {
         var text = JSONText()
         JSONRecord(record).write(to: &text)
@@ -35,7 +49,8 @@ import Testing
         for value in values { #expect(keys(value) == keys(values[0])) }
         #expect(
             keys(values[0]) == [
-                "v", "time", "host", "ip", "port", "source", "ok", "faults", "warnings", "hint", "sni", "tls",
+                "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint", "sni",
+                "tls",
                 "certificate", "chain", "verify", "http", "ms", "attempts",
             ]
         )

@@ -28,6 +28,17 @@ import Testing
         #expect(queue.next(at: moment(1)) == nil)
     }
 
+    @Test func roundsAreFurtherAndFurtherApartAndTheLastIsWhenTheTimeIsUp() throws {
+        let slot = try slot("127.0.0.1")
+        var now = moment(0)
+        var rounds: [Instant] = []
+        while let next = slot.nextRound(after: now, until: moment(20_000)) {
+            rounds.append(next)
+            now = next
+        }
+        #expect(rounds == [1000, 3000, 7000, 15_000, 20_000].map(moment))
+    }
+
     @Test func aServerIsAskedEightAtOnceAndOthersGoAhead() throws {
         let queue = StartQueue(jobs: 64, rate: nil)
         let slots = try (0..<10).map { _ in try slot("127.0.0.1") }

@@ -54,6 +54,27 @@ import Testing
         }
     }
 
+    @Test func aliasesThatDigPrintsBeforeTheAddressesAreNoTargets() throws {
+        try withFile("edge.cdn.test.\n127.0.0.1\n127.0.0.2\n") { (path) throws in
+            #expect(try steps(["a.test", "-f", path]) == ["a.test@127.0.0.1:443", "a.test@127.0.0.2:443"])
+        }
+        // With nobody waiting for addresses it is a name like another.
+        try withFile("edge.cdn.test.\n") { (path) throws in
+            #expect(try steps(["-f", path]) == ["edge.cdn.test?"])
+            #expect(
+                try steps(["a.test@127.0.0.1", "-f", path]) == ["a.test@127.0.0.1:443", "edge.cdn.test?"]
+            )
+        }
+    }
+
+    @Test func aMarkOfTheEncodingIsNoPartOfTheFirstName() throws {
+        try withFile("\u{FEFF}a.test@127.0.0.1\r\n\u{FEFF}b.test\r\n") { (path) throws in
+            let steps = try steps(["-f", path, "--skip-bad"])
+            #expect(steps.first == "a.test@127.0.0.1:443")
+            #expect(steps.last?.hasPrefix("! ") == true)
+        }
+    }
+
     @Test func shardsTogetherMakeTheWholeAndShareNothing() throws {
         let all = try steps(["a.test", "@127.0.0.0/28"])
         let shards = try (1...3).map { try steps(["a.test", "@127.0.0.0/28", "--shard", "\($0)/3"]) }

@@ -81,6 +81,24 @@ import Testing
         #expect(fault(word) == message)
     }
 
+    @Test(arguments: [
+        "https://bücher.example/", "https://bücher.example:8443", "http://bücher.example/ä?ö#ü",
+    ])
+    func aNameBeyondASCIIInAURLAsWell(_ word: String) {
+        #expect {
+            try TargetWord(word)
+        } throws: { error in
+            (error as? TargetFault)?.words.hint
+                == "in DNS and TLS this name is xn--bcher-kva.example: write it so"
+        }
+    }
+
+    @Test func aURLWithAnAddressAsksNoResolver() throws {
+        #expect(try target("https://[2001:db8::7]:8443/x").ranges == [ProbeAddresses("2001:db8::7")])
+        #expect(try target("http://203.0.113.7/").ranges == [ProbeAddresses("203.0.113.7")])
+        #expect(try target("https://203.0.113.7/@203.0.113.8").ranges == [ProbeAddresses("203.0.113.8")])
+    }
+
     @Test func aPortOfItsOwnIsToldWhereItBelongs() {
         #expect(
             TargetFault.notAnAddress("443").words.hint == "write a port behind its host: www.example.com:443"

@@ -96,7 +96,9 @@ import Testing
             code: 60,
             fault: .unknownIssuer,
             says: "unknown issuer: Corp Private Root",
-            hint: "if Corp Private Root is your own CA, give it with --ca corp-private-root.pem"
+            hint:
+                "if Corp Private Root is your own CA, give it with --ca corp-private-root.pem; if a root of --ca "
+                + "stands above it, the server has to send it"
         )
     }
 
@@ -153,8 +155,8 @@ import Testing
             fault: .timeoutTLS,
             says: "no answer to the handshake in 300 ms",
             hint:
-                "the port is open but TLS gets nowhere: a proxy, a filter on the name or an overloaded server. "
-                + "Compare with --no-sni"
+                "the port is open but TLS gets nowhere, with the name and without: a proxy, an overloaded server, "
+                + "or a service that speaks no TLS"
         )
     }
 

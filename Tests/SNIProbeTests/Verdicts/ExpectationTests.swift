@@ -49,6 +49,27 @@ import Testing
         #expect(strict.records.map { $0.faults.map(\.id) } == [[], [.differs], []])
     }
 
+    @Test func withSameAnAddressThatIsWrongOrLateIsNotTheOneToCompareWith() async throws {
+        let addresses = (2...5).map { "127.0.0.\($0)" }
+        let port = try SharedPort(on: addresses)
+        let common = root.certificate(for: "a.test")
+        let expired = try root.issue(.publicLeaf("a.test", from: -99, until: -9))
+        let stranger = root.certificate(for: "b.test")
+        let servers = try zip(addresses, [stranger, expired, common, common]).map { address, certificate in
+            try FixtureServer.start(.tls(certificate), on: address, port: port.number) { _ in .text("") }
+        }
+        defer { for server in servers { server.stop() } }
+        func faults(_ order: [String]) async throws -> [[Fault.ID]] {
+            let arguments = ["a.test:\(port.number)@\(order.joined(separator: ","))", "--same"]
+            return try await probe(arguments, trusting: root.rootPEM).records.map { $0.faults.map(\.id) }
+        }
+        #expect(try await faults(addresses) == [[.defaultCertificate], [.expired], [], []])
+        // The expired one differs as well, where that can be known; that the wrong one does goes without saying.
+        #expect(
+            try await faults(addresses.reversed()) == [[], [], [.expired, .differs], [.defaultCertificate]]
+        )
+    }
+
     @Test func severalReasonsTogetherHaveACodeOfTheirOwn() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
         let dead = try FixtureServer.refusing()

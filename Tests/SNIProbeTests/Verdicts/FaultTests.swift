@@ -112,6 +112,19 @@ import Testing
         #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Private Root")
     }
 
+    @Test func anIssuerThatMayNotIssueIsNamed() async throws {
+        let fake = try root.intermediate("Not A CA") { $0.isAuthority = false }
+        let leaf = try await probe(try server(try fake.issue(.publicLeaf(host))))
+        #expect(leaf.record?.faults.map(\.text) == ["issuer Not A CA is no authority"])
+        let narrow = try root.intermediate("Narrow CA") { $0.nameConstraints = "permitted;DNS:example.org" }
+        let outside = try await probe(try server(try narrow.issue(.publicLeaf(host))))
+        #expect(outside.code == 60)
+        #expect(
+            outside.record?.faults.map(\.text)
+                == ["name is not one that the issuer may certify (name constraints)"]
+        )
+    }
+
     @Test func aNameThatIsRefusedIsToldFromAHandshakeThatIs() async throws {
         let known = try issuer.issue(.publicLeaf("shop.example.com"))
         for alert: UInt8 in [112, 40, 80] {

@@ -127,7 +127,7 @@ let package = Package(
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),
         .testTarget(
             name: "VectorsTests",
-            dependencies: ["tls-fixtures", "DirectJSON", "DirectTestCommands"],
+            dependencies: ["tls-fixtures", "DirectHTTP1", "DirectJSON", "DirectTestCommands"],
             swiftSettings: manners
         ),
 

@@ -52,7 +52,6 @@ final class Inflater {
     /// Goes through the header, at most, and says whether it is done.
     func readHeader(_ input: UnsafeRawBufferPointer) throws(CodingError) -> (used: Int, isDone: Bool) {
         // zlib wants room to be somewhere, though nothing is written before the first block.
-        // zlib wants room to be somewhere, though nothing is written before the first block.
         let somewhere = UnsafeMutableRawBufferPointer(start: stream, count: 0)
         let step = try inflate(input, Z_BLOCK, into: somewhere)
         // Bit 7 says that zlib stands before a block.

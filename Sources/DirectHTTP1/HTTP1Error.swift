@@ -116,9 +116,20 @@ extension HTTP1Error: CustomStringConvertible {
         case .invalidAuthority: "the authority has a character that may not be sent"
         case .invalidRequestFieldName: "a header field's name is not a token"
         case .invalidRequestFieldValue(let name): "the value of \(name) has a control character"
-        case .fieldOwnedByLibrary(let name): "\(name) is written by the library itself"
+        case .fieldOwnedByLibrary(let name): "\(name) is written by the library itself\(Self.advice(name))"
         case .fieldForbiddenInTrailers(let name): "\(name) may not be a trailer field"
         case .outputTooSmall(let needed): "the output has no room for \(needed) bytes"
+        }
+    }
+
+    /// What to do instead of writing the field.
+    private static func advice(_ name: String) -> String {
+        switch name.lowercased() {
+        case "host": ", and says the name in the URL: where to connect is said by addresses"
+        case "upgrade", "connection": ": to switch protocols is asked for by the request's upgrade"
+        case "expect": ": it is asked for by the request's expectsContinue"
+        case "content-length", "transfer-encoding": ": a body says its length, or is sent in chunks"
+        default: ""
         }
     }
 }

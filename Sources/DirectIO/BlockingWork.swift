@@ -11,17 +11,40 @@ package final class BlockingWork: Sendable {
         case cancelled
     }
 
+    private typealias Job = @Sendable () -> Void
+
     private struct Queue {
-        var jobs: [@Sendable () -> Void] = []
+        var jobs: [Job] = []
         var next = 0
         var threads = 0
+        /// Those of them that wait, also when they have been woken and have not had their turn yet.
+        var idle = 0
+
+        var waiting: Int { jobs.count - next }
+
+        mutating func take() -> Job? {
+            guard waiting > 0 else { return nil }
+            defer {
+                next += 1
+                if next == jobs.count {
+                    jobs.removeAll(keepingCapacity: next < 64)
+                    next = 0
+                }
+            }
+            return jobs[next]
+        }
     }
 
     private let queue = Locked(Queue())
+    private let arrival = Condition()
     private let threadLimit: Int
+    private let patience: UInt64
 
-    package init(threadLimit: Int) {
+    /// Threads stay for `patience` nanoseconds: a file is read piece by piece, and a thread for each piece would cost
+    /// more than the reading.
+    package init(threadLimit: Int, patience: UInt64 = 1_000_000_000) {
         self.threadLimit = threadLimit
+        self.patience = patience
     }
 
     /// The call's answer, unless the deadline or the cancellation of the task comes first.
@@ -57,35 +80,39 @@ package final class BlockingWork: Sendable {
     package func submit(_ job: @escaping @Sendable () -> Void) {
         let needsThread = queue.withLock { queue in
             queue.jobs.append(job)
-            guard queue.threads < threadLimit else { return false }
+            guard queue.waiting > queue.idle, queue.threads < threadLimit else { return false }
             queue.threads += 1
             return true
         }
-        guard needsThread else { return }
+        guard needsThread else { return arrival.signal() }
         let context = Unmanaged.passRetained(self).toOpaque()
         let refused = startDetachedThread(named: "direct-http io", context) { context in
-            Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue().drain()
+            let pool = Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue()
+            pool.work(patience: pool.patience)
         }
         guard refused != nil else { return }
         // No thread to be had. Blocking the caller is the lesser evil: nobody waits for ever.
-        Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue().drain()
+        Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue().work(patience: 0)
     }
 
-    /// Works until nothing is left; the thread then ends, for these calls are rare.
-    private func drain() {
-        while true {
-            let job = queue.withLock { queue -> (@Sendable () -> Void)? in
-                guard queue.next < queue.jobs.count else {
-                    queue.jobs.removeAll()
-                    queue.next = 0
-                    queue.threads -= 1
-                    return nil
-                }
-                defer { queue.next += 1 }
-                return queue.jobs[queue.next]
+    /// Works until nothing has been left to do for a while. The thread then ends, for most programs block rarely.
+    private func work(patience: UInt64) {
+        while let job = nextJob(patience) { job() }
+    }
+
+    /// Nothing if the thread shall end; it is no longer counted then.
+    private func nextJob(_ patience: UInt64) -> Job? {
+        var isIdle = false
+        return queue.wait(at: arrival, nanoseconds: patience) { queue, isLast in
+            if isIdle { queue.idle -= 1 }
+            if let job = queue.take() { return job }
+            if isLast {
+                queue.threads -= 1
+            } else {
+                queue.idle += 1
             }
-            guard let job else { return }
-            job()
+            isIdle = !isLast
+            return nil
         }
     }
 }

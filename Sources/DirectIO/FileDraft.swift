@@ -16,9 +16,9 @@ package final class FileDraft: @unchecked Sendable {
 
     /// Begins a file for that path, with the permissions of `mode` less those that the process withholds (umask).
     package init(_ path: String, mode: UInt16) throws(SystemError) {
-        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL) }
+        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
         let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
-        descriptor = try checked("open") {
+        descriptor = try checked("open", path: path) {
             open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         }
         self.path = path
@@ -47,7 +47,7 @@ package final class FileDraft: @unchecked Sendable {
     /// Puts the file in its place; it is on the disk when this returns.
     package func commit() throws(SystemError) {
         try putOnDisk(descriptor)
-        _ = try checked("rename") { rename(draft, path) }
+        _ = try checked("rename", path: path) { rename(draft, path) }
         isCommitted = true
     }
 

@@ -16,10 +16,10 @@ package final class FileReader: @unchecked Sendable {
     /// Opens the file. Anything that is no regular file is refused: a pipe might never end, nor even begin.
     package init(_ path: String) throws(SystemError) {
         // A C string would end at the NUL, and name another file.
-        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL) }
-        let file = try checked("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
+        let file = try checked("open", path: path) { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         do throws(SystemError) {
-            size = try Self.size(of: file)
+            size = try Self.size(of: file, path)
         } catch {
             close(file)
             throw error
@@ -43,11 +43,12 @@ package final class FileReader: @unchecked Sendable {
         return piece
     }
 
-    private static func size(of file: Int32) throws(SystemError) -> UInt64 {
+    private static func size(of file: Int32, _ path: String) throws(SystemError) -> UInt64 {
         var facts = stat()
         _ = try checked("fstat") { fstat(file, &facts) }
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw SystemError("open", code: facts.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+            let code = facts.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
+            throw SystemError("open", code: code, path: path)
         }
         return UInt64(max(0, facts.st_size))
     }

@@ -13,12 +13,12 @@ package enum StateFile {
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
         let (file, code) = retryingInterrupts { open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         if file == -1, code == ENOENT { return nil }
-        guard file != -1 else { throw SystemError("open", code: code) }
+        guard file != -1 else { throw SystemError("open", code: code, path: path) }
         defer { close(file) }
         var facts = stat()
         _ = try checked("fstat") { fstat(file, &facts) }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError("open", code: EINVAL) }
-        guard facts.st_size <= limit else { throw SystemError("read", code: EFBIG) }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError("open", code: EINVAL, path: path) }
+        guard facts.st_size <= limit else { throw SystemError("read", code: EFBIG, path: path) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(facts.st_size))
         while bytes.count <= limit {
@@ -26,13 +26,13 @@ package enum StateFile {
             if piece.isEmpty { return bytes }
             bytes += piece
         }
-        throw SystemError("read", code: EFBIG)
+        throw SystemError("read", code: EFBIG, path: path)
     }
 
     /// Puts these bytes in the place of whatever the file held. They are on the disk when this returns.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
-        let file = try checked("open") {
+        let file = try checked("open", path: path) {
             open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         }
         do throws(SystemError) {
@@ -44,7 +44,7 @@ package enum StateFile {
             throw error
         }
         do throws(SystemError) {
-            _ = try checked("rename") { rename(draft, path) }
+            _ = try checked("rename", path: path) { rename(draft, path) }
         } catch {
             unlink(draft)
             throw error

@@ -4,23 +4,26 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A system call that failed: which one, and with what `errno`.
+/// A system call that failed: which one, with what `errno`, and on which file if it was on one.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the C function.
     public let call: String
     /// The value of `errno` after it.
     public let code: Int32
+    /// The path of the file that was to be opened, made or moved.
+    public let path: String?
 
-    package init(_ call: String, code: Int32) {
+    package init(_ call: String, code: Int32, path: String? = nil) {
         self.call = call
         self.code = code
+        self.path = path
     }
 
     /// Whether there is no way to an address, or to no address of its family.
     package var meansNoRoute: Bool { code == ENETUNREACH || code == EHOSTUNREACH }
 
     public var description: String {
-        "\(call): \(Self.text(of: code))"
+        "\(call)\(path.map { " \(String(reflecting: $0))" } ?? ""): \(Self.text(of: code))"
     }
 
     /// The C library's words for an `errno`, such as "Connection refused".
@@ -52,9 +55,10 @@ package func retryingInterrupts<Count: FixedWidthInteger>(
 @inline(__always)
 package func checked<Count: FixedWidthInteger>(
     _ name: String,
+    path: @autoclosure () -> String? = nil,
     _ call: () -> Count
 ) throws(SystemError) -> Count {
     let (result, code) = retryingInterrupts(call)
-    guard result != -1 else { throw SystemError(name, code: code) }
+    guard result != -1 else { throw SystemError(name, code: code, path: path()) }
     return result
 }

@@ -1,5 +1,13 @@
 internal import CDirectOpenSSL
 
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
 /// OpenSSL's list of errors, one for each thread.
 ///
 /// An entry left behind by anyone makes the next healthy call on this thread look failed, and an entry
@@ -26,8 +34,19 @@ enum ErrorQueue {
     static func reason(of code: UInt) -> String {
         if let words = ERR_reason_error_string(code) { return String(cString: words) }
         // A failed system call: the code is an errno, and OpenSSL keeps no words for those.
-        return code & systemErrorFlag != 0 ? "errno \(code & ~systemErrorFlag)" : "unknown reason"
+        guard code & systemErrorFlag != 0 else { return "unknown reason" }
+        return systemWords(for: Int32(truncatingIfNeeded: code & ~systemErrorFlag))
     }
 
     private static let systemErrorFlag: UInt = 0x8000_0000
+}
+
+/// The C library's words for an `errno`, such as "Connection reset by peer".
+func systemWords(for code: Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+        guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
+            return "errno \(code)"
+        }
+        return String(cString: base)
+    }
 }

@@ -88,7 +88,7 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func use(_ identity: ClientIdentity) throws(TLSError) {
-        try CertificateList(pem: identity.certificateChain).show(in: raw)
+        try CertificateList(pem: identity.certificateChain, as: "client certificate").show(in: raw)
         let key = try identity.parsedKey()
         defer { EVP_PKEY_free(key) }
         // The context takes a reference of its own, and finds out whether the key fits the certificate.

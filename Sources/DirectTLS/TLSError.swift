@@ -57,12 +57,15 @@ extension TLSError: CustomStringConvertible {
             "the server showed no certificate"
         case .alertReceived(let number, let name):
             "the server sent alert \(number) (\(name))"
+                + (Self.isAboutUs(number) ? ", about the client's certificate" : "")
         case .unexpectedProtocol(let name):
             "the server chose the protocol \"\(printable(name))\", which was not offered"
+        case .protocolFailure(let reason, let code) where Self.isNoTLS(code):
+            "the server does not speak TLS on this port: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
         case .protocolFailure(let reason, let code):
             "TLS failed: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
         case .connectionLost(let errno):
-            "connection lost (errno \(errno))"
+            "connection lost: \(systemWords(for: errno))"
         case .truncated:
             "connection ended without close_notify"
         case .badIdentity(let what):
@@ -73,6 +76,13 @@ extension TLSError: CustomStringConvertible {
             "the TLS connection is not open"
         }
     }
+
+    /// Whether an alert of a server's can only be about the certificate that it wanted from us (RFC 8446, section 6.2).
+    private static func isAboutUs(_ alert: UInt8) -> Bool { 42...46 ~= alert || alert == 48 || alert == 116 }
+
+    /// Whether that is how OpenSSL speaks of bytes that are no TLS: `SSL_R_WRONG_VERSION_NUMBER`, in the lower bits
+    /// of the code.
+    private static func isNoTLS(_ code: UInt) -> Bool { code & 0x7F_FFFF == 267 }
 }
 
 extension CertificateFault: CustomStringConvertible {

@@ -14,6 +14,20 @@ public struct TLSFacts: Hashable, Sendable {
     public let resumed: Bool
     /// The SHA-256 of the server's certificate, in lower-case hexadecimal digits.
     public let certificateFingerprint: String
+    let peer: PeerCertificate?
+
+    /// The server's certificate: its names, dates, issuer, and the bytes themselves. Read at each call.
+    public var certificate: CertificateSummary? { peer?.summary }
+}
+
+extension TLSFacts: CustomStringConvertible {
+    /// Version, cipher, group, and whether a session was resumed.
+    public var description: String {
+        var words = [version.description, cipher]
+        if let group { words.append(group) }
+        if resumed { words.append("resumed") }
+        return words.joined(separator: ", ")
+    }
 }
 
 extension TLSConnection {
@@ -25,7 +39,8 @@ extension TLSConnection {
             group: groupName,
             alpn: chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
-            certificateFingerprint: certificateFingerprint
+            certificateFingerprint: certificateFingerprint,
+            peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init)
         )
     }
 

@@ -40,7 +40,7 @@ enum TrustStore {
                 throw .badSettings("roots from \(path): \(ErrorQueue.drainedReason())")
             }
         case .pem(let bytes):
-            try CertificateList(pem: bytes).add(to: store)
+            try CertificateList(pem: bytes, as: "roots").add(to: store)
         case .der(let bytes):
             try CertificateList(der: bytes).add(to: store)
         }
@@ -51,7 +51,8 @@ enum TrustStore {
 final class CertificateList {
     private var items: [OpaquePointer] = []
 
-    init(pem bytes: [UInt8]) throws(TLSError) {
+    /// Reads them; the error says what they were to be.
+    init(pem bytes: [UInt8], as role: StaticString = "certificates") throws(TLSError) {
         ErrorQueue.clear()
         // The bytes must stay put while the BIO reads them: it keeps the pointer, not a copy.
         bytes.withUnsafeBytes { buffer in
@@ -64,9 +65,11 @@ final class CertificateList {
             }
         }
         let code = ErrorQueue.drain()
-        guard !items.isEmpty else { throw .badSettings("no certificate in PEM text") }
+        guard !items.isEmpty else { throw .badSettings("\(role): no certificate in PEM text") }
         guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
-            throw .badSettings("certificate \(items.count + 1) in PEM text: \(ErrorQueue.reason(of: code))")
+            throw .badSettings(
+                "\(role): certificate \(items.count + 1) in PEM text: \(ErrorQueue.reason(of: code))"
+            )
         }
     }
 

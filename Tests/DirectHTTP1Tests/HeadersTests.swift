@@ -113,10 +113,10 @@ import Testing
                 var headers = Headers()
                 headers.add("A", bytes: Array(repeating: 0x61, count: place) + [byte])
                 let isText = byte == 9 || byte >= 32 && byte != 127
-                let written = try? RequestVector.written(200) { buffer throws(HTTP1Error) in
+                let trailers = try? written(200) { buffer throws(HTTP1Error) in
                     try unsafe RequestWriter.writeLastChunk(trailers: headers, into: buffer)
                 }
-                let head = try? RequestVector.written(250) { buffer throws(HTTP1Error) in
+                let head = try? written(250) { buffer throws(HTTP1Error) in
                     try unsafe RequestWriter.writeHead(
                         method: .get,
                         target: [0x2f],
@@ -127,7 +127,7 @@ import Testing
                         into: buffer
                     )
                 }
-                #expect((written != nil) == isText && (head != nil) == isText, "\(byte) at \(place)")
+                #expect((trailers != nil) == isText && (head != nil) == isText, "\(byte) at \(place)")
             }
         }
     }

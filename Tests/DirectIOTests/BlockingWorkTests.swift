@@ -106,4 +106,28 @@ struct BlockingWorkTests {
         }
         #expect(sum == 999 * 1000 / 2)
     }
+
+    @Test("a thread that has nothing left to do waits for the next call")
+    func threadsStay() async throws {
+        let work = BlockingWork(threadLimit: 8, patience: .max)
+        var threads: Set<String> = []
+        for _ in 0..<200 { threads.insert(try await work.run(until: .never, on: loop) { threadNumber() }) }
+        #expect(threads.count <= 8)
+    }
+
+    @Test("it waits for a while only, and others take its place")
+    func threadsEnd() async throws {
+        let work = BlockingWork(threadLimit: 2, patience: 0)
+        var threads: Set<String> = []
+        for _ in 0..<200 { threads.insert(try await work.run(until: .never, on: loop) { threadNumber() }) }
+        #expect(threads.count > 8)
+    }
+
+    @Test("a call that comes when a thread is about to leave is not forgotten")
+    func leavingThreads() async throws {
+        let work = BlockingWork(threadLimit: 2, patience: 20_000)
+        for number in 0..<5000 {
+            #expect(try await work.run(until: .never, on: loop) { number } == number)
+        }
+    }
 }

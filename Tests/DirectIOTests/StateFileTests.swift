@@ -30,7 +30,9 @@ struct StateFileTests {
     func limit() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try StateFile.replace(folder + "/state", with: [1, 2, 3])
-        #expect(throws: SystemError("read", code: EFBIG)) { try StateFile.read(folder + "/state", limit: 2) }
+        #expect(throws: SystemError("read", code: EFBIG, path: folder + "/state")) {
+            try StateFile.read(folder + "/state", limit: 2)
+        }
     }
 
     @Test("is not followed where it links to, and its writing leaves that alone")
@@ -39,7 +41,7 @@ struct StateFileTests {
         let target = folder + "/target", link = folder + "/link"
         try Data([7]).write(to: URL(fileURLWithPath: target))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-        #expect(throws: SystemError("open", code: ELOOP)) { try StateFile.read(link, limit: 10) }
+        #expect(throws: SystemError("open", code: ELOOP, path: link)) { try StateFile.read(link, limit: 10) }
         try StateFile.replace(link, with: [8])
         #expect(try StateFile.read(link, limit: 10) == [8])
         #expect(FileManager.default.contents(atPath: target) == Data([7]))
@@ -50,7 +52,9 @@ struct StateFileTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(throws: SystemError.self) { try StateFile.read(folder, limit: 10) }
         mkfifo(folder + "/pipe", 0o600)
-        #expect(throws: SystemError("open", code: EINVAL)) { try StateFile.read(folder + "/pipe", limit: 10) }
+        #expect(throws: SystemError("open", code: EINVAL, path: folder + "/pipe")) {
+            try StateFile.read(folder + "/pipe", limit: 10)
+        }
     }
 
     @Test("leaves no draft behind when it cannot take the old one's place")

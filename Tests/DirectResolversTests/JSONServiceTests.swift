@@ -193,6 +193,10 @@ struct AlibabaHTTPDNSTests {
         arguments: [
             (#"{"code":"success"}"#, "data is missing"),
             (#"{"code":"success","data":{"answers":[]}}"#, "data.answers does not have the name"),
+            (
+                #"{"code":"success","data":{"answers":[{"dn":"b.test","v4":{"ips":["192.0.2.1"],"ttl":1}}]}}"#,
+                "data.answers does not have the name"
+            ),
             (#"{"code":"success","mode":1,"data":"x"}"#, "mode is 1, and 0 was asked for"),
             (
                 #"{"code":"success","data":{"answers":[{"dn":"a.test","v4":{"ips":["192.0.2.1"],"ttl":"x"}}]}}"#,

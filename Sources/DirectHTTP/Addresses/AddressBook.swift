@@ -15,6 +15,17 @@ struct AddressBook: Sendable {
 
     /// The route, if it is known without asking anybody who might take his time.
     func knownRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
+        if let chosen = try chosenRoute(for: request, to: url) { return chosen }
+        switch url.host {
+        case .address(let address): return .literal(address, port: url.port)
+        case .name(let name):
+            guard let resolver else { return .system }
+            return try known(Inquiry(resolver: resolver, name: name, port: url.port, loop: loop))
+        }
+    }
+
+    /// The route, if the request or a map says where it goes.
+    func chosenRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
         if let addresses = request.addresses {
             guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
             for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
@@ -26,12 +37,7 @@ struct AddressBook: Sendable {
         if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
             return .chosen(mapped, port: url.port, .staticMap)
         }
-        switch url.host {
-        case .address(let address): return .literal(address, port: url.port)
-        case .name(let name):
-            guard let resolver else { return .system }
-            return try known(Inquiry(resolver: resolver, name: name, port: url.port, loop: loop))
-        }
+        return nil
     }
 
     /// The route, if the resolver has to be asked for it.

@@ -24,7 +24,8 @@ enum Route: Sendable {
         case .system: source.author == .system
         case .literal: source.author == .url
         case .byProxy: source.author == .proxy
-        case .chosen(let choice): choice.contains(endpoint)
+        // Where the endpoint is a proxy's own, the bytes went on to wherever it found the name.
+        case .chosen(let choice): source.author != .proxy && choice.contains(endpoint)
         }
     }
 

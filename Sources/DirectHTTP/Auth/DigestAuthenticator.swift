@@ -31,10 +31,24 @@ public final class DigestAuthenticator: Authenticator {
         after refused: String?
     ) throws -> String? {
         guard let session = try DigestSession.best(of: challenges) else { return nil }
-        // Refused for another reason than an old nonce: the password is wrong, and stays so.
-        if let refused, refused.hasPrefix("Digest "), !session.isStale { return nil }
-        sessions.withLock { $0[question.url.origin] = session }
+        guard take(session, of: question.url.origin, after: refused) else { return nil }
         return try session.answer(question, user, password, clientNonce: Self.clientNonce())
+    }
+
+    /// Whether the challenge is worth an answer; if not, nothing is said beforehand any more.
+    private func take(_ session: DigestSession, of origin: Origin, after refused: String?) -> Bool {
+        sessions.withLock { sessions in
+            // Refused where the nonce was new: the password is wrong, and stays so. A nonce that has served before
+            // may be forgotten by a server that does not say so (after a restart, say).
+            let wasNew = sessions[origin].map { $0.count == 1 } ?? true
+            let isRefusal = refused?.hasPrefix("Digest ") ?? false
+            guard !isRefusal || session.isStale || !wasNew else {
+                sessions[origin] = nil
+                return false
+            }
+            sessions[origin] = session
+            return true
+        }
     }
 
     /// 128 bits that nobody can foresee.

@@ -291,9 +291,11 @@ extension Status {
 }
 
 extension Error {
-    /// Whether nobody answered. Somebody who cannot prove who he is has: that must be seen.
+    /// Whether nobody answered. Somebody who cannot prove who he is has, and who may not be asked was not: both
+    /// must be seen.
     fileprivate var isFailureToReach: Bool {
         guard let error = self as? HTTPError else { return false }
+        if case .refused = error.reason { return false }
         return switch error.phase {
         case .resolve, .connect, .write, .response: true
         default: false

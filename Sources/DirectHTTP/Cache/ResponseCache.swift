@@ -205,3 +205,8 @@ final class BackgroundWork: Sendable {
         }
     }
 }
+
+extension ResponseCache: CustomReflectable {
+    /// Never shows what is kept.
+    public var customMirror: Mirror { Mirror(self, children: ["statistics": statistics]) }
+}

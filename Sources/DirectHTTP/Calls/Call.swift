@@ -16,6 +16,28 @@ struct Call: Sendable {
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 
+    /// What code of somebody else's answers, if that comes before the end of the call: it may heed neither a
+    /// deadline nor that its task is cancelled.
+    func answer<Value: Sendable>(
+        to url: HTTPURL?,
+        _ phase: HTTPError.Phase,
+        on loop: EventLoop,
+        _ ask: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard end < .never else { return try await ask() }
+        let answer: Result<Value, any Error>
+        do throws(BlockingWork.Abandoned) {
+            answer = try await supervised(until: end, on: loop) {
+                do { return .success(try await ask()) } catch { return .failure(error) }
+            }
+        } catch {
+            guard error == .expired else { throw CancellationError() }
+            let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))
+            throw HTTPError(phase, .timedOut(after: limit), name: url?.host.description)
+        }
+        return try answer.get()
+    }
+
     /// The hop, written to the log.
     func noting(_ hop: Hop) -> Hop {
         log?.goesOn(hop)
@@ -32,8 +54,10 @@ struct Leg: Sendable {
     let call: Call
     /// Where to write what happens to it.
     var log: ExchangeLog?
+    /// Whether the server is not to be shown the client's certificate.
+    var isAnonymous = false
 
-    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy) }
+    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
     var timeouts: Timeouts.Nanoseconds { call.timeouts }
     var end: Instant { call.end }
 }

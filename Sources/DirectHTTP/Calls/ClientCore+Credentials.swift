@@ -27,18 +27,22 @@ extension ClientCore {
             body: original.body.bytesInMemory
         )
         var request = original
-        var said = try await authenticator.authorization(for: question)
+        var said = try await call.answer(to: url, .request, on: settings.loop) {
+            try await authenticator.authorization(for: question)
+        }
         request.headers["Authorization"] = said
         var response = try await rememberingSend(request, call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             guard response.status == .unauthorized, original.body.isReplayable else { break }
             let challenges = Challenge.all(in: response.headers)
-            let answer = try await authenticator.authorization(
-                for: question,
-                answering: challenges,
-                after: said
-            )
+            let answer = try await call.answer(to: url, .response, on: settings.loop) { [said] in
+                try await authenticator.authorization(
+                    for: question,
+                    answering: challenges,
+                    after: said
+                )
+            }
             guard let answer else { break }
             await response.body.drain()
             history.append(call.noting(Hop(.authentication, request.method, response)))

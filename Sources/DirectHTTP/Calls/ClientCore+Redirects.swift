@@ -34,8 +34,11 @@ extension ClientCore {
                     crossesOrigins: way.crossesOrigins,
                     count: redirects
                 )
-                guard case .follow(let decided) = try await decide(redirect) else { break }
-                next = decided
+                let decision = try await call.answer(to: response.url, .redirect, on: settings.loop) {
+                    try await decide(redirect)
+                }
+                guard case .follow(let decided) = decision else { break }
+                next = decided.introducingURLUser()
             }
             let hop = Hop(.redirect, request.method, response)
             history.append(hop)

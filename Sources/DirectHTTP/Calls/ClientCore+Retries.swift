@@ -19,7 +19,7 @@ extension ClientCore {
                 history += response.history
                 outcome = .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: .now))
                 result = .success(response)
-            } catch let error as HTTPError where error.phase != .request {
+            } catch let error as HTTPError where error.isWorthRetrying {
                 outcome = .failure
                 result = .failure(error.after(history))
             }
@@ -95,13 +95,16 @@ extension ClientCore {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
             return try await transact(request, call, from: .now, avoiding: endpoint)
         }
-        var request = request
-        request.headers = headers(of: request)
-        return try await intercept(request, settings.networkInterceptors[...]) { request in
-            guard let transport = self.settings.transport else {
-                return try await self.transact(request, call, from: .now, avoiding: endpoint)
+        let url = try? request.url
+        var complete = request
+        complete.headers = headers(of: request)
+        return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
+            try await intercept(complete, self.settings.networkInterceptors[...]) { request in
+                guard let transport = self.settings.transport else {
+                    return try await self.transact(request, call, from: .now, avoiding: endpoint)
+                }
+                return try await transport(request)
             }
-            return try await transport(request)
         }
     }
 

@@ -80,7 +80,7 @@ extension Request {
     }
 
     /// User and password of the URL are for its origin, and no part of the URL from here on.
-    fileprivate func introducingURLUser() -> Request {
+    func introducingURLUser() -> Request {
         guard case .success(let url) = target, let (user, password) = url.credentialBytes else { return self }
         var request = self
         request.target = .success(url.withoutCredentials)

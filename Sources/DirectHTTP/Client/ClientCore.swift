@@ -13,6 +13,7 @@ final class ClientCore: Sendable {
     private let harmlessFields: ContentDecoding
     private let addresses: AddressBook
     let proxies: ProxyTable?
+    private let hasIdentity: Bool
 
     init(_ settings: HTTPClient.Settings) {
         self.settings = settings
@@ -40,6 +41,7 @@ final class ClientCore: Sendable {
         dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
         addresses = AddressBook(settings)
         proxies = ProxyTable(settings)
+        hasIdentity = settings.tls.clientIdentity != nil
     }
 
     /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
@@ -58,7 +60,8 @@ final class ClientCore: Sendable {
             let proxy = proxies?.entry(for: url)
             var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
-            let leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call, log: log)
+            var leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call, log: log)
+            if hasIdentity { leg.isAnonymous = request.isForeign(to: url.host) }
             if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, leg.route, at: start) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
@@ -142,8 +145,10 @@ final class ClientCore: Sendable {
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Route {
-        if let proxy, proxy.proxy.lookup == .byProxy { return .byProxy }
         do throws(CallFailure) {
+            if let proxy, proxy.proxy.lookup == .byProxy {
+                return try addresses.chosenRoute(for: request, to: url) ?? .byProxy
+            }
             if let known = try addresses.knownRoute(for: request, to: url) { return known }
             let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
             return try await addresses.askedRoute(to: url, patience)
@@ -176,11 +181,12 @@ final class ClientCore: Sendable {
                     leg.url,
                     leg.route,
                     over: leg.proxy,
+                    anonymously: leg.isAnonymous,
                     leg.timeouts,
                     end: leg.end,
                     log: leg.log
                 )
-                pool.admit(connection, lease)
+                pool.admit(connection, lease, since: leg.start)
                 return (connection, lease, false)
             } catch {
                 pool.release(lease)
@@ -301,6 +307,12 @@ extension Request {
         case .success(let url): return url
         case .failure(let fault): throw HTTPError(.request, .url(fault))
         }
+    }
+
+    /// Whether it is a redirect that has led to this host, and not the caller: a certificate says who we are, to
+    /// whomever the caller has named.
+    fileprivate func isForeign(to host: Host) -> Bool {
+        hasOptions && options.isAwayFromHome && options.home != host
     }
 
     /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).

@@ -16,10 +16,10 @@ public struct HTTPClient: Sendable {
         core = ClientCore(settings)
     }
 
-    /// A client with the default settings, changed in `configure`.
-    public init(_ configure: (inout Settings) -> Void) {
+    /// A client with the default settings, changed in `configure`; what that throws is thrown on.
+    public init(_ configure: (inout Settings) throws -> Void) rethrows {
         var settings = Settings()
-        configure(&settings)
+        try configure(&settings)
         self.init(settings)
     }
 
@@ -63,4 +63,9 @@ public struct HTTPClient: Sendable {
     {
         try await fetch(Request(.post, url, headers: headers, body: body))
     }
+}
+
+extension HTTPClient: CustomReflectable {
+    /// The settings, not the machinery.
+    public var customMirror: Mirror { Mirror(self, children: ["settings": settings]) }
 }

@@ -6,6 +6,8 @@ internal import DirectTLS
 struct Dialler: Sendable {
     let settings: HTTPClient.Settings
     let secrets: TLSSecrets
+    /// Those without the client's certificate; the same where it has none.
+    private let anonymousSecrets: TLSSecrets
     let network: Network
     private let memory = AddressMemory()
 
@@ -13,6 +15,9 @@ struct Dialler: Sendable {
         self.settings = settings
         self.secrets = secrets
         self.network = network
+        var tls = settings.tls
+        tls.clientIdentity = nil
+        anonymousSecrets = settings.tls.clientIdentity == nil ? secrets : TLSSecrets(tls)
     }
 
     var loop: EventLoop { settings.loop }
@@ -33,13 +38,14 @@ struct Dialler: Sendable {
         _ url: HTTPURL,
         _ route: Route,
         over proxy: ProxyEntry? = nil,
+        anonymously isAnonymous: Bool = false,
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant,
         log: ExchangeLog? = nil
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(timeouts: timeouts, end: end, log: log)
         let destination = Destination(url)
-        let maker = maker(destination, limits, secrets)
+        let maker = maker(destination, limits, isAnonymous ? anonymousSecrets : secrets)
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
         let vetting = settings.vetting
         let choice = try await choice(destination, route, limits)

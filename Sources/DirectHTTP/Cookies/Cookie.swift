@@ -104,11 +104,14 @@ extension Cookie {
     }
 }
 
-extension Cookie: CustomStringConvertible {
+extension Cookie: CustomStringConvertible, CustomReflectable {
     /// The name and whom it goes to; the value may be secret.
     public var description: String {
         "\(name) for \(coversSubdomains ? "*." : "")\(host)\(path)"
     }
+
+    /// Never shows the value, not to `dump` either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension String {

@@ -99,7 +99,7 @@ extension CookieJar {
     package func take(_ headers: Headers, from url: HTTPURL, at now: UnixTime) {
         guard var index = headers.index(of: "set-cookie") else { return }
         var found: [(cookie: Cookie, site: Host)] = []
-        for _ in 0..<limits.perResponse {
+        for _ in 0..<max(0, limits.perResponse) {
             if let cookie = SetCookie(headers.valueBytes(at: index))?.cookie(from: url, at: now) {
                 found.append((cookie, cookie.host.site))
             }
@@ -142,4 +142,9 @@ extension CookieJar {
         }
         return count == 0 ? nil : field
     }
+}
+
+extension CookieJar: CustomReflectable {
+    /// The cookies, without their values.
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies]) }
 }

@@ -16,6 +16,8 @@ public final class RawStream: @unchecked Sendable {
     private let writeLimit: UInt64
     private let isReading = Atomic<Bool>(false)
     private let isWriting = Atomic<Bool>(false)
+    /// Closed on this side, by whichever task.
+    private let closed = Atomic<Bool>(false)
     /// Touched by the reading task alone: the bytes that came behind the head.
     private var early: [UInt8]
     private var isAtEnd = false
@@ -46,7 +48,7 @@ public final class RawStream: @unchecked Sendable {
     @concurrent
     public func write(_ bytes: [UInt8]) async throws {
         try await alone(isWriting) { () throws(CallFailure) in
-            guard !hasFinished else { throw .failed(.write, .connectionClosed) }
+            guard !hasFinished, !isClosed else { throw .failed(.write, .streamClosed) }
             var sent = 0
             while sent < bytes.count {
                 let step = unsafe bytes.withUnsafeBytes { all in
@@ -75,10 +77,16 @@ public final class RawStream: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection, at once and in both directions.
+    /// Closes the connection, at once and in both directions. Whoever is reading or writing gets an error.
     public func close() {
+        closed.store(true, ordering: .releasing)
         connection.close()
+        // The descriptor is gone: nothing else would ever wake who waits for it.
+        connection.socket.input.signal()
+        connection.socket.output.signal()
     }
+
+    private var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     private func readPiece(_ limit: Int) async throws(CallFailure) -> [UInt8]? {
         if !early.isEmpty {
@@ -125,7 +133,7 @@ public final class RawStream: @unchecked Sendable {
             switch error {
             case .cancelled: throw CancellationError()
             case .failed(let phase, let reason):
-                throw HTTPError(phase, reason, name: name, endpoint: endpoint)
+                throw HTTPError(phase, isClosed ? .streamClosed : reason, name: name, endpoint: endpoint)
             }
         }
     }

@@ -10,7 +10,7 @@ public import DirectTLS
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// How far the request had come.
     public enum Phase: String, Hashable, Sendable {
-        /// Nothing was done yet: the request itself is at fault.
+        /// Nothing was done yet: the request itself is at fault, or who was to vouch for it did not answer.
         case request
         /// Turning the name into addresses.
         case resolve
@@ -76,6 +76,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case tooSlow(Timeouts.Speed)
         /// There is no stream to take: the protocol was not switched, or somebody has taken it.
         case noStream
+        /// The stream has been closed on this side, or its writing side has been ended.
+        case streamClosed
+        /// The status of the response says no success, and the caller would have nothing else.
+        case status(Status)
     }
 
     public let phase: Phase
@@ -135,14 +139,16 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .redirect(let fault): "\(fault)"
         case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
         case .bodyLength(let announced, let given):
-            "the body was announced with \(announced) bytes and has \(given) or more"
+            "the body was announced with \(announced) bytes and has \(given)\(given > announced ? " or more" : "")"
         case .bodySource: "the source of the request's body failed"
         case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
         case .cache(let fault): "\(fault)"
         case .coding(let error): "\(error)"
         case .requestBody(let fault): "\(fault)"
         case .tooSlow(let speed): "slower than \(speed)"
-        case .noStream: "there is no stream to take"
+        case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
+        case .status(let status): "the server answered \(status)"
+        case .streamClosed: "the stream has been closed on this side"
         }
     }
 }

@@ -53,6 +53,8 @@ public struct Request: Sendable {
         var exchange: ExchangeOptions.Box?
         /// A redirect has led it to another origin at some time: no secret of the client's goes along any more.
         var isAwayFromHome = false
+        /// Where it came from then, if that is known.
+        var home: Host?
     }
 
     var options: Options {

@@ -25,7 +25,7 @@ public struct Response: Sendable {
     public init(to request: Request, _ status: Status, headers: Headers = [:], body: [UInt8] = []) throws {
         let head = ResponseHead(status: status, headers: headers)
         let body = ResponseBody(content: .complete(body, Headers(), nil))
-        self.init(head: head, body: body, url: try request.checkedURL(), transaction: nil)
+        self.init(head: head, body: body, url: try request.checkedURL().withoutCredentials, transaction: nil)
     }
 
     /// The result.
@@ -36,6 +36,20 @@ public struct Response: Sendable {
     public var reason: String { head.reason }
     /// The version that the server spoke.
     public var version: HTTPVersion { head.version }
+
+    /// The same response, if its status is one of success (2xx); else an error, `HTTPError.Reason.status`.
+    @discardableResult
+    public func requiringSuccess() throws(HTTPError) -> Response {
+        guard status.isSuccess else { throw statusError }
+        return self
+    }
+
+    fileprivate var statusError: HTTPError {
+        let name = url.host.description
+        return HTTPError(.response, .status(status), name: name, endpoint: transaction?.endpoint).after(
+            history
+        )
+    }
 
     /// The response with all of its body, unless it is larger than `limit`.
     package func collected(upTo limit: Int) async throws -> FullResponse {
@@ -56,6 +70,13 @@ public struct FullResponse: Sendable {
     init(_ response: consuming Response, _ body: consuming [UInt8]) {
         self.response = response
         self.body = body
+    }
+
+    /// The same response, if its status is one of success (2xx); else an error, `HTTPError.Reason.status`.
+    @discardableResult
+    public func requiringSuccess() throws(HTTPError) -> FullResponse {
+        guard status.isSuccess else { throw response.statusError }
+        return self
     }
 
     /// The result.

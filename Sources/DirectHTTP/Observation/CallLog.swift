@@ -29,7 +29,7 @@ final class CallLog: Sendable {
     init(_ observer: @escaping CallObserver, _ request: Request) {
         self.observer = observer
         method = request.method
-        url = try? request.target.get()
+        url = (try? request.target.get())?.withoutCredentials
         tell { [method, url] _ in .began(method, url) }
     }
 

@@ -8,12 +8,12 @@ extension HTTPClient {
     /// To be called when the machine has come into another network, or left one: what was true of addresses there
     /// may not be here.
     ///
-    /// Idle connections are closed, those that serve a request when they have served it. Which addresses were
-    /// good is forgotten, and so is what the client's resolver has in its memory.
+    /// Idle connections are closed; those that serve a request, or are being made for one, when they have served
+    /// it. Which addresses were good is forgotten, and so is what the client's resolver has in its memory.
     public func forgetNetwork() {
         settings.resolver?.forgetAll()
         core.dialler.forgetAll()
-        core.pool.dismissAll()
+        core.pool.dismissAll(at: .now)
     }
 
     /// Sees to it that so many connections to the URL's origin are there without work, up to the client's

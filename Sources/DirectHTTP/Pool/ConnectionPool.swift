@@ -97,8 +97,8 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// A connection that has been dialled is one of the pool's from now on.
-    func admit(_ connection: Connection, _ lease: Lease) {
-        decide { $0.admit(connection, to: lease.origin) }
+    func admit(_ connection: Connection, _ lease: Lease, since start: Instant) {
+        decide { $0.admit(connection, to: lease.origin, since: start) }
     }
 
     /// Gives back a connection that can serve another request.
@@ -126,8 +126,8 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Closes all connections: those that serve a request when they have served it.
-    func dismissAll() {
-        decide { $0.dismissAll() }
+    func dismissAll(at now: Instant) {
+        decide { $0.dismissAll(at: now) }
     }
 
     /// Gives back the leave to dial: it has come to nothing.

@@ -77,6 +77,7 @@ struct Pool<Member: PoolMember> {
     private var idleCount = 0
     private var waitingCount = 0
     private var lastTicket = 0
+    private var lastDismissal = Instant(nanoseconds: 0)
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -125,9 +126,11 @@ struct Pool<Member: PoolMember> {
         return .dial(origin)
     }
 
-    /// A connection has been made with the leave to dial.
-    mutating func admit(_ member: Member, to origin: Origin) {
+    /// A connection has been made with the leave to dial, for a request that began at `start`.
+    mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
         member.stay.turns = 1
+        // It was resolved or dialled for what has been left since.
+        member.stay.isDismissed = start <= lastDismissal
         origin.members.append(member)
     }
 
@@ -175,8 +178,9 @@ struct Pool<Member: PoolMember> {
         return true
     }
 
-    /// Closes what is idle, and what is busy as soon as it is given back.
-    mutating func dismissAll() {
+    /// Closes what is idle, and what is busy or being dialled as soon as it is given back.
+    mutating func dismissAll(at now: Instant) {
+        lastDismissal = now
         sweep(at: .never) { _ in true }
         for origin in origins.values {
             for member in origin.members { member.stay.isDismissed = true }

@@ -9,9 +9,11 @@ struct PoolKey: Hashable {
     let origin: Origin
     /// The same proxy with other credentials is another one.
     var proxy: ProxyEntry?
+    /// Whether the client's certificate is withheld.
+    var isAnonymous = false
 
     static func == (left: PoolKey, right: PoolKey) -> Bool {
-        left.proxy === right.proxy && left.origin == right.origin
+        left.proxy === right.proxy && left.isAnonymous == right.isAnonymous && left.origin == right.origin
     }
 
     func hash(into hasher: inout Hasher) {

@@ -20,7 +20,8 @@ public struct Proxy: Hashable, Sendable {
 
     /// Who turns names into addresses.
     public enum Lookup: Hashable, Sendable {
-        /// The proxy, which is given the name. Addresses chosen on this side have no effect then.
+        /// The proxy, which is given the name; but an address of the request's own, of its map or of the client's
+        /// is what it is given instead. No resolver on this side is asked.
         case byProxy
         /// This side, as without a proxy: the proxy is given one of the addresses chosen here, or of those that
         /// the resolver names.

@@ -40,7 +40,7 @@ struct NextHop {
             guard !crossesOrigins || policy.carriesBodyAcrossOrigins else { throw .bodyAcrossOrigins }
         }
         if !way.keepsBody { next.dropBody() }
-        if crossesOrigins { next.leaveHome(surviving: policy.survivingFields) }
+        if crossesOrigins { next.leaveHome(url.host, surviving: policy.survivingFields) }
         if policy.sendsReferer {
             let isRevealed = url.scheme == .http || target.scheme == .https
             next.headers["Referer"] = isRevealed ? url.withoutCredentials.withoutFragment.text : nil
@@ -93,9 +93,10 @@ extension Request {
     }
 
     /// Another origin is another host: nobody's credentials go along, and they do not come back either.
-    fileprivate mutating func leaveHome(surviving: [String]) {
+    fileprivate mutating func leaveHome(_ host: Host, surviving: [String]) {
         headers.keepHarmless(hasBody: !body.isNone, surviving: surviving)
         authenticator = nil
+        if !options.isAwayFromHome { options.home = host }
         options.isAwayFromHome = true
     }
 }

@@ -15,7 +15,7 @@ public struct RetryPolicy: Sendable {
     public var attempts = 3
     /// The answers after which another try may help.
     public var statuses: Set<Status> = [408, 425, 429, 502, 503, 504]
-    /// Whether failures of the network count like such an answer.
+    /// Whether failures of the network count like such an answer: those that are `HTTPError.isWorthRetrying`.
     public var retriesFailures = true
     /// Whether requests whose method is not idempotent are sent again, too; for those whose server knows
     /// repetitions (by a key of idempotency, say).

@@ -177,9 +177,12 @@ extension HTTPURL: Hashable {
     }
 }
 
-extension HTTPURL: CustomStringConvertible {
+extension HTTPURL: CustomStringConvertible, CustomReflectable {
     /// The URL for people and logs: like `text`, but with `***` for user name and password.
     public var description: String { storage.text(userinfo: storage.authority.userinfo == nil ? nil : "***") }
+
+    /// Never shows user name and password, not to `dump` either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 private func unescaped(_ text: Substring.UTF8View) -> [UInt8] {

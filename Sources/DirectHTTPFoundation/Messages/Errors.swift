@@ -1,6 +1,11 @@
 public import DirectHTTP
 public import Foundation
 
+extension HTTPError: LocalizedError {
+    /// The same as the description: what is localized is Foundation's own.
+    public var errorDescription: String? { description }
+}
+
 extension URLError {
     /// What really happened, for an error of this package's calls: phase, reason, name, address and all attempts.
     public var httpError: HTTPError? {
@@ -59,6 +64,7 @@ extension URLError.Code {
         case .bodyTooLarge: self = .dataLengthExceedsMaximum
         case .bodyLength, .bodySource: self = .requestBodyStreamExhausted
         case .coding: self = .cannotDecodeContentData
+        case .status: self = .badServerResponse
         default: self = .unknown
         }
     }

@@ -62,3 +62,10 @@ extension ServiceSettings.Families {
         }
     }
 }
+
+extension AlibabaHTTPDNS: CustomStringConvertible, CustomReflectable {
+    /// The name; never account and secret.
+    public var description: String { name }
+    /// Never shows account and secret, not to `dump` either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -46,7 +46,7 @@ struct RequestVector: Sendable {
     func differences() -> [Difference] {
         let outcome: Outcome
         do throws(HTTP1Error) {
-            outcome = .written(try message.written())
+            outcome = .written(try message.bytes())
         } catch {
             outcome = .refused(error.label)
         }
@@ -102,15 +102,15 @@ extension RequestVector.Expectation {
 }
 
 extension RequestVector.Message {
-    fileprivate func written() throws(HTTP1Error) -> [UInt8] {
+    fileprivate func bytes() throws(HTTP1Error) -> [UInt8] {
         switch self {
         case .chunkHead(let size):
-            return try write(RequestWriter.chunkHeadSizeBound) { buffer throws(HTTP1Error) in
+            return try written(RequestWriter.chunkHeadSizeBound) { buffer throws(HTTP1Error) in
                 unsafe RequestWriter.writeChunkHead(size: size, into: buffer)
             }
         case .trailers(let trailers):
             let bound = RequestWriter.lastChunkSizeBound(trailers: trailers)
-            return try write(bound) { buffer throws(HTTP1Error) in
+            return try written(bound) { buffer throws(HTTP1Error) in
                 try unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer)
             }
         case .head(let head):
@@ -121,7 +121,7 @@ extension RequestVector.Message {
                 headers: head.headers,
                 extra: head.extra
             )
-            return try write(bound) { buffer throws(HTTP1Error) in
+            return try written(bound) { buffer throws(HTTP1Error) in
                 try unsafe RequestWriter.writeHead(
                     method: head.method,
                     target: head.target,
@@ -140,7 +140,7 @@ extension RequestVector.Message {
 }
 
 /// What `body` puts into memory that ends just behind the room it asked for.
-private func write(
+func written(
     _ room: Int,
     _ body: (UnsafeMutableRawBufferPointer) throws(HTTP1Error) -> Int
 ) throws(HTTP1Error) -> [UInt8] {

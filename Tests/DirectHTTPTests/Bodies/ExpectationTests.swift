@@ -84,7 +84,8 @@ struct ExpectationTests {
     func silenceAndTotal() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
         var request = request(server, .text("body"))
-        request.timeouts = Timeouts(continue: nil, total: .milliseconds(50))
+        // Long enough to have connected by then, also on a busy machine.
+        request.timeouts = Timeouts(continue: nil, total: .seconds(1))
         let error = try await httpError { [request] in try await HTTPClient().fetch(request) }
         #expect(error.phase == .response && error.isTimeout)
     }

@@ -54,7 +54,7 @@ struct RawStreamTests {
         try await stream.finishWriting()
         try await stream.finishWriting()
         let error = try await httpError { try await stream.write([1]) }
-        guard case .connectionClosed = error.reason else {
+        guard case .streamClosed = error.reason else {
             Issue.record("\(error)")
             return
         }
@@ -122,6 +122,32 @@ struct RawStreamTests {
         #expect(try await read(stream, 5) == "later")
     }
 
+    @Test("that is closed wakes who waits for it, and says who closed it", arguments: [true, false])
+    func closing(secure: Bool) async throws {
+        let server = try FixtureServer.start(security(secure)) { _ in
+            .script([.send(Self.switching + "early"), .awaitClose])
+        }
+        let (client, request) = upgrade(server, secure: secure)
+        let stream = try await client.send(request).takeStream()
+        #expect(try await read(stream, 5) == "early")
+        let reader = Task { try await httpError { try await stream.read() } }
+        // More than fits between the two: the server reads none of it.
+        let writer = Task {
+            try await httpError {
+                while true { try await stream.write([UInt8](repeating: 1, count: 1 << 20)) }
+            }
+        }
+        for _ in 0..<1000 { await Task.yield() }
+        stream.close()
+        let later = Task { try await httpError { try await stream.read() } }
+        for task in [reader, writer, later] {
+            guard case .streamClosed = try await task.value.reason else {
+                Issue.record("\(try await task.value)")
+                continue
+            }
+        }
+    }
+
     @Test("is not there without a change of protocol, and 101 that nobody asked for is an error")
     func noStream() async throws {
         let server = try FixtureServer.start { request in
@@ -149,11 +175,13 @@ struct RawStreamTests {
                 .awaitClose,
             ])
         }
-        let request = server.request("http://b.test\(port)/", .connect)
+        var request = server.request("http://b.test\(port)/", .connect)
+        request.headers["Proxy-Authorization"] = "Basic bWU6cHc="
         let stream = try await HTTPClient().send(request).takeStream()
         let record = try #require(server.requests.first)
         let target = "b.test\(port.isEmpty ? ":80" : port)"
         #expect(record.target == target && record.host == target)
+        #expect(record.headers["proxy-authorization"] == "Basic bWU6cHc=")
         #expect(try await read(stream, 5) == "hello")
         try await stream.write([1, 2])
         #expect(try await read(stream, 1) == "!")

@@ -187,6 +187,42 @@ struct CachingClientTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test("gives no client what was for another one, whose own fields say who asks")
+    func authorizationOfClients() async throws {
+        let server = try FixtureServer.secure("a.test") { request in
+            .text("for \(request.headers["Authorization"] ?? "all")", ["Cache-Control": "max-age=60"])
+        }
+        let cache = ResponseCache.memory()
+        for _ in 0..<2 {
+            for who in ["Bearer one", "Bearer two", nil] {
+                let client = HTTPClient.trusting {
+                    $0.cache = cache
+                    $0.headers["Authorization"] = who
+                }
+                let response = try await client.fetch(server.request(server.https("a.test")))
+                #expect(response.text == "for \(who ?? "all")")
+            }
+        }
+        #expect(server.requests.count == 3)
+    }
+
+    @Test("gives nobody who comes from elsewhere what the client's own credentials had brought")
+    func authorizationAwayFromHome() async throws {
+        let script = Script(
+            (200, ["Cache-Control": "max-age=60"]),
+            (302, ["Location": "https://a.test/"]),
+            (200, [:])
+        )
+        let client = script.client {
+            $0.cache = .memory()
+            $0.headers["Authorization"] = "Bearer one"
+        }
+        _ = try await client.get("https://a.test/")
+        #expect(try await client.get("https://b.test/").cacheUse == .miss)
+        #expect(script.urls == ["https://a.test/", "https://b.test/", "https://a.test/"])
+        #expect(script.requests.map { $0.headers.contains("Authorization") } == [true, true, false])
+    }
+
     @Test("keeps apart what the client's own fields select")
     func defaultFields() async throws {
         let server = try FixtureServer.secure("a.test") { request in
@@ -227,6 +263,12 @@ struct CachingClientTests {
             try await client(cache).fetch(impostor.request(origin.https("a.test")))
         }
         #expect(error.phase == .tls)
+        let guarded = HTTPClient.trusting {
+            $0.cache = cache
+            $0.vetting = .publicInternetOnly
+        }
+        let refusal = try await httpError { try await guarded.fetch(dead.request(origin.https("a.test"))) }
+        guard case .refused = refusal.reason else { throw refusal }
     }
 
     @Test("decodes what it has kept coded, each time anew")

@@ -237,12 +237,51 @@ struct AuthenticationTests {
         #expect(seen.withLock { $0.last }?.contains("nc=00000002") == true)
     }
 
+    @Test("by digest survive a server that has forgotten its nonces and does not say so")
+    func forgottenNonce() async throws {
+        let nonce = Mutex("one")
+        let refusals = Mutex(0)
+        let server = try FixtureServer.start { request in
+            let current = nonce.withLock { $0 }
+            let said = request.headers["authorization"] ?? ""
+            if said.contains("nonce=\"\(current)\""), said.contains("username=\"u\"") { return .text("in") }
+            if !said.isEmpty { refusals.withLock { $0 += 1 } }
+            let challenge = "Digest realm=\"r\", nonce=\"\(current)\", qop=\"auth\", algorithm=SHA-256"
+            return .status(401, ["WWW-Authenticate": challenge])
+        }
+        let client = HTTPClient()
+        func ask(_ authenticator: DigestAuthenticator) async throws -> Status {
+            var request = Request(.get, server.http())
+            request.authenticator = authenticator
+            return try await client.fetch(request).status
+        }
+        let known: DigestAuthenticator = .digest(user: "u", password: "p")
+        #expect(try await ask(known) == 200)
+        nonce.withLock { $0 = "two" }
+        #expect(try await ask(known) == 200)
+        #expect(refusals.withLock { $0 } == 1)
+        // A wrong password is said once in each call, and no more.
+        let unknown: DigestAuthenticator = .digest(user: "eve", password: "p")
+        for _ in 0..<3 { #expect(try await ask(unknown) == 401) }
+        #expect(refusals.withLock { $0 } == 4)
+    }
+
     @Test("are not asked for by a server that names no scheme we know")
     func unknownScheme() async throws {
         let script = Script((401, ["WWW-Authenticate": "Negotiate"]))
         var request = Request(.get, "http://a.test/")
         request.authenticator = .digest(user: "u", password: "p")
         #expect(try await script.client().fetch(request).status == 401)
+        #expect(script.urls.count == 1)
+    }
+
+    @Test("are not for a challenge that comes with another status", arguments: [403, 407, 200] as [UInt16])
+    func otherStatus(_ code: UInt16) async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256"
+        let script = Script((Status(code: Int(code)) ?? 500, ["WWW-Authenticate": challenge]))
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "p")
+        #expect(try await script.client().fetch(request).status.code == code)
         #expect(script.urls.count == 1)
     }
 

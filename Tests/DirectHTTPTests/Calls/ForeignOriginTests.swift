@@ -59,6 +59,36 @@ struct ForeignOriginTests {
         #expect(ours.count == 20)
     }
 
+    @Test(
+        "the client's certificate is shown to the host that was asked, and to no other that redirects lead to"
+    )
+    func clientCertificate() async throws {
+        let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
+        var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "a.test", "b.test")])
+        asking.clientCertificates = .requested
+        let b = try FixtureServer.start(.tls(asking), on: "127.0.0.3", port: port.number) { request in
+            request.path == "/home" ? .redirect(to: "https://a.test:\(port.number)/end") : .text("b")
+        }
+        let a = try FixtureServer.start(.tls(asking), on: "127.0.0.2", port: port.number) { request in
+            request.path == "/" ? .redirect(to: "https://b.test:\(port.number)/home") : .text("a")
+        }
+        let own = testAuthority.certificate(for: "me.test")
+        let client = HTTPClient.trusting {
+            $0.tls.clientIdentity = ClientIdentity(
+                certificateChain: Array(own.pem.utf8),
+                privateKey: Array(own.keyPEM.utf8)
+            )
+            try? $0.addresses.set(["127.0.0.2"], for: HostPattern("a.test"))
+            try? $0.addresses.set(["127.0.0.3"], for: HostPattern("b.test"))
+        }
+        #expect(try await client.get("https://a.test:\(port.number)/").text == "a")
+        #expect(a.records.map { $0.tls?.clientCertificate != nil } == [true])
+        #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false])
+        // Who asks B itself is shown to it: the connection that was made without is none for him.
+        #expect(try await client.get("https://b.test:\(port.number)/").text == "b")
+        #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false, true])
+    }
+
     @Test("CVE-2023-32681, CVE-2024-37891: what is said to a proxy is said to no server, proxy or not")
     func proxyAuthorization() async throws {
         let server = try FixtureServer.start { .text($0.headers["proxy-authorization"] ?? "none") }

@@ -237,6 +237,23 @@ struct RedirectTests {
         #expect(script.requests.map(\.addresses) == [["192.0.2.1"], nil, ["192.0.2.1"], ["192.0.2.1"], nil])
     }
 
+    @Test("to a name that nobody here has an address for fails, names it, and asks no system")
+    func unknownHop() async throws {
+        let server = try FixtureServer.start { request in
+            .status(302, ["Location": "http://localhost:\(request.serverPort)/"])
+        }
+        let client = HTTPClient { $0.resolver = StaticMap() }
+        let error = try await httpError {
+            try await client.fetch(server.request("http://a.test:\(server.port)/"))
+        }
+        #expect(error.phase == .resolve && error.name == "localhost" && error.history.count == 1)
+        guard case .resolver(let fault) = error.reason, case .notListed = fault.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(fault.source == "static map" && server.records.count == 1)
+    }
+
     @Test("that was decided on goes where the decision says, stops or fails")
     func decision() async throws {
         struct Enough: Error {}

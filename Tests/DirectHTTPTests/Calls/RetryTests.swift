@@ -149,6 +149,73 @@ struct RetryTests {
         #expect(tries.withLock { $0 } == 4)
     }
 
+    @Test("is no way around a check: not where a certificate, a pin or a vetting has said no")
+    func refusals() async throws {
+        let strange = "sha256/" + String(repeating: "A", count: 43) + "="
+        let pins = try KeyPins(["a.test": [strange]])
+        let right = try FixtureServer.secure("a.test"), wrong = try FixtureServer.secure("b.test")
+        let tries = Mutex(0)
+        func failure(_ server: FixtureServer, _ configure: (inout HTTPClient.Settings) -> Void) async throws
+            -> HTTPError
+        {
+            tries.withLock { $0 = 0 }
+            let client = HTTPClient.trusting {
+                $0.retries = Self.quick
+                $0.networkInterceptors = [
+                    { request, forward in
+                        tries.withLock { $0 += 1 }
+                        return try await forward(request)
+                    }
+                ]
+                configure(&$0)
+            }
+            return try await httpError { try await client.fetch(server.request(server.https("a.test"))) }
+        }
+        let mismatch = try await failure(wrong) { _ in }
+        #expect(!mismatch.isWorthRetrying && tries.withLock { $0 } == 1)
+        let unpinned = try await failure(right) { $0.tls.pins = pins }
+        #expect(!unpinned.isWorthRetrying && tries.withLock { $0 } == 1)
+        let vetted = try await failure(right) { $0.vetting = .publicInternetOnly }
+        #expect(!vetted.isWorthRetrying && tries.withLock { $0 } == 1)
+        let dead = try FixtureServer.refusing()
+        let refused = try await failure(dead) { _ in }
+        #expect(refused.isWorthRetrying && tries.withLock { $0 } == 3)
+    }
+
+    @Test("is not made where the settings are at fault")
+    func faultySettings() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let tries = Mutex(0)
+        let counting: Interceptor = { request, forward in
+            tries.withLock { $0 += 1 }
+            return try await forward(request)
+        }
+        let proxy = try Proxy("http://127.0.0.1:1")
+        let request = server.request(server.https("b.test"))
+        var unpinned = request
+        unpinned.addresses = nil
+        let cases: [(Request, (inout HTTPClient.Settings) -> Void)] = [
+            (request, { $0.tls.roots = .only([.pemFile("/no/such/file")]) }),
+            (
+                unpinned,
+                {
+                    $0.vetting = .publicInternetOnly
+                    $0.proxy = ProxySettings(proxy)
+                }
+            ),
+        ]
+        for (request, change) in cases {
+            let client = HTTPClient.trusting {
+                $0.retries = Self.quick
+                $0.networkInterceptors = [counting]
+                change(&$0)
+            }
+            tries.withLock { $0 = 0 }
+            let error = try await httpError { try await client.fetch(request) }
+            #expect(tries.withLock { $0 } == 1, "\(error)")
+        }
+    }
+
     @Test("is made elsewhere when the server says it is the wrong one, whatever the method")
     func misdirected() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { request in
@@ -170,6 +237,11 @@ struct RetryTests {
         let response = try await client.get(server.http())
         #expect(response.status == 421 && response.history.count == 1)
         #expect(server.records.count == 2)
+        // Neither of them serves the name again.
+        _ = try await client.get(server.http())
+        #expect(server.records.count == 4)
+        let once = Request(.post, server.http(), body: .stream(AsyncStream<[UInt8]> { $0.finish() }))
+        #expect(try await client.fetch(once).history.isEmpty)
     }
 }
 

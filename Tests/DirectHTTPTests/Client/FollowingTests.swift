@@ -88,6 +88,21 @@ struct FollowingTests {
         #expect(counting.asked.count == 2)
     }
 
+    @Test("nor is one that was on its way when the network changed")
+    func otherNetworkWhileDialling() async throws {
+        let server = try FixtureServer.start(on: "127.0.0.2") { _ in .text("ok") }
+        let change = Locked<(@Sendable () -> Void)?>(nil)
+        let resolver = ScriptedResolver("slow") { _, _ in
+            change.withLock { $0.take() }?()
+            return Resolution([server.endpoint], source: .resolver("slow"))
+        }
+        let client = HTTPClient { $0.resolver = resolver }
+        change.withLock { $0 = { client.forgetNetwork() } }
+        #expect(try await client.get("http://a.test/").text == "ok")
+        #expect(try await !client.get("http://a.test/").isReused)
+        #expect(try await client.get("http://a.test/").isReused)
+    }
+
     @Test("where a fallback had to do, its connection serves as long as the answer stays the same")
     func fallback() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")

@@ -112,6 +112,25 @@ struct ProxyTests {
         #expect(try await client.get("https://a.test/").isReused)
     }
 
+    @Test("a proxy is not shown the certificate that is for the servers behind it")
+    func clientCertificate() async throws {
+        var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "proxy.test")])
+        asking.clientCertificates = .requested
+        let server = try proxyServer(.tls(asking))
+        let own = testAuthority.certificate(for: "me.test")
+        var proxy = try Proxy("https://proxy.test:\(server.port)")
+        proxy.addresses = [server.endpoint]
+        let client = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            $0.tls.clientIdentity = ClientIdentity(
+                certificateChain: Array(own.pem.utf8),
+                privateKey: Array(own.keyPEM.utf8)
+            )
+        }
+        #expect(try await client.get("https://a.test/").status == 200)
+        #expect(server.records.map { $0.tls?.clientCertificate == nil } == [true])
+    }
+
     @Test("a proxy whose certificate is for another name gets nothing")
     func wrongProxy() async throws {
         let server = try proxyServer(.tls(testAuthority.certificate(for: "a.test")))
@@ -145,11 +164,14 @@ struct ProxyTests {
         #expect(try await !client.get("http://b.test/").isReused)
     }
 
-    @Test("a pinned address goes through the proxy where that is asked for, and the name stays the name")
-    func pinned() async throws {
+    @Test(
+        "a pinned address goes through the proxy, whoever looks names up, and the name stays the name",
+        arguments: [Proxy.Lookup.byClient, .byProxy]
+    )
+    func pinned(lookup: Proxy.Lookup) async throws {
         let server = try proxyServer()
         var proxy = try Proxy("http://\(server.authority)")
-        proxy.lookup = .byClient
+        proxy.lookup = lookup
         let client = HTTPClient.trusting { [proxy] in $0.proxy = ProxySettings(proxy) }
         var request = Request(.get, "https://a.test/")
         request.addresses = ["127.0.0.8", "127.0.0.9"]
@@ -159,6 +181,36 @@ struct ProxyTests {
         #expect(response.transaction?.failedAttempts.map(\.phase) == [.proxy])
         #expect(secret(server).contains("CONNECT 127.0.0.9:443 HTTP/1.1"))
         #expect(try await client.fetch(request).isReused)
+    }
+
+    @Test("an address of a map goes through the proxy, and no address is ever passed over in silence")
+    func mapped() async throws {
+        let server = try proxyServer()
+        let map = try StaticMap(curl: ["a.test:443:127.0.0.9"])
+        let proxy = try Proxy("http://\(server.authority)")
+        let client = HTTPClient.trusting {
+            $0.proxy = ProxySettings(proxy)
+            $0.addresses = map
+        }
+        #expect(try await client.get("https://a.test/").transaction?.endpoint == "127.0.0.9:443")
+        var request = Request(.get, "https://a.test/")
+        for addresses in [[], ["127.0.0.300"]] as [[Endpoint]] {
+            request.addresses = addresses
+            #expect(try await httpError { try await client.fetch(request) }.phase == .request)
+        }
+    }
+
+    @Test("a connection to where the proxy found the name serves no request that names an address")
+    func apart() async throws {
+        let server = try proxyServer()
+        let client = try client(server)
+        #expect(try await client.get("https://a.test/").transaction?.source == .proxy)
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["127.0.0.9"]
+        #expect(try await !client.fetch(request).isReused)
+        // The proxy's own address is one like any other: there is no way to it here.
+        request.addresses = [server.endpoint]
+        #expect(try await httpError { try await client.fetch(request) }.phase == .proxy)
     }
 
     @Test(
@@ -173,6 +225,7 @@ struct ProxyTests {
         let byAddress = try await client(server, "socks5", user: user).fetch(request)
         #expect(byAddress.text == "a.test a.test")
         #expect(byAddress.transaction?.endpoint == "127.0.0.9:443")
+        request.addresses = nil
         let byName = try await client(server, "socks5h", user: user).fetch(request)
         #expect(byName.text == "a.test a.test")
         #expect(byName.transaction?.endpoint == server.endpoint)
@@ -224,6 +277,14 @@ struct ProxyTests {
             $0.vetting = allowingAll
         }
         #expect(try await httpError { try await unseen.get("https://a.test/") }.phase == .proxy)
+        let guarded = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            $0.vetting = .publicInternetOnly
+        }
+        for url in ["https://127.0.0.9/", "http://127.0.0.9/", "http://[::ffff:127.0.0.9]/"] {
+            let error = try await httpError { try await guarded.get(url) }
+            guard case .refused = error.reason else { throw error }
+        }
         #expect(server.records.isEmpty)
         proxy.lookup = .byClient
         let seen = HTTPClient.trusting { [proxy] in

@@ -107,6 +107,17 @@ struct RaceTests {
         try await mute.waitUntil { $0.allSatisfy { $0.end != nil } }
     }
 
+    @Test("a wrong certificate is not got round by asking again: its address keeps its place")
+    func wrongCertificateAgain() async throws {
+        let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
+        let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.3")
+        let client = client()
+        for _ in 0..<2 {
+            let error = try await httpError { try await client.fetch(request(wrong, mute)) }
+            #expect(error.endpoint == wrong.endpoint && error.attempts.first?.endpoint == wrong.endpoint)
+        }
+    }
+
     @Test(
         "a wrong certificate gives way to the next address where the settings say so, and is never accepted"
     )

@@ -88,6 +88,7 @@ struct RealPeerTests {
             #expect(response.text?.contains("s_server") == true)
             #expect(response.transaction?.tls?.version == version)
             #expect(response.transaction?.tls?.resumed == (round > 0))
+            #expect(response.transaction?.tls?.certificate?.notAfter != nil)
             #expect(!response.isReused)
         }
     }

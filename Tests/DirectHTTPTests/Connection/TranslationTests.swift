@@ -73,6 +73,20 @@ struct TranslationTests {
         }
     }
 
+    @Test("who refuses the connection is there: nobody asks for another way")
+    func refused() async throws {
+        let server = try FixtureServer.secure("a.test", on: "::1")
+        let asked = Locked(0)
+        // ECONNREFUSED
+        let failure = await #expect(throws: DialFailure.self) {
+            try await dial("1.2.3.4", to: server, failingWith: 111) { _ in
+                asked.withLock { $0 += 1 }
+                return .success([IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))
+            }
+        }
+        #expect(failure != nil && asked.withLock { $0 } == 0 && server.records.isEmpty)
+    }
+
     private func address(_ text: String) -> IPAddress {
         guard let address = IPAddress(text) else { fatalError(text) }
         return address
@@ -82,6 +96,7 @@ struct TranslationTests {
     private func dial(
         _ address: String,
         to server: FixtureServer,
+        failingWith code: Int32 = 101,
         _ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>
     ) async throws(DialFailure) -> Connection {
         let settings = HTTPClient.trusting().settings
@@ -89,8 +104,8 @@ struct TranslationTests {
         let port = server.port
         network.connect = { address, _, loop throws(Socket.StartFailure) in
             guard address.family == .v6, let local = IPAddress("::1") else {
-                // ENETUNREACH
-                throw .system(SystemError("connect", code: 101))
+                // ENETUNREACH, unless said otherwise.
+                throw .system(SystemError("connect", code: code))
             }
             return try Socket.connecting(to: local, port: port, on: loop)
         }

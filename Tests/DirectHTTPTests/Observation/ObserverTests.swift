@@ -24,6 +24,7 @@ struct ObserverTests {
         #expect(exchange.bodyBytes == 5 && exchange.isBodyWhole && exchange.requestBytes > 40)
         #expect(exchange.duration <= report.duration && exchange.start <= report.duration)
         #expect(exchange.transaction?.tls?.certificateFingerprint.count == 64)
+        #expect(exchange.transaction?.tls?.certificate?.dnsNames == ["a.test"])
         let times = diary.all.map(\.time)
         #expect(times == times.sorted())
     }
@@ -73,6 +74,29 @@ struct ObserverTests {
         #expect(report.exchanges.map(\.isBodyWhole) == [true, true])
         #expect(diary.words.count { $0 == "ended" } == 1)
         #expect(diary.words.contains("goesOn"))
+    }
+
+    @Test("CVE-2020-8169: hears nothing of user and password, and neither do resolver, errors and responses")
+    func credentials() async throws {
+        let resolver = ScriptedResolver("scripted", .refused("no"))
+        let diary = Diary()
+        let client = HTTPClient {
+            $0.observer = diary.observer
+            $0.resolver = resolver
+        }
+        let error = try await httpError { try await client.get("http://me:p%40ss@a.test/") }
+        #expect(resolver.asked.map(\.description).allSatisfy { !$0.contains("p") } && !resolver.asked.isEmpty)
+        #expect(!"\(error)".contains("p%40ss") && error.name == "a.test")
+        guard case .began(_, let url?) = diary.all.first?.kind else { throw Unexpected() }
+        #expect(url.text == "http://a.test/" && diary.reports.first?.url?.text == "http://a.test/")
+        #expect(diary.all.allSatisfy { !"\($0)".contains("p%40ss") })
+        let own = HTTPClient { $0.interceptors = [{ request, _ in try Response(to: request, 200) }] }
+        #expect(try await own.get("http://me:p%40ss@a.test/").url.text == "http://a.test/")
+        var settings = HTTPClient.Settings()
+        settings.authenticators[try HTTPURL("http://a.test/").origin] = .basic(user: "me", password: "p@ss")
+        var shown = ""
+        dump(settings, to: &shown)
+        #expect(!"\(settings)\(shown)".contains("bWU6cEBzcw=="))
     }
 
     @Test("hears that a kept connection was dead")

@@ -430,7 +430,9 @@ private final class FakePool {
         return (turn, machine.takeOrders().close.first)
     }
 
-    func admit(_ member: FakeMember, to origin: Machine.Origin) { machine.admit(member, to: origin) }
+    func admit(_ member: FakeMember, to origin: Machine.Origin) {
+        machine.admit(member, to: origin, since: Instant(nanoseconds: 1))
+    }
 
     func checkIn(_ member: FakeMember, to origin: Machine.Origin, at now: Instant) -> Machine.Orders {
         machine.checkIn(member, to: origin, at: now)

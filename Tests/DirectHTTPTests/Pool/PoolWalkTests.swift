@@ -145,7 +145,7 @@ private struct PoolWalk {
         let endpoint = Self.addresses.randomElement(using: &random) ?? Self.addresses[0]
         let member = FakeMember(endpoint, Bool.random(using: &random) ? .system : .request)
         own.leased.append(member)
-        pool.admit(member, to: origin)
+        pool.admit(member, to: origin, since: Instant(nanoseconds: 1))
         books[key] = own
     }
 

@@ -19,8 +19,10 @@ struct SelectingFields: Sendable {
         }
     }
 
-    /// Whether the request says who asks.
-    var isAuthorized: Bool { headers.index(of: "authorization") != nil }
+    /// Whether the request says who asks, be it by a field of the client's own.
+    var isAuthorized: Bool {
+        headers.index(of: "authorization") != nil || defaults.index(of: "authorization") != nil
+    }
 
     /// The list's elements, blanks around them left out.
     private static func elements(_ value: String) -> [String] {

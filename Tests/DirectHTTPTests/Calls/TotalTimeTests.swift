@@ -1,0 +1,88 @@
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The limit for everything", .timeLimit(.minutes(1)))
+struct TotalTimeTests {
+    /// Code of somebody else's that answers only when the gate opens, and does not heed cancellation.
+    private let gate = Barrier()
+
+    private func client(_ script: Script, _ configure: (inout HTTPClient.Settings) -> Void = { _ in })
+        -> HTTPClient
+    {
+        script.client {
+            $0.timeouts.total = .milliseconds(30)
+            configure(&$0)
+        }
+    }
+
+    private func expectTimeout(_ phase: HTTPError.Phase, _ call: () async throws -> some Any) async throws {
+        let error = try await httpError(#_sourceLocation, call)
+        #expect(error.isTimeout && error.phase == phase && error.name == "a.test", "\(error)")
+        gate.open()
+    }
+
+    @Test("holds for the source of a token, before a request and after a refusal", arguments: [true, false])
+    func token(isFirst: Bool) async throws {
+        var request = Request(.get, "http://a.test/")
+        let gate = gate
+        request.authenticator = SlowAuthenticator(isSlowAtFirst: isFirst) { await gate.pass() }
+        let client = client(Script((401, ["WWW-Authenticate": "Slow"])))
+        try await expectTimeout(isFirst ? .request : .response) { [request] in try await client.fetch(request)
+        }
+    }
+
+    @Test("holds for whoever decides on redirects")
+    func redirect() async throws {
+        let gate = gate
+        let client = client(.redirecting(302, "/next")) {
+            $0.redirects.decide = { redirect in
+                await gate.pass()
+                return .follow(redirect.next)
+            }
+        }
+        try await expectTimeout(.redirect) { try await client.get("http://a.test/") }
+    }
+
+    @Test("holds for interceptors of the network, and for a transport")
+    func interceptor() async throws {
+        let gate = gate
+        let intercepted = client(Script((200, [:]))) {
+            $0.networkInterceptors = [
+                { request, forward in
+                    await gate.pass()
+                    return try await forward(request)
+                }
+            ]
+        }
+        try await expectTimeout(.response) { try await intercepted.get("http://a.test/") }
+        let late = Barrier()
+        let mocked = client(Script((200, [:]))) {
+            $0.transport = { request in
+                await late.pass()
+                return try Response(to: request, 200)
+            }
+        }
+        try await expectTimeout(.response) { try await mocked.get("http://a.test/") }
+        late.open()
+    }
+}
+
+private struct SlowAuthenticator: Authenticator {
+    let isSlowAtFirst: Bool
+    let wait: @Sendable () async -> Void
+
+    func authorization(for question: AuthenticationQuestion) async throws -> String? {
+        if isSlowAtFirst { await wait() }
+        return nil
+    }
+
+    func authorization(
+        for question: AuthenticationQuestion,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? {
+        await wait()
+        return "Slow"
+    }
+}

@@ -1,0 +1,108 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("What is printed, logged or dumped")
+struct DescriptionTests {
+    private static let url = "https://joe:hunter2@a.test/path"
+
+    /// Everything that holds a secret, which is `hunter2` in each.
+    private static func holders() async throws -> [Any] {
+        let url = try HTTPURL(url)
+        var request = Request(.post, url, headers: ["Authorization": "hunter2"], body: .text("hunter2"))
+        request.authenticator = .basic(user: "joe", password: "hunter2")
+        var settings = HTTPClient.Settings()
+        settings.headers["X-API-Key"] = "hunter2"
+        settings.authenticators[url.origin] = .basic(user: "joe", password: "hunter2")
+        settings.proxy = ProxySettings(try Proxy("http://joe:hunter2@proxy.test"))
+        settings.cookies = CookieJar()
+        settings.cookies?.add(try Cookie("sid", "hunter2", for: url.host))
+        settings.cache = .memory()
+        settings.transport = { request in
+            let fields: Headers = ["Set-Cookie": "a=hunter2", "Cache-Control": "max-age=60"]
+            return try Response(to: request, 200, headers: fields, body: Array("hunter2".utf8))
+        }
+        let client = HTTPClient(settings)
+        return [
+            url, request, settings, client, try await client.send(Request(.get, url)),
+            try await client.fetch(Request(.get, url)),
+            BearerAuthenticator.bearer("hunter2"), DigestAuthenticator(user: "joe", password: "hunter2"),
+            RequestBody.form(["password": "hunter2"]), FormPart.field("password", "hunter2"),
+            RequestBody.multipart([.field("password", "hunter2")]),
+        ]
+    }
+
+    @Test("has no password, no token, no value of a field or cookie, and no byte of a body")
+    func secrets() async throws {
+        let bytes = "hunter2".utf8.map { "\($0)" }
+        let secrets = ["hunter2", bytes.joined(separator: ", "), base64(Array("joe:hunter2".utf8))]
+        for holder in try await Self.holders() {
+            var dumped = ""
+            dump(holder, to: &dumped)
+            // What is dumped has one byte on a line.
+            let words = dumped.split { " \n-".contains($0) }.joined(separator: ", ")
+            for text in ["\(holder)", String(reflecting: holder), dumped, words] {
+                for secret in secrets { #expect(!text.contains(secret), "\(type(of: holder)): \(text)") }
+            }
+        }
+    }
+
+    @Test("says of messages what they are")
+    func words() async throws {
+        let client = Script((404, [:])).client()
+        let full = try await client.get("http://a.test/x")
+        #expect("\(full)" == "404 from http://a.test/x, 1 bytes")
+        #expect("\(try await client.send(Request(.get, "http://a.test/x")))" == "404 from http://a.test/x")
+        #expect("\(Request(.post, Self.url))" == "POST https://***@a.test/path")
+        #expect("\(Request(.get, "nonsense"))" == "GET without a URL")
+        #expect("\(RequestBody.text("abc"))" == "3 bytes, text/plain; charset=utf-8")
+    }
+
+    @Test("says of a status that is none of success what it is, if the caller asks for success")
+    func success() async throws {
+        let client = Script((302, ["Location": "/home"]), (404, [:]), (201, [:])).client()
+        let error = try await httpError { try await client.get("http://a.test/").requiringSuccess() }
+        guard case .status(404) = error.reason else { throw error }
+        #expect(error.description == "response a.test: the server answered 404")
+        #expect(error.history.map(\.reason) == [.redirect])
+        #expect(try await client.send(Request(.get, "http://a.test/")).requiringSuccess().status == 201)
+    }
+
+    @Test(
+        "tells what to do instead of writing a field that is the library's",
+        arguments: [
+            ("Host", "addresses"), ("Connection", "upgrade"), ("Expect", "expectsContinue"),
+            ("Content-Length", "a body says its length"),
+        ]
+    )
+    func ownedFields(field: String, advice: String) {
+        #expect("\(HTTP1Error.fieldOwnedByLibrary(name: field))".contains(advice))
+    }
+
+    @Test("names the file that cannot be read or written")
+    func files() async throws {
+        let client = Script((200, [:])).client()
+        let server = try FixtureServer.start { _ in .text("never") }
+        let part = RequestBody.multipart([.file("f", path: "/no/such/file")])
+        for body in [.file("/no/such/file"), part] {
+            let missing = try await httpError { try await HTTPClient().post(server.http(), body) }
+            #expect(
+                missing.description.hasSuffix("open \"/no/such/file\": No such file or directory"),
+                "\(missing)"
+            )
+        }
+        let error = try await httpError {
+            try await client.send(Request(.get, "http://a.test/")).body.write(to: "/no/such\n/file")
+        }
+        #expect(
+            error.description.hasSuffix("open \"/no/such\\n/file\": No such file or directory"),
+            "\(error)"
+        )
+    }
+
+    @Test("of a configuration that fails is its own error")
+    func configuration() {
+        #expect(throws: ProxyFault.self) { try HTTPClient { $0.proxy = ProxySettings(try Proxy("ftp://a")) } }
+    }
+}

@@ -58,6 +58,11 @@ void free(void *);
 void abort(void) __attribute__((noreturn));
 void exit(int) __attribute__((noreturn));
 char *getenv(const char *);
+
+typedef uint64_t rlim_t;
+struct rlimit { rlim_t rlim_cur, rlim_max; };
+#define RLIMIT_NOFILE 8
+int getrlimit(int, struct rlimit *), setrlimit(int, const struct rlimit *);
 int setenv(const char *name, const char *value, int overwrite);
 int unsetenv(const char *);
 char *realpath(const char *restrict, char *restrict);
@@ -97,6 +102,7 @@ typedef int64_t fpos_t;
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
 
+#define F_GETFD 1
 #define F_SETFD 2
 #define F_GETFL 3
 #define F_SETFL 4

@@ -62,6 +62,10 @@ struct Judge: Sendable {
         if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days) {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
         }
+        if served.chain.byteCount > Self.mostOthersTake {
+            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
+            record.warnings.append(Warning(id: .chainSize, text: "\(size), too much for many clients"))
+        }
         if !served.chain.isInOrder {
             record.warnings.append(
                 served.chain.hasSurplus
@@ -70,6 +74,9 @@ struct Judge: Sendable {
             )
         }
     }
+
+    /// OpenSSL's bound for all certificates together, unless a program sets another; GnuTLS has a similar one.
+    private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
         let names = record.leaf.map { ServedNames($0).first(1) } ?? ""

@@ -187,6 +187,18 @@ import Testing
         }
     }
 
+    @Test func whatManyClientsWouldNotTakeIsAWarning() async throws {
+        var profile = CertificateProfile((0..<8000).map { .dns("host\($0).pool.test") } + [.dns("a.test")])
+        profile.issuerURL = "http://ca.test/root.crt"
+        let server = try FixtureServer.start(.tls(try root.issue(profile))) { _ in .text("") }
+        let record = try await record(["a.test@\(server.authority)"])
+        #expect(record.passed)
+        #expect(record.warnings.map(\.id) == [.chainSize])
+        #expect(
+            record.warnings.first?.text.hasSuffix(" KiB of certificates, too much for many clients") == true
+        )
+    }
+
     @Test func aPathThatIsNotThereIsNamed() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .status(404, [:]) }
         let unknown = "the host may be unknown to the HTTP server, though its certificate is there"

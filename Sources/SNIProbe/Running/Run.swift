@@ -67,7 +67,10 @@ final class Run {
             takeLetters()
             refill()
             startWaiting()
-            guard provideContext() else { return ExitCode.noInput }
+            if let error = provideContext() {
+                Console.complain(error.text)
+                return options.format == .nagios ? NagiosOutput.giveUp(error) : error.code
+            }
             guard printFinished() else { return Console.endOfOutput() }
             if feedState == .ended, slots.isEmpty { break }
             sleep()
@@ -81,18 +84,19 @@ final class Run {
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
 
-    /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says false
-    /// where there are none.
-    private func provideContext() -> Bool {
-        guard !hasProvided else { return true }
+    /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says
+    /// what is wrong where there are none.
+    private func provideContext() -> UsageError? {
+        guard !hasProvided else { return nil }
         hasProvided = true
         let context = context ?? ContextSource.make(options.settings)
         tools.context.provide(context)
-        guard case .failure(let error) = context else { return true }
-        Console.complain(
-            UsageError("\(error)", hint: "say which roots to trust with --ca FILE or --ca DIR").text
+        guard case .failure(let error) = context else { return nil }
+        return UsageError(
+            "\(error)",
+            hint: "say which roots to trust with --ca FILE or --ca DIR",
+            code: ExitCode.noInput
         )
-        return false
     }
 
     private func sleep() {

@@ -219,18 +219,25 @@ final class Run {
         starts.ended(slot)
         guard case .target(let target) = slot.job else { return }
         let why: String
+        var advice = "check the name"
         switch answer {
         case .success(let addresses)?:
             let wanted = addresses.filter { options.family == nil || $0.family == options.family }
             guard wanted.isEmpty else { return replace(slot, target, wanted, time) }
             why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
+            if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
         case .failure(let error)?:
             let words = "\(error)"
             why = words.prefix(1).lowercased() + words.dropFirst()
-        case nil: why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+        case nil:
+            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+            advice = "see why the resolver does not answer"
         }
         slot.rounds += 1
-        settle(slot, judge.record(unresolved: target, why, after: time, at: UnixTime.milliseconds))
+        settle(
+            slot,
+            judge.record(unresolved: target, why, advice: advice, after: time, at: UnixTime.milliseconds)
+        )
     }
 
     /// A target becomes the probes of its addresses, in its place.

@@ -38,6 +38,13 @@ package final class ServedChain: @unchecked Sendable {
 
     package var count: Int { Int(OPENSSL_sk_num(stack)) }
 
+    /// How long all of them are together, in DER.
+    package var byteCount: Int {
+        (0..<OPENSSL_sk_num(stack)).reduce(0) { sum, index in
+            sum + Int(max(0, i2d_X509(OpaquePointer(OPENSSL_sk_value(stack, index)), nil)))
+        }
+    }
+
     /// The certificates as values, the server's own first, so many at most. Copied at each call.
     package func certificates(atMost limit: Int) -> [ServedCertificate] {
         (0..<min(OPENSSL_sk_num(stack), Int32(clamping: limit))).compactMap { index in

@@ -32,7 +32,7 @@ package enum ProbeCommand {
             Console.complain(error.text)
             // Nagios knows only its own codes, also for what never began.
             let isNagios = arguments.contains("nagios") || arguments.contains("--format=nagios")
-            return isNagios ? 3 : error.code
+            return isNagios ? NagiosOutput.giveUp(error) : error.code
         }
     }
 

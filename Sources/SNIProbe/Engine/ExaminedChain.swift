@@ -6,6 +6,8 @@ final class ExaminedChain: Sendable {
     let certificates: [ServedCertificate]
     /// How many there were.
     let count: Int
+    /// How long they are together.
+    let byteCount: Int
     let isInOrder: Bool
     /// Whether it is not in order only because of certificates that do not belong to it.
     let hasSurplus: Bool
@@ -16,6 +18,7 @@ final class ExaminedChain: Sendable {
         self.served = served
         certificates = served.certificates(atMost: 10)
         count = served.count
+        byteCount = served.byteCount
         isInOrder = served.isInOrder
         hasSurplus = !isInOrder && served.isInOrderApartFromOthers
         judgement = served.judged()

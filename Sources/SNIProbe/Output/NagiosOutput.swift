@@ -55,6 +55,13 @@ final class NagiosOutput: RecordOutput {
 
     func flush() -> Bool { buffer.flush() }
 
+    /// Says on standard output, where Nagios looks, why nothing was probed; and the exit code that it knows.
+    static func giveUp(_ error: UsageError) -> Int32 {
+        let line = "SNI_PROBE UNKNOWN - \(withoutBar(error.what).prefix { $0 != "\n" })\n"
+        _ = Console.write(Array(line.utf8), to: 1)
+        return State.unknown.rawValue
+    }
+
     func exitCode(_ tally: Tally) -> Int32? { state.rawValue }
 
     private func line(_ tally: Tally, _ interrupted: Bool) -> String {
@@ -90,8 +97,10 @@ final class NagiosOutput: RecordOutput {
 
     /// A bar begins the numbers, and may not stand in the text.
     private func words(_ text: String) -> String {
-        String(PlainText.harmless(text, unicode: style.unicode).map { $0 == "|" ? "/" : $0 })
+        Self.withoutBar(PlainText.harmless(text, unicode: style.unicode))
     }
+
+    private static func withoutBar(_ text: String) -> String { String(text.map { $0 == "|" ? "/" : $0 }) }
 }
 
 /// Seconds as monitoring systems read them.

@@ -27,7 +27,9 @@ final class TextOutput: RecordOutput {
 
     func finish(_ tally: Tally, interrupted: Bool) {
         guard !wasAlone || interrupted else { return }
-        buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: !verbose).text)
+        // The long form has its hint already.
+        let hints = !verbose && !wasAlone
+        buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: hints).text)
     }
 
     func flush() -> Bool { buffer.flush() }

@@ -51,6 +51,7 @@ struct Warning: Hashable, Sendable {
         case otherCertificate = "other_certificate"
         case chainOrder = "chain_order"
         case chainSurplus = "chain_surplus"
+        case chainSize = "chain_size"
     }
 
     let id: ID

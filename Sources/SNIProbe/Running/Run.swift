@@ -67,7 +67,10 @@ final class Run {
             takeLetters()
             refill()
             startWaiting()
-            guard provideContext() else { return ExitCode.noInput }
+            if let error = provideContext() {
+                Console.complain(error.text)
+                return options.format == .nagios ? NagiosOutput.giveUp(error) : error.code
+            }
             guard printFinished() else { return Console.endOfOutput() }
             if feedState == .ended, slots.isEmpty { break }
             sleep()
@@ -81,18 +84,19 @@ final class Run {
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
 
-    /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says false
-    /// where there are none.
-    private func provideContext() -> Bool {
-        guard !hasProvided else { return true }
+    /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says
+    /// what is wrong where there are none.
+    private func provideContext() -> UsageError? {
+        guard !hasProvided else { return nil }
         hasProvided = true
         let context = context ?? ContextSource.make(options.settings)
         tools.context.provide(context)
-        guard case .failure(let error) = context else { return true }
-        Console.complain(
-            UsageError("\(error)", hint: "say which roots to trust with --ca FILE or --ca DIR").text
+        guard case .failure(let error) = context else { return nil }
+        return UsageError(
+            "\(error)",
+            hint: "say which roots to trust with --ca FILE or --ca DIR",
+            code: ExitCode.noInput
         )
-        return false
     }
 
     private func sleep() {
@@ -215,18 +219,25 @@ final class Run {
         starts.ended(slot)
         guard case .target(let target) = slot.job else { return }
         let why: String
+        var advice = "check the name"
         switch answer {
         case .success(let addresses)?:
             let wanted = addresses.filter { options.family == nil || $0.family == options.family }
             guard wanted.isEmpty else { return replace(slot, target, wanted, time) }
             why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
+            if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
         case .failure(let error)?:
             let words = "\(error)"
             why = words.prefix(1).lowercased() + words.dropFirst()
-        case nil: why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+        case nil:
+            why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
+            advice = "see why the resolver does not answer"
         }
         slot.rounds += 1
-        settle(slot, judge.record(unresolved: target, why, after: time, at: UnixTime.milliseconds))
+        settle(
+            slot,
+            judge.record(unresolved: target, why, advice: advice, after: time, at: UnixTime.milliseconds)
+        )
     }
 
     /// A target becomes the probes of its addresses, in its place.

@@ -30,10 +30,14 @@ struct Judge: Sendable {
         return record
     }
 
-    /// A target that the resolver knew no address for.
-    func record(unresolved target: ProbeTarget, _ why: String, after time: Duration, at begin: Int64)
-        -> ProbeRecord
-    {
+    /// A target that the resolver knew no address for; `advice` is what to do unless an IP is given.
+    func record(
+        unresolved target: ProbeTarget,
+        _ why: String,
+        advice: String = "check the name",
+        after time: Duration,
+        at begin: Int64
+    ) -> ProbeRecord {
         let nowhere = IPAddress(bytes: [0, 0, 0, 0]) ?? IPAddress("::")
         guard let nowhere else { fatalError("no address has four bytes") }
         var probe = Probe(target: target, address: nowhere, port: target.port, source: .resolver)
@@ -48,7 +52,7 @@ struct Judge: Sendable {
         record.faults = [Fault(.dns, "name not resolved: \(why)", brief: "name not resolved")]
         record.hint = Hint(
             kind: .dns,
-            text: "check the name, or say where to connect: sni-probe \(target.name) @IP"
+            text: "\(advice), or say where to connect: sni-probe \(target.word) @IP"
         )
         return record
     }
@@ -62,6 +66,10 @@ struct Judge: Sendable {
         if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days) {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
         }
+        if served.chain.byteCount > Self.mostOthersTake {
+            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
+            record.warnings.append(Warning(id: .chainSize, text: "\(size), too much for many clients"))
+        }
         if !served.chain.isInOrder {
             record.warnings.append(
                 served.chain.hasSurplus
@@ -70,6 +78,9 @@ struct Judge: Sendable {
             )
         }
     }
+
+    /// OpenSSL's bound for all certificates together, unless a program sets another; GnuTLS has a similar one.
+    private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
         let names = record.leaf.map { ServedNames($0).first(1) } ?? ""

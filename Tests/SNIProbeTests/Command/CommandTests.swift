@@ -258,7 +258,18 @@ import Testing
                     || expired.output.contains(" | days=-9 failed")
             )
         }
-        #expect(try await Program.run(["--format", "nagios"]).code == 3)
+        let unknowns: [([String], [String: String])] = [
+            ([], [:]), (["--ba|d"], [:]), (["-f", "/nowhere"], [:]),
+            (["a.test@127.0.0.1"], ["SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/nowhere"]),
+        ]
+        for (arguments, variables) in unknowns {
+            let result = try await Program.run(arguments + ["--format", "nagios"], environment: variables)
+            #expect(result.code == 3)
+            // On standard output, where Nagios looks, and with no bar, behind which it looks for numbers.
+            #expect(result.output.hasPrefix("SNI_PROBE UNKNOWN - "), "\(arguments)")
+            #expect(result.output.split(separator: "\n").count == 1 && !result.output.contains("|"))
+            #expect(result.errors.hasPrefix("sni-probe: "))
+        }
     }
 
     @Test func prometheusKeepsTheSamplesOfAMetricTogether() async throws {

@@ -187,6 +187,26 @@ import Testing
         }
     }
 
+    @Test func aFamilyThatTheNameLacksIsNoMistakeInTheName() async throws {
+        let record = try await record(["localhost:1", "-6"])
+        // Where hosts files know only the other family.
+        guard record.lookupFailure != nil else { return }
+        #expect(record.faults.map(\.text) == ["name not resolved: it has no IPv6 address"])
+        #expect(record.hint?.text == "leave out -6, or say where to connect: sni-probe localhost:1 @IP")
+    }
+
+    @Test func whatManyClientsWouldNotTakeIsAWarning() async throws {
+        var profile = CertificateProfile((0..<8000).map { .dns("host\($0).pool.test") } + [.dns("a.test")])
+        profile.issuerURL = "http://ca.test/root.crt"
+        let server = try FixtureServer.start(.tls(try root.issue(profile))) { _ in .text("") }
+        let record = try await record(["a.test@\(server.authority)"])
+        #expect(record.passed)
+        #expect(record.warnings.map(\.id) == [.chainSize])
+        #expect(
+            record.warnings.first?.text.hasSuffix(" KiB of certificates, too much for many clients") == true
+        )
+    }
+
     @Test func aPathThatIsNotThereIsNamed() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .status(404, [:]) }
         let unknown = "the host may be unknown to the HTTP server, though its certificate is there"

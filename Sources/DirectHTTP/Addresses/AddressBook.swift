@@ -25,6 +25,7 @@ struct AddressBook: Sendable {
     }
 
     /// The route, if the request or a map says where it goes.
+    @inline(__always)
     func chosenRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
         if let addresses = request.addresses {
             guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }

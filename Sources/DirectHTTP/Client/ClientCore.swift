@@ -60,8 +60,16 @@ final class ClientCore: Sendable {
             let proxy = proxies?.entry(for: url)
             var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
-            var leg = Leg(url: url, route: route, proxy: proxy, start: start, call: call, log: log)
-            if hasIdentity { leg.isAnonymous = request.isForeign(to: url.host) }
+            let isAnonymous = hasIdentity && request.isForeign(to: url.host)
+            let leg = Leg(
+                url: url,
+                route: route,
+                proxy: proxy,
+                start: start,
+                call: call,
+                log: log,
+                isAnonymous: isAnonymous
+            )
             if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, leg.route, at: start) {
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)

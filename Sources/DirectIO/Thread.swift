@@ -15,11 +15,13 @@ nonisolated package func startDetachedThread(
 ) -> SystemError? {
     let start = UnsafeMutablePointer<ThreadStart>.allocate(capacity: 1)
     start.initialize(to: ThreadStart(name: name, context: context, body: body))
-    // Signals are for the host's threads: ours inherits a full mask.
-    var all = sigset_t()
+    // Signals are for the host's threads: ours inherits a mask of all but those that a thread brings upon itself,
+    // which whoever reports crashes must see.
+    var others = sigset_t()
     var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
+    sigfillset(&others)
+    for own in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&others, own) }
+    pthread_sigmask(SIG_SETMASK, &others, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     #if canImport(Darwin)
     var thread: pthread_t?

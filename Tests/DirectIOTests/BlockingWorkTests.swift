@@ -1,6 +1,12 @@
 import DirectIO
 import Testing
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 @Suite("Work that blocks", .timeLimit(.minutes(1)))
 struct BlockingWorkTests {
     private let loop = EventLoop.shared
@@ -130,4 +136,17 @@ struct BlockingWorkTests {
             #expect(try await work.run(until: .never, on: loop) { number } == number)
         }
     }
+
+    @Test("no signal for the host interrupts its threads, and no crash is hidden from who reports crashes")
+    func signals() async throws {
+        let masked = try await BlockingWork.shared.run(until: .never, on: loop) { maskedSignals() }
+        #expect(masked.isSuperset(of: [SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGALRM]))
+        #expect(masked.isDisjoint(with: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]))
+    }
+}
+
+private func maskedSignals() -> Set<Int32> {
+    var mask = sigset_t()
+    pthread_sigmask(SIG_BLOCK, nil, &mask)
+    return Set((1..<32).filter { sigismember(&mask, $0) == 1 })
 }

@@ -200,13 +200,20 @@ time_t time(time_t *);
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
 #define SIGINT 2
+#define SIGILL 4
+#define SIGTRAP 5
+#define SIGABRT 6
+#define SIGFPE 8
 #define SIGKILL 9
+#define SIGBUS 10
+#define SIGSEGV 11
+#define SIGSYS 12
 #define SIGPIPE 13
 #define SIGTERM 15
 
 void (*signal(int, void (*)(int)))(int);
 typedef void (*sig_t)(int);
-int sigemptyset(sigset_t *), sigfillset(sigset_t *), sigaddset(sigset_t *, int);
+int sigemptyset(sigset_t *), sigfillset(sigset_t *), sigaddset(sigset_t *, int), sigdelset(sigset_t *, int);
 int kill(pid_t, int);
 pid_t waitpid(pid_t, int *, int);
 #define WNOHANG 0x00000001

@@ -23,7 +23,7 @@ func talk(
     to server: FixtureServer,
     sending text: String = "",
     closingAfter: Bool = false,
-    waitingAtMost milliseconds: Int32 = 5000
+    waitingAtMost milliseconds: Int32 = 30_000
 ) async -> RawOutcome {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread {

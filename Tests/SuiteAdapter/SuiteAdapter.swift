@@ -1,7 +1,7 @@
 /// Puts the client behind the small command lines that harnesses of public test suites drive.
 ///
 ///     suite-adapter get URL --connect ADDRESS:PORT [--cacert FILE] [--rules RULES]
-///     suite-adapter transfer [--lenient] < JOB
+///     suite-adapter transfer [--strict] < JOB
 ///     suite-adapter verify [--rules RULES] < LINES
 ///     suite-adapter url < LINES
 ///     suite-adapter date < LINES
@@ -20,10 +20,10 @@ enum SuiteAdapter {
             case "get":
                 try await get(GetOptions(rest))
             case "transfer":
-                var arguments = try Arguments(rest, flags: ["--lenient"])
-                let isLenient = arguments.take("--lenient") != nil
+                var arguments = try Arguments(rest, flags: ["--strict"])
+                let isStrict = arguments.take("--strict") != nil
                 try arguments.finish()
-                try await transfer(lenient: isLenient)
+                try await transfer(strict: isStrict)
             case "verify":
                 var arguments = try Arguments(rest)
                 let judge = try ChainJudge(rules: arguments.takeRules())

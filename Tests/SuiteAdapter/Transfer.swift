@@ -6,8 +6,9 @@ extension SuiteAdapter {
     ///
     /// Keys that ask for what the client does not do (te, http09, http10, path_as_is) are not acted on.
     ///
-    /// `lenient` overlooks the faults of old servers that can be overlooked.
-    static func transfer(lenient: Bool) async throws {
+    /// The suites were written for clients that overlook the faults of old servers, so ours does, unless it is to be
+    /// `strict`, as it is by default.
+    static func transfer(strict: Bool) async throws {
         let input = FileHandle.standardInput.readDataToEndOfFile()
         let job = try JSONDecoder().decode(Job.self, from: input)
         let endpoint = try Endpoint(job.connect)
@@ -19,7 +20,7 @@ extension SuiteAdapter {
             $0.decoding.isEnabled = job.transfers.contains { $0.decompress == true }
             $0.addresses = everywhere
             $0.cookies = jar
-            if lenient { $0.leniency = .everything }
+            if !strict { $0.leniency = .everything }
         }
         for step in job.transfers {
             step.prepare(jar)

@@ -19,8 +19,8 @@ final class ManualExecutor: TaskExecutor {
         }
     }
 
-    /// Blocks until a task wants to go on here.
-    func waitForJob() { arrived.wait() }
+    /// Blocks until a task wants to go on here; says false if none does for long.
+    func waitForJob() -> Bool { arrived.wait(timeout: .now() + .seconds(30)) == .success }
 
     func runJobs() {
         for job in takeJobs() { job.runSynchronously(on: asUnownedTaskExecutor()) }

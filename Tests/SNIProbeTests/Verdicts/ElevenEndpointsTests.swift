@@ -6,21 +6,10 @@ import Testing
 /// The endpoints that ten tools were compared on: most of them called faulty ones good, or said the same of different
 /// faults. Each has its cause, its code, and a hint that tells what to do.
 @Suite struct ElevenEndpointsTests {
-    private let root: TestAuthority
-    private let issuer: TestAuthority
-    private let standard: FixtureCertificate
+    private let lab: Lab
     private let host = "www.example.com"
 
-    init() throws {
-        root = TestAuthority("Lab Root CA")
-        issuer = try root.intermediate("Lab Issuing CA E1")
-        standard = try issuer.issue(.publicLeaf("default.edge.example.net", "*.edge.example.net"))
-    }
-
-    /// Knows the host by a certificate, anybody else by the default.
-    private func server(_ certificate: FixtureCertificate) throws -> FixtureServer {
-        try FixtureServer.start(.tls(certificates: [certificate], default: standard)) { _ in .text("hello") }
-    }
+    init() throws { lab = try Lab() }
 
     private func expect(
         _ server: FixtureServer,
@@ -31,7 +20,7 @@ import Testing
         hint: String?,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let outcome = try await probe(["\(host)@\(server.authority)"] + options, trusting: root.rootPEM)
+        let outcome = try await probe(["\(host)@\(server.authority)"] + options, trusting: lab.root.rootPEM)
         let record = try #require(outcome.record)
         #expect(outcome.code == code, sourceLocation: sourceLocation)
         #expect(record.faults.map(\.id) == (fault.map { [$0] } ?? []), sourceLocation: sourceLocation)
@@ -42,7 +31,7 @@ import Testing
 
     @Test func aGoodOne() async throws {
         try await expect(
-            try server(try issuer.issue(.publicLeaf(host))),
+            try lab.server(try lab.issuer.issue(.publicLeaf(host))),
             code: 0,
             fault: nil,
             says: "",
@@ -54,7 +43,7 @@ import Testing
         var profile = CertificateProfile.publicLeaf(host)
         // And an hour, so that it is five whole days however long the test takes.
         profile.validity = .init(notBefore: days(-85), notAfter: days(5) + 3600)
-        let server = try server(try issuer.issue(profile))
+        let server = try lab.server(try lab.issuer.issue(profile))
         try await expect(server, code: 0, fault: nil, says: "5 days left", hint: nil)
         try await expect(
             server,
@@ -68,7 +57,7 @@ import Testing
 
     @Test func theDefaultCertificateInstead() async throws {
         try await expect(
-            try FixtureServer.start(.tls(standard)) { _ in .text("") },
+            try FixtureServer.start(.tls(lab.standard)) { _ in .text("") },
             code: 60,
             fault: .defaultCertificate,
             says: "wrong certificate",
@@ -80,7 +69,7 @@ import Testing
 
     @Test func anExpiredOne() async throws {
         try await expect(
-            try server(try issuer.issue(.publicLeaf(host, from: -99, until: -9))),
+            try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -99, until: -9))),
             code: 60,
             fault: .expired,
             says: "expired 9 days ago",
@@ -92,7 +81,7 @@ import Testing
     @Test func aPrivateRoot() async throws {
         let corporate = TestAuthority("Corp Private Root")
         try await expect(
-            try server(try corporate.issue(CertificateProfile(for: host)).sent(with: [])),
+            try lab.server(try corporate.issue(CertificateProfile(for: host)).sent(with: [])),
             code: 60,
             fault: .unknownIssuer,
             says: "unknown issuer: Corp Private Root",
@@ -106,7 +95,7 @@ import Testing
         var profile = CertificateProfile(for: host)
         profile.isSelfSigned = true
         try await expect(
-            try server(try issuer.issue(profile)),
+            try lab.server(try lab.issuer.issue(profile)),
             code: 60,
             fault: .selfSigned,
             says: "self-signed certificate",
@@ -117,7 +106,7 @@ import Testing
 
     @Test func aMissingIntermediate() async throws {
         try await expect(
-            try server(try issuer.issue(.publicLeaf(host)).sent(with: [])),
+            try lab.server(try lab.issuer.issue(.publicLeaf(host)).sent(with: [])),
             code: 60,
             fault: .intermediateMissing,
             says: "intermediate certificate missing",

@@ -6,28 +6,17 @@ import Testing
 
 /// The endpoints of a comparison of ten tools, most of which called them all good, or all bad for one reason.
 @Suite struct FaultTests {
-    private let root: TestAuthority
-    private let issuer: TestAuthority
-    private let standard: FixtureCertificate
+    private let lab: Lab
     private let host = "www.example.com"
 
-    init() throws {
-        root = TestAuthority("Lab Root CA")
-        issuer = try root.intermediate("Lab Issuing CA E1")
-        standard = try issuer.issue(.publicLeaf("default.edge.example.net", "*.edge.example.net"))
-    }
-
-    /// Knows the host by a certificate, anybody else by the default.
-    private func server(_ certificate: FixtureCertificate) throws -> FixtureServer {
-        try FixtureServer.start(.tls(certificates: [certificate], default: standard)) { _ in .text("hello") }
-    }
+    init() throws { lab = try Lab() }
 
     private func probe(_ server: FixtureServer, _ options: String...) async throws -> Outcome {
-        try await SNIProbeTests.probe(["\(host)@\(server.authority)"] + options, trusting: root.rootPEM)
+        try await SNIProbeTests.probe(["\(host)@\(server.authority)"] + options, trusting: lab.root.rootPEM)
     }
 
     @Test func aGoodServerPassesAndNeedsItsNameSaid() async throws {
-        let outcome = try await probe(try server(try issuer.issue(.publicLeaf(host))))
+        let outcome = try await probe(try lab.server(try lab.issuer.issue(.publicLeaf(host))))
         #expect(outcome.code == 0)
         #expect(outcome.faults.isEmpty)
         #expect(outcome.record?.sni.verdict == .needed)
@@ -35,7 +24,7 @@ import Testing
     }
 
     @Test func fiveDaysLeftIsAWarningAndAFaultOnlyIfMoreWereAskedFor() async throws {
-        let server = try server(try issuer.issue(.publicLeaf(host, from: -85, until: 5)))
+        let server = try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -85, until: 5)))
         let outcome = try await probe(server)
         #expect(outcome.code == 0)
         #expect(outcome.record?.warnings.map(\.id) == [.expiresSoon])
@@ -45,16 +34,16 @@ import Testing
     }
 
     @Test func theDefaultCertificateIsToldFromOneForTheWrongName() async throws {
-        let stranger = try FixtureServer.start(.tls(standard)) { _ in .text("") }
+        let stranger = try FixtureServer.start(.tls(lab.standard)) { _ in .text("") }
         let outcome = try await probe(stranger)
         #expect(outcome.code == 60)
         #expect(outcome.faults == ["default_certificate"])
         #expect(outcome.record?.sni.verdict == .noDifference)
         #expect(outcome.record?.hint?.text.contains("does not know www.example.com") == true)
 
-        let wrong = try issuer.issue(.publicLeaf("shop.example.com"))
+        let wrong = try lab.issuer.issue(.publicLeaf("shop.example.com"))
         let mixed = try FixtureServer.start(
-            .tls(certificates: [], default: standard) { [host] in $0.certificatesByName[host] = wrong }
+            .tls(certificates: [], default: lab.standard) { [host] in $0.certificatesByName[host] = wrong }
         ) { _ in .text("") }
         let other = try await probe(mixed)
         #expect(other.code == 60)
@@ -63,14 +52,16 @@ import Testing
     }
 
     @Test func anExpiredCertificateSaysSinceWhen() async throws {
-        let outcome = try await probe(try server(try issuer.issue(.publicLeaf(host, from: -99, until: -9))))
+        let outcome = try await probe(
+            try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -99, until: -9)))
+        )
         #expect(outcome.code == 60)
         #expect(outcome.faults == ["expired"])
         #expect(outcome.record?.faults.first?.text == "expired 9 days ago")
     }
 
     @Test func allFaultsAreListedTheNameFirst() async throws {
-        let wrong = try issuer.issue(.publicLeaf("shop.example.com", from: -99, until: -9))
+        let wrong = try lab.issuer.issue(.publicLeaf("shop.example.com", from: -99, until: -9))
         let outcome = try await probe(try FixtureServer.start(.tls(wrong)) { _ in .text("") })
         #expect(outcome.code == 60)
         #expect(outcome.faults == ["default_certificate", "expired"])
@@ -78,28 +69,28 @@ import Testing
 
     @Test func aPrivateRootAnUnsentIntermediateAndASelfSignedCertificateAreThreeThings() async throws {
         let corporate = try TestAuthority("Corp Private Root").issue(CertificateProfile(for: host))
-        let unknown = try await probe(try server(corporate))
+        let unknown = try await probe(try lab.server(corporate))
         #expect(unknown.code == 60)
         #expect(unknown.faults == ["unknown_issuer"])
         #expect(unknown.record?.faults.first?.text == "unknown issuer: Corp Private Root")
         #expect(unknown.record?.hint?.text.contains("--ca corp-private-root.pem") == true)
 
-        let missing = try await probe(try server(try issuer.issue(.publicLeaf(host)).sent(with: [])))
+        let missing = try await probe(try lab.server(try lab.issuer.issue(.publicLeaf(host)).sent(with: [])))
         #expect(missing.code == 60)
         #expect(missing.faults == ["intermediate_missing"])
         #expect(missing.record?.hint?.text.contains("http://ca.example/e1.crt") == true)
 
         var profile = CertificateProfile(for: host)
         profile.isSelfSigned = true
-        let selfSigned = try await probe(try server(try issuer.issue(profile)))
+        let selfSigned = try await probe(try lab.server(try lab.issuer.issue(profile)))
         #expect(selfSigned.code == 60)
         #expect(selfSigned.faults == ["self_signed"])
     }
 
     @Test func aPrivateAuthorityWithoutItsIntermediateIsAnUnknownIssuer() async throws {
-        let lab = try TestAuthority("Corp Private Root").intermediate("Corp Issuing")
-        let leaf = try lab.issue(CertificateProfile(for: host)).sent(with: [])
-        let outcome = try await probe(try server(leaf))
+        let corporate = try TestAuthority("Corp Private Root").intermediate("Corp Issuing")
+        let leaf = try corporate.issue(CertificateProfile(for: host)).sent(with: [])
+        let outcome = try await probe(try lab.server(leaf))
         #expect(outcome.faults == ["unknown_issuer"])
         #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Issuing")
     }
@@ -107,17 +98,19 @@ import Testing
     @Test func aRootThatIsSentButNotTrustedIsAnUnknownIssuer() async throws {
         let corporate = TestAuthority("Corp Private Root")
         let leaf = try corporate.issue(CertificateProfile(for: host)).sent(with: [corporate.certificate])
-        let outcome = try await probe(try server(leaf))
+        let outcome = try await probe(try lab.server(leaf))
         #expect(outcome.faults == ["unknown_issuer"])
         #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Private Root")
     }
 
     @Test func anIssuerThatMayNotIssueIsNamed() async throws {
-        let fake = try root.intermediate("Not A CA") { $0.isAuthority = false }
-        let leaf = try await probe(try server(try fake.issue(.publicLeaf(host))))
+        let fake = try lab.root.intermediate("Not A CA") { $0.isAuthority = false }
+        let leaf = try await probe(try lab.server(try fake.issue(.publicLeaf(host))))
         #expect(leaf.record?.faults.map(\.text) == ["issuer Not A CA is no authority"])
-        let narrow = try root.intermediate("Narrow CA") { $0.nameConstraints = "permitted;DNS:example.org" }
-        let outside = try await probe(try server(try narrow.issue(.publicLeaf(host))))
+        let narrow = try lab.root.intermediate("Narrow CA") {
+            $0.nameConstraints = "permitted;DNS:example.org"
+        }
+        let outside = try await probe(try lab.server(try narrow.issue(.publicLeaf(host))))
         #expect(outside.code == 60)
         #expect(
             outside.record?.faults.map(\.text)
@@ -126,7 +119,7 @@ import Testing
     }
 
     @Test func aNameThatIsRefusedIsToldFromAHandshakeThatIs() async throws {
-        let known = try issuer.issue(.publicLeaf("shop.example.com"))
+        let known = try lab.issuer.issue(.publicLeaf("shop.example.com"))
         for alert: UInt8 in [112, 40, 80] {
             let strict = try FixtureServer.start(.tls(known) { $0.unknownName = .alert(alert) }) { _ in
                 .text("")
@@ -187,7 +180,7 @@ import Testing
     }
 
     @Test func aNameFilterIsFoundByTheSecondHandshake() async throws {
-        let known = try issuer.issue(.publicLeaf("shop.example.com"))
+        let known = try lab.issuer.issue(.publicLeaf("shop.example.com"))
         let server = try FixtureServer.start(.tls(known) { $0.unknownName = .reset }) { _ in .text("") }
         let outcome = try await probe(server)
         #expect(outcome.faults == ["sni_refused"])
@@ -196,7 +189,7 @@ import Testing
 
     @Test func version6OfTheProtocolIsNoDifference() async throws {
         let server = try FixtureServer.start(
-            .tls(certificates: [try issuer.issue(.publicLeaf(host))], default: standard),
+            .tls(certificates: [try lab.issuer.issue(.publicLeaf(host))], default: lab.standard),
             on: "::1"
         ) { _ in .text("") }
         let outcome = try await probe(server)
@@ -204,13 +197,13 @@ import Testing
         #expect(outcome.record?.observation.probe.address.description == "::1")
         let url = try await SNIProbeTests.probe(
             ["https://\(host):\(server.port)/@[::1]"],
-            trusting: root.rootPEM
+            trusting: lab.root.rootPEM
         )
         #expect(url.code == 0)
     }
 
     @Test func thereAreTwoHundredProbesAndTenThatHang() async throws {
-        let server = try server(try issuer.issue(.publicLeaf(host)))
+        let server = try lab.server(try lab.issuer.issue(.publicLeaf(host)))
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let words = (0..<200).map { index in
             "\(host)@\(index % 20 == 3 ? silent.authority : server.authority)"
@@ -218,7 +211,7 @@ import Testing
         let start = Instant.now
         let outcome = try await SNIProbeTests.probe(
             words + ["-t", "3s", "--skip-default"],
-            trusting: root.rootPEM
+            trusting: lab.root.rootPEM
         )
         // One after the other they would take half a minute; on a machine with nothing else to do it is 3 s.
         #expect(Instant.now.since(start) < .seconds(25))

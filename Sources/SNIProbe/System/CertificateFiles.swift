@@ -7,10 +7,10 @@ enum CertificateFiles {
         guard Files.isDirectory(path) else { return [try source(at: path)] }
         var sources: [CertificateSource] = []
         for name in try Files.names(in: path) where isCertificateName(name) {
-            let file = "\(path)/\(name)"
-            if let certificates = try? certificates(at: file), !certificates.isEmpty {
-                sources.append(try source(at: file))
-            }
+            guard let bytes = try? contents(of: "\(path)/\(name)"),
+                let certificates = try? readCertificates(bytes), !certificates.isEmpty
+            else { continue }
+            sources.append(source(of: bytes))
         }
         guard !sources.isEmpty else {
             throw UsageError(
@@ -23,7 +23,13 @@ enum CertificateFiles {
 
     /// The certificates of a file, in PEM or DER.
     static func certificates(at path: String) throws(UsageError) -> [ServedCertificate] {
-        let bytes = try Files.contents(of: path, upTo: 64 << 20)
+        try certificates(in: contents(of: path), from: path)
+    }
+
+    private static func certificates(
+        in bytes: [UInt8],
+        from path: String
+    ) throws(UsageError) -> [ServedCertificate] {
         do throws(TLSError) {
             return try readCertificates(bytes)
         } catch {
@@ -32,17 +38,25 @@ enum CertificateFiles {
     }
 
     private static func source(at path: String) throws(UsageError) -> CertificateSource {
-        let bytes = try Files.contents(of: path, upTo: 64 << 20)
+        let bytes = try contents(of: path)
         // An error that comes later does not know the file any more.
         guard isPEM(bytes) else {
-            _ = try certificates(at: path)
-            return .der(bytes)
+            _ = try certificates(in: bytes, from: path)
+            return source(of: bytes)
         }
         let mark = Array("-----BEGIN ".utf8)
         guard bytes.indices.contains(where: { bytes[$0...].starts(with: mark) }) else {
             throw UsageError("there is no certificate in \(quoted(path))", code: ExitCode.noInput)
         }
-        return .pem(bytes)
+        return source(of: bytes)
+    }
+
+    private static func source(of bytes: [UInt8]) -> CertificateSource {
+        isPEM(bytes) ? .pem(bytes) : .der(bytes)
+    }
+
+    private static func contents(of path: String) throws(UsageError) -> [UInt8] {
+        try Files.contents(of: path, upTo: 64 << 20)
     }
 
     private static func isCertificateName(_ name: String) -> Bool {

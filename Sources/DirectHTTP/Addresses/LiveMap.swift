@@ -37,7 +37,7 @@ public final class LiveMap: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) async throws -> Resolution {
-        try answer(for: host, port)
+        try map.answer(for: host, port, as: name)
     }
 
     public func knownAnswer(
@@ -45,13 +45,6 @@ public final class LiveMap: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
-        try answer(for: host, port)
-    }
-
-    private func answer(for host: DomainName, _ port: UInt16) throws(ResolverError) -> Resolution {
-        guard let endpoints = current.withLock({ $0.endpoints(for: .name(host), port: port) }) else {
-            throw ResolverError(name, .notListed)
-        }
-        return Resolution(endpoints, source: .staticMap)
+        try map.answer(for: host, port, as: name)
     }
 }

@@ -9,7 +9,7 @@ extension StaticMap: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) async throws -> Resolution {
-        try answer(for: host, port)
+        try answer(for: host, port, as: name)
     }
 
     public func knownAnswer(
@@ -17,10 +17,15 @@ extension StaticMap: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
-        try answer(for: host, port)
+        try answer(for: host, port, as: name)
     }
 
-    private func answer(for host: DomainName, _ port: UInt16) throws(ResolverError) -> Resolution {
+    /// What the resolver of that name says.
+    func answer(
+        for host: DomainName,
+        _ port: UInt16,
+        as name: String
+    ) throws(ResolverError) -> Resolution {
         guard let endpoints = endpoints(for: .name(host), port: port) else {
             throw ResolverError(name, .notListed)
         }

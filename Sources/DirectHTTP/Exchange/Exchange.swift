@@ -195,9 +195,8 @@ struct Exchange {
         let authority = isTunnel ? target : url.authorityBytes
         let isComplete = asked == nil && request.body.contentType == nil
         var headers = isComplete ? request.headers : request.completedHeaders(defaults)
-        // Who gets a CONNECT of the caller's own is a proxy (RFC 9110, section 9.3.6).
-        let isForProxy = isTunnel && !isProxied
-        if isProxied || !isForProxy && headers.index(of: "proxy-authorization") != nil {
+        // Without one of ours, who gets a CONNECT is the caller's own proxy (RFC 9110, section 9.3.6).
+        if isProxied || !isTunnel && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }
         let bound = RequestWriter.headSizeBound(

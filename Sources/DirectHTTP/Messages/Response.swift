@@ -45,10 +45,8 @@ public struct Response: Sendable {
     }
 
     fileprivate var statusError: HTTPError {
-        let name = url.host.description
-        return HTTPError(.response, .status(status), name: name, endpoint: transaction?.endpoint).after(
-            history
-        )
+        let (name, endpoint) = (url.host.description, transaction?.endpoint)
+        return HTTPError(.response, .status(status), name: name, endpoint: endpoint).after(history)
     }
 
     /// The response with all of its body, unless it is larger than `limit`.

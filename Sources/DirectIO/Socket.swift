@@ -116,6 +116,11 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
+    /// Lets the system ask an idle peer whether it is still there (RFC 9293, section 3.8.4).
+    package func enableKeepAlive() {
+        Self.set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
+    }
+
     /// Closes the descriptor. Nothing may use the socket after this.
     package func close() {
         guard descriptor >= 0 else { return }

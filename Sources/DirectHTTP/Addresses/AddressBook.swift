@@ -45,8 +45,8 @@ struct AddressBook: Sendable {
     func askedRoute(to url: HTTPURL, _ patience: Patience) async throws(CallFailure) -> Route {
         guard let resolver, let name = url.host.name else { return .system }
         let inquiry = Inquiry(resolver: resolver, name: name, port: url.port, loop: loop)
-        let start = Instant.now
-        let context = ResolveContext(deadline: patience.deadline(from: start), loop: loop)
+        let start = loop.now
+        let context = ResolveContext(deadline: patience.deadline, loop: loop)
         let answer: Result<Choice?, HTTPError.Reason>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) {
@@ -58,7 +58,7 @@ struct AddressBook: Sendable {
         switch answer {
         case .success(let choice):
             guard var choice else { throw .failed(.resolve, .noAddresses) }
-            choice.resolveTime = Instant.now.since(start)
+            choice.resolveTime = loop.now.since(start)
             return .chosen(choice)
         case .failure(let reason): throw .failed(.resolve, reason)
         }
@@ -114,13 +114,13 @@ private struct Inquiry: Sendable {
         _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
         until end: Instant
     ) async -> Result<Choice?, HTTPError.Reason> {
-        let start = Instant.now
+        let start = loop.now
         do throws(BlockingWork.Abandoned) {
             return try await supervised(until: end, on: loop) {
                 await answer { try await ask(ResolveContext(deadline: end, loop: loop)) }
             }
         } catch {
-            let time = Instant.now.since(start)
+            let time = loop.now.since(start)
             return .failure(.resolver(ResolverError(resolver.name, .timedOut(after: time))))
         }
     }

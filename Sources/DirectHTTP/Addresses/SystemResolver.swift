@@ -16,7 +16,7 @@ public struct SystemResolver: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) async throws -> Resolution {
-        let start = Instant.now
+        let start = context.loop.now
         let answer: Result<[IPAddress], LookupError>
         do throws(BlockingWork.Abandoned) {
             let text = host.text
@@ -25,7 +25,7 @@ public struct SystemResolver: Resolver {
             }
         } catch {
             guard error == .expired else { throw CancellationError() }
-            throw ResolverError(name, .timedOut(after: Instant.now.since(start)))
+            throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
         switch answer {
         case .success(let addresses): return Resolution(addresses.map { Endpoint($0) }, source: .system)

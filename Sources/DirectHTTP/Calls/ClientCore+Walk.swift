@@ -37,12 +37,12 @@ extension ClientCore {
     private func call(for request: Request, _ log: CallLog? = nil) -> Call {
         // Not `settings` as a whole: to hand it over would copy all of it.
         let timeouts = request.timeouts?.nanoseconds ?? settings.timeouts.nanoseconds
-        return Call(timeouts, from: .now, log)
+        return Call(timeouts, from: settings.loop.now, log)
     }
 
     private func observedSend(_ request: Request) async throws -> Response {
         guard let observer = settings.observer else { return try await interceptedSend(request, nil) }
-        let log = CallLog(observer, request)
+        let log = CallLog(observer, request, on: settings.loop)
         do {
             let response = try await interceptedSend(request, log)
             log.conclude(response)

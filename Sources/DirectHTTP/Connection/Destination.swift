@@ -32,9 +32,11 @@ struct Destination: Hashable, Sendable {
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
+    let loop: EventLoop
     var log: ExchangeLog?
 
+    /// The limits of a wait that begins now.
     func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
-        Patience(phase: phase, stall: stall, end: end, total: timeouts.total)
+        Patience(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
     }
 }

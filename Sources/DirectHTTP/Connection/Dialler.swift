@@ -43,7 +43,7 @@ struct Dialler: Sendable {
         end: Instant,
         log: ExchangeLog? = nil
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(timeouts: timeouts, end: end, log: log)
+        let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
         let destination = Destination(url)
         let maker = maker(destination, limits, isAnonymous ? anonymousSecrets : secrets)
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
@@ -123,10 +123,10 @@ struct Dialler: Sendable {
             return Choice([Endpoint(address, port: port)], port: port, .url)
         case .chosen(let choice): return choice
         case .system, .byProxy:
-            let start = Instant.now
+            let start = loop.now
             let addresses = try await askSystem(destination.host.description, limits)
             var choice = Choice(addresses.map { Endpoint($0) }, port: destination.port, .system)
-            choice.resolveTime = Instant.now.since(start)
+            choice.resolveTime = loop.now.since(start)
             return choice
         }
     }
@@ -135,7 +135,7 @@ struct Dialler: Sendable {
         let patience = limits.patience(.resolve, limits.timeouts.resolve)
         let answer: Result<[IPAddress], LookupError>
         do throws(BlockingWork.Abandoned) {
-            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: .now), on: loop) {
+            answer = try await BlockingWork.lookups.run(until: patience.deadline, on: loop) {
                 lookUp(name)
             }
         } catch {
@@ -155,7 +155,7 @@ struct Dialler: Sendable {
     ) -> Race {
         let endpoints = choice.endpoints
         return Race(
-            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: .now) : endpoints,
+            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: loop.now) : endpoints,
             stagger: isOrdered(choice) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
             end: limits.end,
@@ -188,11 +188,11 @@ struct Dialler: Sendable {
             endpoint: last.endpoint,
             attempts: attempts
         )
-        let now = Instant.now
+        let now = loop.now
         guard let fallback = choice.fallback, now < limits.end else { throw failure }
-        switch await fallback(limits.patience(.resolve, limits.timeouts.resolve).deadline(from: now)) {
+        switch await fallback(limits.patience(.resolve, limits.timeouts.resolve).deadline) {
         case .success(.some(var choice)):
-            choice.resolveTime = Instant.now.since(now)
+            choice.resolveTime = loop.now.since(now)
             return choice
         case .success(nil): throw failure
         case .failure(let reason):
@@ -244,7 +244,7 @@ struct Dialler: Sendable {
             name: destination.host.description,
             endpoint: found.trial.endpoint,
             source: found.choice.source,
-            tls: found.link.tls?.facts,
+            tls: found.link.tls,
             failedAttempts: found.attempts,
             resolveTime: found.choice.resolveTime,
             connectTime: found.link.connectTime,
@@ -260,7 +260,7 @@ struct Dialler: Sendable {
 
     func connection(_ link: Link, _ facts: ConnectionFacts, forwarding: Forwarding? = nil) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
-        return Connection(link, facts: facts, reader: reader, forwarding: forwarding)
+        return Connection(link.layers, facts: facts, reader: reader, forwarding: forwarding)
     }
 }
 

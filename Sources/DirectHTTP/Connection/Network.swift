@@ -48,12 +48,12 @@ final class Translators: Sendable {
 
     private func prefixes(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> [NAT64Prefix]
     {
-        let now = Instant.now
+        let now = loop.now
         if let known = known.withLock({ $0 }), known.expiry > now { return known.prefixes }
         let answer: Result<[IPAddress], LookupError>
         do throws(BlockingWork.Abandoned) {
             let lookUp = lookUp
-            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: now), on: loop) {
+            answer = try await BlockingWork.lookups.run(until: patience.deadline, on: loop) {
                 lookUp("ipv4only.arpa")
             }
         } catch {
@@ -66,7 +66,7 @@ final class Translators: Sendable {
             }
         }
         let time = prefixes.isEmpty ? Self.timeWithoutAnswer : Self.timeOfAnswer
-        let news = Known(prefixes: prefixes, expiry: Instant.now.advanced(byNanoseconds: time))
+        let news = Known(prefixes: prefixes, expiry: loop.now.advanced(byNanoseconds: time))
         known.withLock { $0 = news }
         return prefixes
     }

@@ -3,7 +3,7 @@ internal import DirectIO
 
 extension HTTPClient {
     /// What connections there are, what they do, and who waits for one.
-    public var connections: ConnectionList { core.pool.survey(at: .now) }
+    public var connections: ConnectionList { core.pool.survey(at: settings.loop.now) }
 
     /// To be called when the machine has come into another network, or left one: what was true of addresses there
     /// may not be here.
@@ -13,7 +13,7 @@ extension HTTPClient {
     public func forgetNetwork() {
         settings.resolver?.forgetAll()
         core.dialler.forgetAll()
-        core.pool.dismissAll(at: .now)
+        core.pool.dismissAll(at: settings.loop.now)
     }
 
     /// Sees to it that so many connections to the URL's origin are there without work, up to the client's
@@ -48,18 +48,20 @@ extension ClientCore {
 
     /// Nobody gives a connection back before everybody has one: it would be taken for the next.
     private func warmOne(_ request: Request, _ url: HTTPURL, _ gathering: Gathering) async -> DialFailure? {
-        let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: .now)
+        let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: settings.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             let leg = Leg(url: url, route: route, proxy: proxy, start: call.start, call: call)
             let (connection, lease, _) = try await self.connection(for: leg, fresh: false)
             for (connection, lease) in gathering.arrive(connection, lease) {
-                pool.checkIn(connection, lease, at: .now)
+                pool.checkIn(connection, lease, at: settings.loop.now)
             }
             return nil
         } catch {
-            for (connection, lease) in gathering.leave() { pool.checkIn(connection, lease, at: .now) }
+            for (connection, lease) in gathering.leave() {
+                pool.checkIn(connection, lease, at: settings.loop.now)
+            }
             return error
         }
     }

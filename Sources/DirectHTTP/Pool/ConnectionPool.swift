@@ -167,7 +167,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func ask(_ key: PoolKey, _ route: Route, _ fresh: Bool) -> (Machine.Turn, Waiter) {
         let waiter = Waiter(loop: loop)
         let (turn, close) = state.withLock { state -> (Machine.Turn, [Connection]) in
-            let turn = state.machine.checkOut(key, route, fresh: fresh, at: .now)
+            let turn = state.machine.checkOut(key, route, fresh: fresh, at: loop.now)
             if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
             return (turn, state.carryOut())
         }
@@ -183,7 +183,7 @@ final class ConnectionPool: @unchecked Sendable {
     ) async throws(CallFailure) {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
-        let wake = await waiter.turn.input.wait(until: patience.deadline(from: .now), on: loop)
+        let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
         let hasLeft = state.withLock { state in
             state.waiting[ticket] = nil
             return state.machine.leave(ticket, lease.origin)
@@ -201,9 +201,9 @@ final class ConnectionPool: @unchecked Sendable {
             while true {
                 // The last expiry has left it signalled. A goodbye lost here is noticed one round later.
                 janitor.input.clear()
-                let next = Instant.now.advanced(byNanoseconds: interval)
+                let next = janitor.loop.now.advanced(byNanoseconds: interval)
                 let wake = await janitor.input.wait(until: next, on: janitor.loop)
-                guard wake == .expired, let self, self.tidy(at: .now) else { return }
+                guard wake == .expired, let self, self.tidy(at: loop.now) else { return }
             }
         }
     }

@@ -1,0 +1,54 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+extension Connection {
+    /// Waits until what kept an attempt to move bytes from moving any may be over.
+    ///
+    /// The task that reads and the task that writes wait at points of their own, for either direction: TLS may want
+    /// the other one, as when keys are changed.
+    func wait(
+        for step: Step,
+        as side: LoopHandle.Side,
+        _ patience: Patience
+    ) async throws(CallFailure) {
+        switch step {
+        case .moved: return
+        case .wantsInput:
+            let wake = await socket.waitForInput(side, until: patience.deadline)
+            // The attempt to write that follows may take bytes from the socket that the reader waits for.
+            if case .writer = side { socket.input.signal() }
+            try patience.check(wake)
+        case .wantsRoom: try patience.check(await socket.waitForOutput(side, until: patience.deadline))
+        case .ended: throw .failed(patience.phase, .connectionClosed)
+        case .failed(let reason): throw .failed(patience.phase, reason)
+        }
+    }
+
+    /// Writes all of it, the last TLS record included; the memory has to stay where it is.
+    func writeAll(
+        _ bytes: UnsafeRawBufferPointer,
+        _ patience: Patience
+    ) async throws(CallFailure) {
+        var patience = patience
+        var sent = 0
+        while sent < bytes.count {
+            let step = unsafe write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+            if case .moved(let count) = step {
+                sent += count
+                patience.extend(from: loop.now)
+            } else {
+                try await wait(for: step, as: .writer, patience)
+            }
+        }
+        try await flushAll(patience)
+    }
+
+    /// Sends what the layers have taken and not passed on yet.
+    func flushAll(_ patience: Patience) async throws(CallFailure) {
+        while hasUnsentBytes {
+            let step = flush()
+            if case .moved = step { continue }
+            try await wait(for: step, as: .writer, patience)
+        }
+    }
+}

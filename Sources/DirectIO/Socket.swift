@@ -98,6 +98,20 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
     }
 
+    /// Looks whether something has arrived, or the peer has gone, that the loop has not seen yet.
+    package func noticeUnseenInput() {
+        var byte: UInt8 = 0
+        let (count, code) = retryingInterrupts {
+            recv(
+                descriptor,
+                &byte,
+                1,
+                Int32(truncatingIfNeeded: MSG_PEEK) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
+            )
+        }
+        if count >= 0 || (code != EAGAIN && code != EWOULDBLOCK) { input.signal() }
+    }
+
     /// Sends as much as fits, without waiting, and without SIGPIPE when the peer is gone.
     package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
         guard output.isReady else { return .wouldBlock }

@@ -222,6 +222,7 @@ final class ClientCore: Sendable {
         let asked = request.asked
         var upload: Upload?
         do throws(CallFailure) {
+            if !isReused { try connection.checkSilence() }
             var streamed = BodyFraming.none
             if case .stream(let body) = request.body.content {
                 streamed = try await exchange.framing(of: body)
@@ -251,6 +252,10 @@ final class ClientCore: Sendable {
                 head = refusal
             } else {
                 head = try await exchange.receiveHead(from: sent, upload, asked)
+            }
+            // The server had given up waiting for a request when it was sent one: this is no answer to it.
+            if isReused, head.status == .requestTimeout, request.mayBeSentTwice {
+                throw .failed(.response, .http(.responseBeforeRequest))
             }
             // It will not know the name any better next time.
             if head.status == .misdirectedRequest { connection.retire() }
@@ -305,7 +310,12 @@ final class ClientCore: Sendable {
 extension CallFailure {
     /// Whether the connection was dead before the request reached it.
     fileprivate func showsStale(_ connection: Connection) -> Bool {
-        guard !connection.hasResponseBegun, case .failed(let phase, let reason) = self else { return false }
+        guard case .failed(let phase, let reason) = self else { return false }
+        // A goodbye, or the late end of the response before, is not the beginning of this one.
+        if case .http(let fault) = reason, phase == .response {
+            if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
+        }
+        guard !connection.hasResponseBegun else { return false }
         guard phase == .write || phase == .response else { return false }
         switch reason {
         case .http(.closedBeforeResponse), .connectionClosed, .system: return true

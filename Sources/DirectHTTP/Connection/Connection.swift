@@ -104,11 +104,34 @@ final class Connection: @unchecked Sendable {
     ///
     /// Anything it has to say now, be it a goodbye or an unsolicited response (RFC 9112, section 11.1), makes
     /// the connection useless; only TLS may have had news of its own, such as a session ticket.
-    func isStillQuiet() -> Bool {
+    ///
+    /// With `asksKernel` what the loop has not seen yet counts as well: a task that has kept the loop's thread to
+    /// itself has kept the loop from looking.
+    func isStillQuiet(asksKernel: Bool = false) -> Bool {
+        if asksKernel, !mayHaveInput { socket.noticeUnseenInput() }
         guard mayHaveInput else { return true }
         reserve(Self.smallBuffer)
         if case .wantsInput = unsafe read(into: buffer) { return true }
         return false
+    }
+
+    /// Throws if the server of a new connection has spoken, or gone, before it was sent a request: what it has to
+    /// say can be no answer (RFC 9112, section 9.2).
+    func checkSilence() throws(CallFailure) {
+        guard mayHaveInput else { return }
+        reserve(Self.smallBuffer)
+        switch unsafe read(into: buffer) {
+        case .wantsInput, .wantsRoom, .moved(0): return
+        case .moved: throw .failed(.response, .http(.responseBeforeRequest))
+        case .ended: throw .failed(.response, .http(.closedBeforeResponse))
+        case .failed(let reason): throw .failed(.response, reason)
+        }
+    }
+
+    /// Whether the unparsed bytes begin with an end of line, as a late one of the response before would.
+    var beginsWithLineEnd: Bool {
+        guard let first = unsafe buffer[unparsed].first else { return false }
+        return first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n")
     }
 
     /// Gives memory back that an idle connection does not need; says whether there was any.

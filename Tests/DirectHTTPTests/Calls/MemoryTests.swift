@@ -95,6 +95,23 @@ struct MemoryTests {
         #expect(script.urls == ["https://a.test/", "https://a.test/x"])
     }
 
+    @Test("no Location is so long that it takes a cookie past TLS")
+    func longUpgrade() async throws {
+        let script = Script.redirecting(302, "http://a.test/" + String(repeating: "\"", count: 22_000))
+        let jar = CookieJar()
+        let host = try Host("a.test")
+        jar.add(try Cookie("a", "1", for: host))
+        let hsts = HSTSStore()
+        hsts.add(.init(try DomainName("a.test"), until: UnixTime(seconds: .max)))
+        let client = script.client {
+            $0.cookies = jar
+            $0.hsts = hsts
+        }
+        let response = try await client.get("http://b.test/")
+        #expect(response.url.scheme == .https)
+        #expect(script.urls.map { $0.hasPrefix("https://a.test/") } == [false, true])
+    }
+
     @Test("what comes over plain HTTP asks for TLS in vain")
     func plainHTTP() async throws {
         let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))

@@ -4,7 +4,7 @@ internal import DirectIO
 struct SetCookie {
     private var content: CookieContent
     private var domain: ArraySlice<UInt8> = []
-    /// Empty unless it begins with a slash.
+    /// Of the last `Path` attribute; empty unless it begins with a slash.
     private var path: ArraySlice<UInt8> = []
     private var expires: UnixTime?
     private var maximumAge: Int64?
@@ -35,7 +35,7 @@ struct SetCookie {
         } else if let expires {
             content.expiry = min(limit, expires)
         }
-        content.path = path.isEmpty ? url.defaultCookiePath : Array(path)
+        content.path = path.isEmpty ? .derived(url.defaultCookiePath) : .given(Array(path))
         guard !content.isSecure || url.scheme == .https else { return nil }
         guard let (host, coversSubdomains) = scope(for: url.host) else { return nil }
         return try? Cookie(content, for: host, coversSubdomains: coversSubdomains)

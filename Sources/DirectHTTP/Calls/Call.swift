@@ -8,11 +8,19 @@ struct Call: Sendable {
     let end: Instant
     /// Where to write what happens, if somebody wants to hear of it.
     let log: CallLog?
+    /// Where its cookies are, if not in the client's own store.
+    let cookies: (any CookieStore)?
 
-    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
+    init(
+        _ timeouts: Timeouts.Nanoseconds,
+        from start: Instant,
+        _ log: CallLog? = nil,
+        cookies: (any CookieStore)? = nil
+    ) {
         self.timeouts = timeouts
         self.start = start
         self.log = log
+        self.cookies = cookies
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 

@@ -83,7 +83,7 @@ extension ClientCore {
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
         let response = try await transportSend(request, call, avoiding: endpoint)
-        memory?.learn(from: response)
+        memory(of: call)?.learn(from: response)
         return response
     }
 

@@ -8,6 +8,8 @@ struct Call: Sendable {
     let end: Instant
     /// Where to write what happens, if somebody wants to hear of it.
     let log: CallLog?
+    /// Where to note what goes out, if a cache has asked.
+    var sent: SentRequests?
     /// Where its cookies are, if not in the client's own store.
     let cookies: (any CookieStore)?
 

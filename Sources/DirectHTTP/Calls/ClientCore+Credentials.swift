@@ -60,8 +60,10 @@ extension ClientCore {
         let request = memory(of: call)?.prepared(request) ?? request
         guard let cache = settings.cache else { return try await persistentSend(request, call) }
         let url = try request.checkedURL()
-        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request in
-            try await self.persistentSend(request, call)
+        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request, sent in
+            var call = call
+            call.sent = sent
+            return try await self.persistentSend(request, call)
         }
     }
 

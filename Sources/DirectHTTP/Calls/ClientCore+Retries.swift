@@ -100,6 +100,7 @@ extension ClientCore {
         complete.headers = headers(of: request)
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
             try await intercept(complete, self.settings.networkInterceptors[...]) { request in
+                call.sent?.note(request, defaults: self.defaults(for: request))
                 guard let transport = self.settings.transport else {
                     return try await self.transact(request, call, from: .now, avoiding: endpoint)
                 }

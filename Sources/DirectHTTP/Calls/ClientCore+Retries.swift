@@ -85,7 +85,7 @@ extension ClientCore {
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
         let response = try await transportSend(request, call, avoiding: endpoint)
-        memory?.learn(from: response)
+        memory(of: call)?.learn(from: response)
         return response
     }
 
@@ -102,6 +102,7 @@ extension ClientCore {
         complete.headers = headers(of: request)
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
             try await intercept(complete, self.settings.networkInterceptors[...]) { request in
+                call.sent?.note(request, defaults: self.defaults(for: request))
                 guard let transport = self.settings.transport else {
                     return try await self.transact(
                         request,

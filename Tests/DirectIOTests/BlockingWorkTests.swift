@@ -81,8 +81,12 @@ struct BlockingWorkTests {
     )
     func abandonedCall() async throws {
         let work = BlockingWork(threadLimit: 1)
-        let gate = Gate()
-        work.submit { gate.wait() }
+        let (gate, begun) = (Gate(), Gate())
+        work.submit {
+            begun.open()
+            gate.wait()
+        }
+        try await onThread { begun.wait() }
         let wasMade = Locked(false)
         let (kept, task) = callHoldingSomething(work) { wasMade.withLock { $0 = true } }
         while work.waiting < 1 { await Task.yield() }

@@ -132,28 +132,12 @@ func supervised<Value: Sendable>(
     on loop: EventLoop,
     _ operation: @escaping @Sendable () async -> Value
 ) async throws(BlockingWork.Abandoned) -> Value {
-    let answer = Locked<Value?>(nil)
-    let turn = LoopHandle(loop: loop)
-    loop.add(turn)
-    defer { loop.remove(turn) }
-    let task = Task {
-        let value = await operation()
-        answer.withLock { $0 = value }
-        turn.input.signal()
-    }
-    while true {
-        let wake = await turn.input.wait(until: deadline, on: loop)
-        // Cleared before the look: an answer that comes after it signals again.
-        turn.input.clear()
-        if let value = answer.withLock({ $0 }) { return value }
-        switch wake {
-        case .ready: continue
-        case .expired:
-            task.cancel()
-            throw .expired
-        case .cancelled:
-            task.cancel()
-            throw .cancelled
-        }
+    let reply = Reply<Value>(on: loop)
+    let task = Task { reply.give(await operation()) }
+    do throws(BlockingWork.Abandoned) {
+        return try await reply.value(until: deadline)
+    } catch {
+        task.cancel()
+        throw error
     }
 }

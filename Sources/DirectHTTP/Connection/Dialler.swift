@@ -25,7 +25,7 @@ struct Dialler: Sendable {
     /// Forgets which addresses were good and which were not, and who translates them.
     func forgetAll() {
         memory.forgetAll()
-        network.translators.forgetAll()
+        network.forgetAll()
     }
 
     /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
@@ -133,11 +133,9 @@ struct Dialler: Sendable {
 
     private func askSystem(_ name: String, _ limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
         let patience = limits.patience(.resolve, limits.timeouts.resolve)
-        let answer: Result<[IPAddress], LookupError>
+        let answer: SystemLookups.Answer
         do throws(BlockingWork.Abandoned) {
-            answer = try await BlockingWork.lookups.run(until: patience.deadline, on: loop) {
-                lookUp(name)
-            }
+            answer = try await network.lookups.addresses(of: name, until: patience.deadline, on: loop)
         } catch {
             throw DialFailure(cause: error == .cancelled ? .cancelled : patience.timeout)
         }

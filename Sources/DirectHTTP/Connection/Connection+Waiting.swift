@@ -39,6 +39,7 @@ extension Connection {
     func wait(for step: Step, _ patience: Patience) async throws(CallFailure) {
         switch step {
         case .moved: return
+        case .again: try await patience.takeTurn(from: .now)
         case .wantsInput: try await waitForInput(patience, from: .now)
         case .wantsRoom:
             let wake = await socket.output.wait(until: patience.deadline(from: .now), on: socket.loop)
@@ -94,6 +95,13 @@ extension CallFailure {
 }
 
 extension Patience {
+    /// Lets other tasks run where there is nothing to wait for, and looks at what would have ended a wait.
+    func takeTurn(from start: Instant) async throws(CallFailure) {
+        await Task.yield()
+        if Task.isCancelled { throw .cancelled }
+        if deadline(from: start) <= .now { throw timeout }
+    }
+
     func check(_ wake: WaitPoint.Wake) throws(CallFailure) {
         switch wake {
         case .ready: return

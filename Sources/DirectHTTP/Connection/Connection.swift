@@ -11,6 +11,9 @@ final class Connection: @unchecked Sendable {
     /// What one attempt to move bytes came to.
     enum Step {
         case moved(Int)
+        /// Input was used up, nothing has come of it yet, and there may be more: look at the limits, let other tasks
+        /// run, try again. There is nothing to wait for.
+        case again
         case wantsInput
         case wantsRoom
         /// The peer will send nothing more; clean if nobody on the way can have cut it short.
@@ -112,8 +115,14 @@ final class Connection: @unchecked Sendable {
     func isStillQuiet() -> Bool {
         guard mayHaveInput else { return true }
         reserve(Self.smallBuffer)
-        if case .wantsInput = unsafe read(into: buffer) { return true }
-        return false
+        while true {
+            switch unsafe read(into: buffer) {
+            // TLS gives up by itself where only messages of its own come.
+            case .again: continue
+            case .wantsInput: return true
+            case .moved, .wantsRoom, .ended, .failed: return false
+            }
+        }
     }
 
     /// Gives memory back that an idle connection does not need; says whether there was any.
@@ -226,6 +235,7 @@ final class Connection: @unchecked Sendable {
             guard let tls else { return unsafe socket.step(readingInto: target) }
             return switch unsafe tls.read(into: target) {
             case .bytes(let count): .moved(count)
+            case .again: .again
             case .wantsRead: .wantsInput
             case .wantsWrite: .wantsRoom
             case .closeNotify: .ended(clean: true)

@@ -135,17 +135,23 @@ struct LinkMaker: Sendable {
 
     private func shakeHands(_ tls: TLSConnection, over socket: Socket) async throws(AttemptFailure) {
         let patience = limits.patience(.tls, limits.timeouts.tls)
-        let deadline = patience.deadline(from: .now)
+        let start = Instant.now
+        let deadline = patience.deadline(from: start)
         while true {
-            let point: WaitPoint
+            let point: WaitPoint?
             switch tls.handshake() {
             case .done: return
             case .wantsRead: point = socket.input
             case .wantsWrite: point = socket.output
+            case .again: point = nil
             case .failed(let error): throw .failed(.tls, .tls(error), error.consequence)
             }
             do throws(CallFailure) {
-                try patience.check(await point.wait(until: deadline, on: loop))
+                if let point {
+                    try patience.check(await point.wait(until: deadline, on: loop))
+                } else {
+                    try await patience.takeTurn(from: start)
+                }
             } catch {
                 throw AttemptFailure(phase: .tls, cause: error)
             }

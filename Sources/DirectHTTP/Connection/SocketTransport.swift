@@ -33,6 +33,7 @@ extension TLSConnection {
                     switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
                     {
                     case .bytes(let count): count
+                    case .again: TLSTransport.again
                     case .wantsRead: TLSTransport.wouldBlock
                     case .wantsWrite: TLSTransport.wouldBlockCrosswise
                     case .closeNotify, .truncated: TLSTransport.endOfStream

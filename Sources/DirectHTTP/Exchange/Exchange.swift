@@ -152,6 +152,9 @@ struct Exchange {
         if let failure = upload?.hopelessFailure { throw failure }
         switch step {
         case .moved: return true
+        case .again:
+            try await patience.takeTurn(from: now)
+            return true
         case .wantsInput:
             var patience = patience
             // As long as we are sending, the server need not say anything; sending has a limit of its own.

@@ -104,6 +104,7 @@ public final class RawStream: @unchecked Sendable {
             }
             switch step {
             case .moved: return piece
+            case .again: try await patience.takeTurn(from: .now)
             case .wantsInput: try await connection.waitForInput(patience, from: .now)
             case .wantsRoom: try await connection.waitCrosswise(patience, from: .now)
             case .ended(clean: true): isAtEnd = true

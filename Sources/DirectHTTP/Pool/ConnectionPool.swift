@@ -4,14 +4,19 @@ internal import DirectIO
 final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
 
-    /// The right to use a connection, or to dial one, until it is given back.
+    /// The right to use a connection, until it is given back.
     struct Lease {
+        fileprivate let origin: Machine.Origin
+    }
+
+    /// The right to dial one connection: it counts among those that are open, until it becomes a lease or is given back.
+    struct Permit {
         fileprivate let origin: Machine.Origin
     }
 
     enum Turn {
         case reuse(Connection, Lease)
-        case dial(Lease)
+        case dial(Permit)
     }
 
     /// A call that waits for its turn.
@@ -75,9 +80,9 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// A connection that fits and is alive, or leave to dial one, now or when it is this call's turn.
+    /// A connection that fits and is alive, or a permit to dial one, now or when it is this call's turn.
     ///
-    /// `fresh` passes over what is idle: one connection has just turned out to be stale, so others may be.
+    /// With `fresh` it is always a permit: no kept connection will do.
     func checkOut(
         _ key: PoolKey,
         _ route: Route,
@@ -87,18 +92,18 @@ final class ConnectionPool: @unchecked Sendable {
         let (turn, waiter) = ask(key, route, fresh)
         switch turn {
         case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
-        case .dial(let origin): return .dial(Lease(origin: origin))
+        case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
-            let lease = Lease(origin: origin)
-            try await wait(waiter, ticket, lease, patience)
-            guard let connection = waiter.connection else { return .dial(lease) }
-            return checked(connection, lease)
+            try await wait(waiter, ticket, origin, patience)
+            guard let connection = waiter.connection else { return .dial(Permit(origin: origin)) }
+            return checked(connection, Lease(origin: origin))
         }
     }
 
     /// A connection that has been dialled is one of the pool's from now on.
-    func admit(_ connection: Connection, _ lease: Lease, since start: Instant) {
-        decide { $0.admit(connection, to: lease.origin, since: start) }
+    func admit(_ connection: Connection, _ permit: Permit, since start: Instant) -> Lease {
+        decide { $0.admit(connection, to: permit.origin, since: start) }
+        return Lease(origin: permit.origin)
     }
 
     /// Gives back a connection that can serve another request.
@@ -125,14 +130,21 @@ final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, lease.origin) }
     }
 
+    /// Closes a connection that has turned out to be dead. Its place stays with the caller, who may dial in it.
+    func replace(_ connection: Connection, _ lease: Lease) -> Permit {
+        connection.close()
+        decide { $0.drop(connection, lease.origin) }
+        return Permit(origin: lease.origin)
+    }
+
     /// Closes all connections: those that serve a request when they have served it.
     func dismissAll(at now: Instant) {
         decide { $0.dismissAll(at: now) }
     }
 
-    /// Gives back the leave to dial: it has come to nothing.
-    func release(_ lease: Lease) {
-        decide { $0.release(lease.origin) }
+    /// Gives back the permit to dial: it has come to nothing.
+    func release(_ permit: Permit) {
+        decide { $0.release(permit.origin) }
     }
 
     /// What there is at this moment.
@@ -155,12 +167,9 @@ final class ConnectionPool: @unchecked Sendable {
         decide { _ in }
     }
 
-    /// The connection if it is alive; else leave to dial in its place, which nobody takes away in between.
+    /// The connection if it is alive; else a permit to dial in its place.
     private func checked(_ connection: Connection, _ lease: Lease) -> Turn {
-        if connection.isStillQuiet() { return .reuse(connection, lease) }
-        connection.close()
-        decide { $0.drop(connection, lease.origin) }
-        return .dial(lease)
+        connection.isStillQuiet() ? .reuse(connection, lease) : .dial(replace(connection, lease))
     }
 
     /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
@@ -178,7 +187,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func wait(
         _ waiter: Waiter,
         _ ticket: Machine.Ticket,
-        _ lease: Lease,
+        _ origin: Machine.Origin,
         _ patience: Patience
     ) async throws(CallFailure) {
         loop.add(waiter.turn)
@@ -186,7 +195,7 @@ final class ConnectionPool: @unchecked Sendable {
         let wake = await waiter.turn.input.wait(until: patience.deadline(from: .now), on: loop)
         let hasLeft = state.withLock { state in
             state.waiting[ticket] = nil
-            return state.machine.leave(ticket, lease.origin)
+            return state.machine.leave(ticket, origin)
         }
         // Granted in the last moment counts: the caller has it now, and must give it back.
         if hasLeft { try patience.check(wake) }

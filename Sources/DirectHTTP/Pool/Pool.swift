@@ -48,6 +48,10 @@ struct Pool<Member: PoolMember> {
     struct Waiter {
         var ticket: Ticket
         var route: Route
+        /// Whether no kept connection will do.
+        var wantsFresh = false
+
+        func takes(_ member: Member) -> Bool { !wantsFresh && member.serves(route) }
     }
 
     enum Turn {
@@ -104,9 +108,9 @@ struct Pool<Member: PoolMember> {
         return (member, origin)
     }
 
-    /// A connection for a request, or leave to dial one, or a place in the queue.
+    /// A connection for a request, or a permit to dial one, or a place in the queue.
     ///
-    /// `fresh` passes over what is idle.
+    /// With `fresh` it is a permit in the end: what is idle, or given back, is passed over.
     mutating func checkOut(_ key: PoolKey, _ route: Route, fresh: Bool = false, at now: Instant) -> Turn {
         let origin = origin(for: key)
         if limits.followsAnswers { follow(route, origin) }
@@ -115,10 +119,10 @@ struct Pool<Member: PoolMember> {
         passOn(origin)
         if origin.open >= limits.perOrigin {
             // What is idle leads elsewhere: the longest idle makes room.
-            guard let oldest = origin.idle.first else { return wait(origin, route) }
+            guard let oldest = origin.idle.first else { return wait(origin, route, fresh) }
             removeIdle(oldest, of: origin)
         } else if openCount >= limits.total {
-            guard let (oldest, its) = longestIdle else { return wait(origin, route) }
+            guard let (oldest, its) = longestIdle else { return wait(origin, route, fresh) }
             removeIdle(oldest, of: its)
             if its !== origin { forget(its) }
         }
@@ -259,7 +263,7 @@ struct Pool<Member: PoolMember> {
         origin.open += 1
         openCount += 1
         guard let next else { return false }
-        if next === origin, let first = origin.waiting.first, member.serves(first.route) {
+        if next === origin, let first = origin.waiting.first, first.takes(member) {
             member.stay.turns += 1
             grant(origin, member)
         } else {
@@ -285,9 +289,9 @@ struct Pool<Member: PoolMember> {
         orders.close.append(member)
     }
 
-    private mutating func wait(_ origin: Origin, _ route: Route) -> Turn {
+    private mutating func wait(_ origin: Origin, _ route: Route, _ fresh: Bool) -> Turn {
         lastTicket += 1
-        origin.waiting.append(Waiter(ticket: lastTicket, route: route))
+        origin.waiting.append(Waiter(ticket: lastTicket, route: route, wantsFresh: fresh))
         waitingCount += 1
         return .wait(lastTicket, origin)
     }

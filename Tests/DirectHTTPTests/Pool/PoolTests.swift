@@ -221,6 +221,21 @@ struct PoolTests {
         }
     }
 
+    @Test("a waiter that wants a fresh connection is granted a place to dial, never a kept connection")
+    func freshWaiter() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        guard case .wait(let ticket, _) = pool.checkOut(a, .system, fresh: true).turn else {
+            throw Unexpected()
+        }
+        let member = FakeMember()
+        pool.admit(member, to: origin)
+        let orders = pool.checkIn(member, to: origin, at: at(1))
+        #expect(orders.grant?.ticket == ticket)
+        #expect(orders.grant?.member == nil && orders.closed === member)
+        #expect(origin.open == 1 && origin.members.isEmpty)
+    }
+
     @Test("too many idle connections: the one that has been idle longest is closed, whosever it is")
     func idleCap() throws {
         let pool = FakePool(.init(idle: 2))

@@ -22,8 +22,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// A call that waits for its turn.
     private final class Waiter: @unchecked Sendable {
         let turn: LoopHandle
-        /// What it was granted; guarded by the pool's lock.
-        var connection: Connection?
+        /// Guarded by the pool's lock; `nil` until it is this call's turn.
+        var granted: Machine.Grant?
 
         init(loop: EventLoop) {
             turn = LoopHandle(loop: loop)
@@ -35,15 +35,33 @@ final class ConnectionPool: @unchecked Sendable {
         var waiting: [Machine.Ticket: Waiter] = [:]
         var janitor: LoopHandle?
 
-        /// Wakes who may go on; says what is to be closed once the lock is let go of.
-        mutating func carryOut() -> [Connection] {
+        /// What follows from the decisions; `nil` for almost all, which pay nothing for it.
+        ///
+        /// It is taken in the lock in which they were made: a waiter that has been granted its turn always finds what
+        /// it was granted.
+        mutating func consequences() -> Consequences? {
+            guard machine.hasOrders else { return nil }
             let orders = machine.takeOrders()
+            var wake: [Waiter] = []
             for grant in orders.grants {
                 guard let waiter = waiting.removeValue(forKey: grant.ticket) else { continue }
-                waiter.connection = grant.member
-                waiter.turn.input.signal()
+                waiter.granted = grant
+                wake.append(waiter)
             }
-            return orders.close
+            return Consequences(close: orders.close, wake: wake)
+        }
+    }
+
+    /// What is to be done once the lock has been let go of: closing makes system calls, and whoever is woken may come
+    /// for the lock at once.
+    private struct Consequences {
+        let close: [Connection]
+        let wake: [Waiter]
+
+        func carryOut() {
+            // First of all: who may dial needs a descriptor.
+            for connection in close { connection.close() }
+            for waiter in wake { waiter.turn.input.signal() }
         }
     }
 
@@ -58,21 +76,18 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     deinit {
-        let (idle, janitor) = state.withLock { state in
+        let (consequences, janitor) = state.withLock { state in
             state.machine.sweep(at: .never) { _ in true }
-            return (state.carryOut(), state.janitor)
+            return (state.consequences(), state.janitor)
         }
-        for connection in idle { connection.close() }
+        consequences?.carryOut()
         janitor?.input.signal()
     }
 
     /// A connection that fits and is alive, if one has nothing to do.
     func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Connection, Lease)? {
         while true {
-            let (found, hasOrders) = state.withLock { state in
-                (state.machine.takeIdle(key, route, at: now), state.machine.hasOrders)
-            }
-            if hasOrders { carryOut() }
+            let found = decide { $0.takeIdle(key, route, at: now) }
             guard let (connection, origin) = found else { return nil }
             let lease = Lease(origin: origin)
             if connection.isStillQuiet() { return (connection, lease) }
@@ -94,8 +109,8 @@ final class ConnectionPool: @unchecked Sendable {
         case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
         case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
-            try await wait(waiter, ticket, origin, patience)
-            guard let connection = waiter.connection else { return .dial(Permit(origin: origin)) }
+            let grant = try await wait(waiter, ticket, origin, patience)
+            guard let connection = grant.member else { return .dial(Permit(origin: origin)) }
             return checked(connection, Lease(origin: origin))
         }
     }
@@ -108,14 +123,14 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// Gives back a connection that can serve another request.
     func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
-        let (hasOrders, janitor) = state.withLock { state -> (Bool, LoopHandle?) in
+        let (consequences, janitor) = state.withLock { state -> (Consequences?, LoopHandle?) in
             state.machine.checkIn(connection, to: lease.origin, at: now)
-            let hasOrders = state.machine.hasOrders
-            guard state.janitor == nil else { return (hasOrders, nil) }
+            let consequences = state.consequences()
+            guard state.janitor == nil else { return (consequences, nil) }
             state.janitor = LoopHandle(loop: loop)
-            return (hasOrders, state.janitor)
+            return (consequences, state.janitor)
         }
-        if hasOrders { carryOut() }
+        consequences?.carryOut()
         if let janitor { startTidying(janitor) }
     }
 
@@ -153,18 +168,13 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// One decision of the machine, and what follows from it.
-    private func decide(_ decision: (inout Machine) -> Void) {
-        let close = state.withLock { state in
-            decision(&state.machine)
-            return state.carryOut()
+    private func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
+        let (answer, consequences) = state.withLock { state in
+            let answer = decision(&state.machine)
+            return (answer, state.consequences())
         }
-        for connection in close { connection.close() }
-    }
-
-    /// What follows from decisions: rare, so that those which cause nothing pay nothing for it. Whoever comes first
-    /// does it, for whichever decision.
-    private func carryOut() {
-        decide { _ in }
+        consequences?.carryOut()
+        return answer
     }
 
     /// The connection if it is alive; else a permit to dial in its place.
@@ -175,12 +185,12 @@ final class ConnectionPool: @unchecked Sendable {
     /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
     private func ask(_ key: PoolKey, _ route: Route, _ fresh: Bool) -> (Machine.Turn, Waiter) {
         let waiter = Waiter(loop: loop)
-        let (turn, close) = state.withLock { state -> (Machine.Turn, [Connection]) in
+        let (turn, consequences) = state.withLock { state in
             let turn = state.machine.checkOut(key, route, fresh: fresh, at: .now)
             if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
-            return (turn, state.carryOut())
+            return (turn, state.consequences())
         }
-        for connection in close { connection.close() }
+        consequences?.carryOut()
         return (turn, waiter)
     }
 
@@ -189,16 +199,38 @@ final class ConnectionPool: @unchecked Sendable {
         _ ticket: Machine.Ticket,
         _ origin: Machine.Origin,
         _ patience: Patience
-    ) async throws(CallFailure) {
+    ) async throws(CallFailure) -> Machine.Grant {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
-        let wake = await waiter.turn.input.wait(until: patience.deadline(from: .now), on: loop)
-        let hasLeft = state.withLock { state in
-            state.waiting[ticket] = nil
-            return state.machine.leave(ticket, origin)
+        while true {
+            let wake = await waiter.turn.input.wait(until: patience.deadline(from: .now), on: loop)
+            waiter.turn.input.clear()
+            if case .ready = wake {
+                guard let grant = state.withLock({ _ in waiter.granted }) else { continue }
+                return grant
+            }
+            if let grant = withdraw(waiter, ticket, origin) { giveBack(grant, origin) }
+            try patience.check(wake)
         }
-        // Granted in the last moment counts: the caller has it now, and must give it back.
-        if hasLeft { try patience.check(wake) }
+    }
+
+    /// Leaves the queue, or says what was granted at the last moment.
+    private func withdraw(
+        _ waiter: Waiter,
+        _ ticket: Machine.Ticket,
+        _ origin: Machine.Origin
+    ) -> Machine.Grant? {
+        state.withLock { state in
+            state.waiting[ticket] = nil
+            return state.machine.leave(ticket, origin) ? nil : waiter.granted
+        }
+    }
+
+    private func giveBack(_ grant: Machine.Grant, _ origin: Machine.Origin) {
+        decide {
+            guard let connection = grant.member else { return $0.release(origin) }
+            $0.takeBack(connection, to: origin, at: .now)
+        }
     }
 
     /// Looks after idle connections for as long as there are any, without keeping the pool alive.
@@ -220,7 +252,7 @@ final class ConnectionPool: @unchecked Sendable {
     /// Closes what is too old or was closed by its peer, and gives back the memory of the rest.
     private func tidy(at now: Instant) -> Bool {
         var released = 0
-        let (done, goesOn) = state.withLock { state -> ([Connection], Bool) in
+        let (consequences, goesOn) = state.withLock { state in
             state.machine.sweep(at: now) { connection in
                 guard connection.isStillQuiet() else { return true }
                 let rested = connection.stay.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
@@ -228,9 +260,9 @@ final class ConnectionPool: @unchecked Sendable {
                 return false
             }
             if !state.machine.hasIdle { state.janitor = nil }
-            return (state.carryOut(), state.machine.hasIdle)
+            return (state.consequences(), state.machine.hasIdle)
         }
-        for connection in done { connection.close() }
+        consequences?.carryOut()
         if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
         return goesOn
     }

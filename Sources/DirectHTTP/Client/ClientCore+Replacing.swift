@@ -48,20 +48,25 @@ extension ClientCore {
         _ permit: ConnectionPool.Permit
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease) {
         do throws(DialFailure) {
-            let connection = try await dialler.dial(
-                leg.url,
-                leg.route,
-                over: leg.proxy,
-                anonymously: leg.isAnonymous,
-                leg.timeouts,
-                end: leg.end,
-                log: leg.log
-            )
+            let connection = try await connect(leg)
             return (connection, pool.admit(connection, permit, since: leg.start))
         } catch {
             pool.release(permit)
             throw error
         }
+    }
+
+    /// A new connection, of which the pool knows nothing yet.
+    func connect(_ leg: Leg) async throws(DialFailure) -> Connection {
+        try await dialler.dial(
+            leg.url,
+            leg.route,
+            over: leg.proxy,
+            anonymously: leg.isAnonymous,
+            leg.timeouts,
+            end: leg.end,
+            log: leg.log
+        )
     }
 
     private func end(

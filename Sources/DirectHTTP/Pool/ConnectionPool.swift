@@ -14,6 +14,12 @@ final class ConnectionPool: @unchecked Sendable {
         fileprivate let origin: Machine.Origin
     }
 
+    /// The same for a connection that is made before a request wants it. Its origin is only looked at in the pool's lock.
+    struct WarmingPermit: @unchecked Sendable {
+        fileprivate let origin: Machine.Origin
+        fileprivate let ticket: Machine.Ticket
+    }
+
     enum Turn {
         case reuse(Connection, Lease)
         case dial(Permit)
@@ -123,15 +129,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// Gives back a connection that can serve another request.
     func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
-        let (consequences, janitor) = state.withLock { state -> (Consequences?, LoopHandle?) in
-            state.machine.checkIn(connection, to: lease.origin, at: now)
-            let consequences = state.consequences()
-            guard state.janitor == nil else { return (consequences, nil) }
-            state.janitor = LoopHandle(loop: loop)
-            return (consequences, state.janitor)
-        }
-        consequences?.carryOut()
-        if let janitor { startTidying(janitor) }
+        keep { $0.checkIn(connection, to: lease.origin, at: now) }
     }
 
     /// Closes a connection that cannot.
@@ -162,6 +160,22 @@ final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(permit.origin) }
     }
 
+    /// Permits for the connections that are missing until so many are idle or on their way, as far as there is room.
+    func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
+        let (origin, tickets) = decide { $0.warm(key, route, count: count, at: now) }
+        return tickets.map { WarmingPermit(origin: origin, ticket: $0) }
+    }
+
+    /// Takes a connection that has been made ahead: it goes to whoever waits longest for one, or stays for the next.
+    func deliver(_ connection: Connection, _ permit: WarmingPermit, since start: Instant, at now: Instant) {
+        keep { $0.deliver(connection, to: permit.origin, for: permit.ticket, since: start, at: now) }
+    }
+
+    /// Gives back the permit: no connection could be made.
+    func release(_ permit: WarmingPermit) {
+        decide { $0.abandon(permit.ticket, permit.origin) }
+    }
+
     /// What there is at this moment.
     func survey(at now: Instant) -> ConnectionList {
         state.withLock { ConnectionList($0.machine.origins.values, at: now) }
@@ -175,6 +189,20 @@ final class ConnectionPool: @unchecked Sendable {
         }
         consequences?.carryOut()
         return answer
+    }
+
+    /// The same for a decision that may leave a connection idle, which is looked after from then on.
+    @inline(__always)
+    private func keep(_ decision: (inout Machine) -> Void) {
+        let (consequences, janitor) = state.withLock { state -> (Consequences?, LoopHandle?) in
+            decision(&state.machine)
+            let consequences = state.consequences()
+            guard state.janitor == nil else { return (consequences, nil) }
+            state.janitor = LoopHandle(loop: loop)
+            return (consequences, state.janitor)
+        }
+        consequences?.carryOut()
+        if let janitor { startTidying(janitor) }
     }
 
     /// The connection if it is alive; else a permit to dial in its place.
@@ -227,7 +255,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     private func giveBack(_ grant: Machine.Grant, _ origin: Machine.Origin) {
-        decide {
+        keep {
             guard let connection = grant.member else { return $0.release(origin) }
             $0.takeBack(connection, to: origin, at: .now)
         }

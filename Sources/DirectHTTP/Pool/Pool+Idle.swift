@@ -68,31 +68,38 @@ extension Pool {
     }
 
     mutating func trimIdle() {
-        guard idleCount > limits.idle, let (oldest, its) = longestIdle else { return }
+        guard idleCount > limits.idle, let (oldest, its) = longestIdle() else { return }
         removeIdle(oldest, of: its)
         settle(its)
     }
 
     /// Whether one more connection to the origin may be open: where the limits are reached the longest idle one is
-    /// closed for it, if there is one.
-    mutating func makeRoom(in origin: Origin) -> Bool {
+    /// closed for it, if there is one that is not to be spared.
+    mutating func makeRoom(
+        in origin: Origin,
+        sparing isSpared: (Member) -> Bool = { _ in false }
+    ) -> Bool {
         if origin.open >= limits.perOrigin {
             // What is idle leads elsewhere.
-            guard let oldest = origin.idle.first else { return false }
+            guard let oldest = origin.idle.first(where: { !isSpared($0) }) else { return false }
             removeIdle(oldest, of: origin)
         } else if openCount >= limits.total {
-            guard let (oldest, its) = longestIdle else { return false }
+            guard let (oldest, its) = longestIdle(except: { $0 === origin && isSpared($1) }) else {
+                return false
+            }
             removeIdle(oldest, of: its)
             if its !== origin { forget(its) }
         }
         return true
     }
 
-    var longestIdle: (Member, Origin)? {
+    private func longestIdle(except isSpared: (Origin, Member) -> Bool = { _, _ in false }) -> (
+        Member, Origin
+    )? {
         guard idleCount > 0 else { return nil }
         var longest: (member: Member, origin: Origin)?
         for origin in origins.values {
-            guard let candidate = origin.idle.first else { continue }
+            guard let candidate = origin.idle.first(where: { !isSpared(origin, $0) }) else { continue }
             if let longest, longest.member.stay.idleSince <= candidate.stay.idleSince { continue }
             longest = (candidate, origin)
         }

@@ -35,6 +35,8 @@ struct Pool<Member: PoolMember> {
         /// Idle, on lease, and being dialled.
         var open = 0
         var waiting = WaitingLine()
+        /// What is being dialled for nobody in particular.
+        var warming: [PoolWarming] = []
         /// Under which ticket it is in the list of origins that have somebody who may dial.
         var filed: Ticket?
         /// The way that the resolver last pointed; nothing if none was asked.

@@ -32,7 +32,16 @@ struct Destination: Hashable, Sendable {
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
+    /// Until when descriptors are waited for, where there are none: as long as for a turn in the pool.
+    let endOfShortage: Instant
     var log: ExchangeLog?
+
+    init(timeouts: Timeouts.Nanoseconds, end: Instant, log: ExchangeLog? = nil) {
+        self.timeouts = timeouts
+        self.end = end
+        self.log = log
+        endOfShortage = min(end, Instant.now.advanced(byNanoseconds: timeouts.queue))
+    }
 
     func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
         Patience(phase: phase, stall: stall, end: end, total: timeouts.total)

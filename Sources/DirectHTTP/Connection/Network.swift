@@ -7,8 +7,9 @@ struct Network: Sendable {
         address,
         port,
         loop throws(Socket.StartFailure) in
-        try Socket.connecting(to: address, port: port, on: loop)
+        try Socket.connecting(to: address, port: port, on: loop, sparesReserve: true)
     }
+    var shortage = DescriptorShortage()
     let translators: Translators
 
     init(lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError> = lookUpName) {

@@ -79,9 +79,11 @@ final class ConnectionPool: @unchecked Sendable {
         state = Locked(State(machine: Machine(limits)))
         self.loop = loop
         tidyInterval = min(limits.idleTime / 4, Self.longestTidyInterval)
+        ConnectionPools.shared.add(self)
     }
 
     deinit {
+        ConnectionPools.shared.remove(ObjectIdentifier(self))
         let (consequences, janitor) = state.withLock { state in
             state.machine.sweep(at: .never) { _ in true }
             return (state.consequences(), state.janitor)
@@ -153,6 +155,14 @@ final class ConnectionPool: @unchecked Sendable {
     /// Closes all connections: those that serve a request when they have served it.
     func dismissAll(at now: Instant) {
         decide { $0.dismissAll(at: now) }
+    }
+
+    /// Since when the connection has been idle that has been so for longest.
+    var longestIdleSince: Instant? { state.withLock { $0.machine.longestIdleSince } }
+
+    /// Closes that one. False if nothing is idle.
+    func closeLongestIdle() -> Bool {
+        decide { $0.closeLongestIdle() }
     }
 
     /// Gives back the permit to dial: it has come to nothing.

@@ -68,9 +68,17 @@ extension Pool {
     }
 
     mutating func trimIdle() {
-        guard idleCount > limits.idle, let (oldest, its) = longestIdle() else { return }
+        if idleCount > limits.idle { _ = closeLongestIdle() }
+    }
+
+    var longestIdleSince: Instant? { longestIdle()?.0.stay.idleSince }
+
+    /// Closes the connection that has been idle for longest. False if nothing is idle.
+    mutating func closeLongestIdle() -> Bool {
+        guard let (oldest, its) = longestIdle() else { return false }
         removeIdle(oldest, of: its)
         settle(its)
+        return true
     }
 
     /// Whether one more connection to the origin may be open: where the limits are reached the longest idle one is

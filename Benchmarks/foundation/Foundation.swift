@@ -39,6 +39,7 @@ struct FoundationWorks: Sendable {
         let client = HTTPClient {
             $0.tls.roots = .only([.pemFile(settings.roots)])
             $0.addresses = addresses
+            $0.maximumConnectionsPerOrigin = settings.inFlight
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = settings.inFlight

@@ -14,6 +14,9 @@ struct Works: Sendable {
             // With resumption, how many of the connections opened at once are cheap is a matter of chance; once
             // they are open it makes no difference.
             if settings.work == "fresh" || settings.opening > 0 { $0.tls.resumesSessions = settings.resumes }
+            // As many connections as requests in flight: what is measured is the work, not the waiting.
+            $0.maximumConnectionsPerOrigin = settings.inFlight
+            $0.maximumConnections = nil
             $0.maximumIdleConnections = max($0.maximumIdleConnections, settings.inFlight)
         }
     }

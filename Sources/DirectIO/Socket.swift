@@ -26,7 +26,9 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     deinit {
         // Only on a path that never reached the loop.
-        if descriptor >= 0 { _ = closeDescriptor(descriptor) }
+        guard descriptor >= 0 else { return }
+        _ = closeDescriptor(descriptor)
+        DescriptorQueue.shared.noteClosed()
     }
 
     /// Why no connection could even be started.
@@ -37,14 +39,17 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     }
 
     /// Starts connecting; the socket is connected, or has failed, when it has room for output.
+    ///
+    /// The last descriptors of the process are not taken where `sparesReserve` says so: it fails as if there were none.
     package static func connecting(
         to address: IPAddress,
         port: UInt16,
-        on loop: EventLoop
+        on loop: EventLoop,
+        sparesReserve: Bool = false
     ) throws(StartFailure) -> Socket {
         let socket: Socket
         do throws(SystemError) {
-            let descriptor = try open(address.family == .v4 ? AF_INET : AF_INET6)
+            let descriptor = try open(address.family == .v4 ? AF_INET : AF_INET6, sparesReserve)
             socket = Socket(descriptor: descriptor, loop: loop)
         } catch {
             throw .system(error)
@@ -142,9 +147,10 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         // Never retried: Linux has freed the descriptor even when close is interrupted.
         _ = closeDescriptor(descriptor)
         descriptor = -1
+        DescriptorQueue.shared.noteClosed()
     }
 
-    private static func open(_ family: Int32) throws(SystemError) -> Int32 {
+    private static func open(_ family: Int32, _ sparesReserve: Bool) throws(SystemError) -> Int32 {
         #if canImport(Darwin)
         let descriptor = try checked("socket") { socket(family, SOCK_STREAM, 0) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -154,6 +160,10 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = try checked("socket") { socket(family, kind, 0) }
         #endif
+        guard !sparesReserve || !Descriptors.isInReserve(descriptor) else {
+            _ = closeDescriptor(descriptor)
+            throw SystemError("socket", code: EMFILE)
+        }
         // A request is written in one piece: waiting for more would only delay it.
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
         return descriptor

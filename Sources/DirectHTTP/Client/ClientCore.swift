@@ -70,16 +70,21 @@ final class ClientCore: Sendable {
                 log: log,
                 isAnonymous: isAnonymous
             )
-            if endpoint == nil, let (connection, lease) = pool.takeIdle(leg.poolKey, leg.route, at: start) {
+            if endpoint == nil,
+                let (connection, lease) = pool.takeIdle(
+                    leg.poolKey,
+                    leg.route,
+                    asksKernel: !request.mayBeSentTwice,
+                    at: start
+                )
+            {
+                let permit: ConnectionPool.Permit
                 do throws(CallFailure) {
                     return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {
-                    guard error.showsStale(connection), request.mayBeSentTwice else {
-                        throw DialFailure(cause: error, endpoint: connection.facts.endpoint)
-                    }
-                    log?.note(.foundDead(connection.facts.endpoint))
+                    permit = try replace(connection, lease, isReused: true, after: error, of: request, leg)
                 }
-                return try await sendAnew(request, leg, fresh: true)
+                return try await send(request, leg, dialling: permit)
             }
             return try await sendAnew(request, leg, fresh: endpoint != nil)
         } catch {
@@ -103,21 +108,13 @@ final class ClientCore: Sendable {
         fresh: Bool
     ) async throws(DialFailure) -> Response {
         let (connection, lease, isReused) = try await connection(for: leg, fresh: fresh)
+        let permit: ConnectionPool.Permit
         do throws(CallFailure) {
             return try await exchange(request, leg, connection, lease, isReused: isReused)
         } catch {
-            // Once is enough: a replay is not replayed.
-            guard isReused, !fresh, error.showsStale(connection), request.mayBeSentTwice else {
-                let facts = connection.facts
-                throw DialFailure(
-                    cause: error,
-                    endpoint: facts.endpoint,
-                    attempts: isReused ? [] : facts.failedAttempts
-                )
-            }
-            leg.log?.note(.foundDead(connection.facts.endpoint))
+            permit = try replace(connection, lease, isReused: isReused, after: error, of: request, leg)
         }
-        return try await sendAnew(request, leg, fresh: true)
+        return try await send(request, leg, dialling: permit)
     }
 
     /// The response is read to its end: the connection may serve again, if all is as it should be.
@@ -190,28 +187,15 @@ final class ClientCore: Sendable {
         }
         switch turn {
         case .reuse(let connection, let lease): return (connection, lease, true)
-        case .dial(let lease):
-            do throws(DialFailure) {
-                let connection = try await dialler.dial(
-                    leg.url,
-                    leg.route,
-                    over: leg.proxy,
-                    anonymously: leg.isAnonymous,
-                    leg.timeouts,
-                    end: leg.end,
-                    log: leg.log
-                )
-                pool.admit(connection, lease, since: leg.start)
-                return (connection, lease, false)
-            } catch {
-                pool.release(lease)
-                throw error
-            }
+        case .dial(let permit):
+            let (connection, lease) = try await dial(leg, permit)
+            return (connection, lease, false)
         }
     }
 
-    /// The walk of a request over one connection. The lease ends in here, or passes to the body.
-    private func exchange(
+    /// The walk of a request over one connection. The lease ends in here, or passes to the body; where this throws,
+    /// it stays with the caller.
+    func exchange(
         _ request: Request,
         _ leg: Leg,
         _ connection: Connection,
@@ -283,12 +267,6 @@ final class ClientCore: Sendable {
             return Response(head: head, body: body, url: leg.url, transaction: transaction)
         } catch {
             upload?.cancel()
-            if case .failed(.request, _) = error {
-                // Refused by ourselves: not a byte of it was sent.
-                pool.checkIn(connection, lease, at: settings.loop.now)
-            } else {
-                pool.discard(connection, lease)
-            }
             throw error
         }
     }
@@ -307,24 +285,6 @@ final class ClientCore: Sendable {
     }
 }
 
-extension CallFailure {
-    /// Whether the connection was dead before the request reached it.
-    fileprivate func showsStale(_ connection: Connection) -> Bool {
-        guard case .failed(let phase, let reason) = self else { return false }
-        // A goodbye, or the late end of the response before, is not the beginning of this one.
-        if case .http(let fault) = reason, phase == .response {
-            if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
-        }
-        guard !connection.hasResponseBegun else { return false }
-        guard phase == .write || phase == .response else { return false }
-        switch reason {
-        case .http(.closedBeforeResponse), .connectionClosed, .system: return true
-        case .tls(.connectionLost), .tls(.truncated): return true
-        default: return false
-        }
-    }
-}
-
 extension Request {
     /// The URL, or an error that says what is wrong with it.
     func checkedURL() throws(HTTPError) -> HTTPURL {
@@ -339,9 +299,6 @@ extension Request {
     fileprivate func isForeign(to host: Host) -> Bool {
         hasOptions && options.isAwayFromHome && options.home != host
     }
-
-    /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
-    fileprivate var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
 }
 
 extension DialFailure {

@@ -42,12 +42,23 @@ extension HTTPClient {
         public var observer: CallObserver?
         /// Keeps responses and answers with them; nothing is kept without.
         public var cache: ResponseCache?
-        /// How many connections to one origin may be open at a time; further requests wait their turn.
-        public var maximumConnectionsPerOrigin: Int?
-        /// How many connections may be open at a time, over all origins; further requests wait their turn.
-        public var maximumConnections: Int?
-        /// How many connections may be kept open without work, over all origins.
-        public var maximumIdleConnections = 1024
+        /// How many connections to one origin may be open at a time; further requests wait their turn. Without a limit
+        /// if `nil`.
+        ///
+        /// With HTTP/1.1 this is how many requests to the origin are under way at a time. A server that works on fewer
+        /// has the rest wait on its side, where it costs memory and ends in 503. A program that takes long streams from
+        /// one server, or makes many requests to a distant one, raises it.
+        public var maximumConnectionsPerOrigin: Int? = 8
+        /// How many connections may be open at a time, over all origins; further requests wait their turn. Without a
+        /// limit if `nil`.
+        ///
+        /// By default half as many as the process may have descriptors when the settings are made: one that is being
+        /// made may take two, when addresses are raced. Where descriptors run out all the same, the connection of the
+        /// process that has been idle for longest is closed; if none is idle the request waits.
+        public var maximumConnections: Int? = defaultMaximumConnections
+        /// How many connections may be kept open without work, over all origins. By default a quarter of the descriptors
+        /// that the process may have, and no more than 1024.
+        public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
         /// How long a connection is kept open without work.
         public var idleTimeout: Duration = .seconds(60)
         /// How old a connection may become and still be used again: it keeps to an address, and the name may
@@ -73,5 +84,7 @@ extension HTTPClient {
 
         /// The defaults.
         public init() {}
+
+        private static var defaultMaximumConnections: Int { max(1, Descriptors.limit / 2) }
     }
 }

@@ -32,8 +32,18 @@ struct Destination: Hashable, Sendable {
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
+    /// Until when descriptors are waited for, where there are none: as long as for a turn in the pool.
+    let endOfShortage: Instant
     let loop: EventLoop
     var log: ExchangeLog?
+
+    init(timeouts: Timeouts.Nanoseconds, end: Instant, loop: EventLoop, log: ExchangeLog? = nil) {
+        self.timeouts = timeouts
+        self.end = end
+        self.loop = loop
+        self.log = log
+        endOfShortage = min(end, loop.now.advanced(byNanoseconds: timeouts.queue))
+    }
 
     /// The limits of a wait that begins now.
     func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {

@@ -40,6 +40,9 @@ struct AttemptFailure: Error {
         if case .failed(_, .system(let error)) = cause { error.meansNoRoute } else { false }
     }
 
+    /// Whether the address was not even tried, as no descriptor was to be had: that says nothing about it.
+    var meansNoDescriptors: Bool { cause.meansNoDescriptors }
+
     var isCancellation: Bool {
         if case .cancelled = cause { true } else { false }
     }

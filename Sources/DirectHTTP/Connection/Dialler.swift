@@ -106,7 +106,7 @@ struct Dialler: Sendable {
                     isFallback: isFallback
                 )
             }
-            if let failure = outcome.decisiveFailure { throw failure.with(attempts) }
+            if let failure = outcome.decisiveFailure ?? outcome.shortage { throw failure.with(attempts) }
             choice = try await next(after: choice, attempts, limits)
             isFallback = true
             earlier = attempts
@@ -124,7 +124,10 @@ struct Dialler: Sendable {
         case .chosen(let choice): return choice
         case .system, .byProxy:
             let start = loop.now
-            let addresses = try await askSystem(destination.host.description, limits)
+            let addresses = try await network.shortage.overcome(limits, on: loop) {
+                () async throws(DialFailure) in
+                try await askSystem(destination.host.description, limits)
+            }
             var choice = Choice(addresses.map { Endpoint($0) }, port: destination.port, .system)
             choice.resolveTime = loop.now.since(start)
             return choice
@@ -221,7 +224,9 @@ struct Dialler: Sendable {
 
     private func attempts(_ outcome: Race.Outcome, _ source: AddressSource) -> [Attempt] {
         outcome.trials.enumerated().compactMap { index, trial in
-            guard let failure = trial.failure, let reason = outcome.reason(at: index) else { return nil }
+            guard let failure = trial.failure, !failure.meansNoDescriptors,
+                let reason = outcome.reason(at: index)
+            else { return nil }
             return Attempt(
                 endpoint: trial.endpoint,
                 source: source,
@@ -290,9 +295,17 @@ extension Race.Outcome {
         }
     }
 
+    /// The failure for want of descriptors, if there is one: no other address would have done better.
+    fileprivate var shortage: DialFailure? {
+        trials.lazy.compactMap(\.failure).first(where: \.meansNoDescriptors).map {
+            DialFailure(cause: $0.cause)
+        }
+    }
+
     /// Whether the failure says something about the address. To be stopped does only if another one that had
-    /// begun later was faster.
+    /// begun later was faster, and a want of descriptors never does.
     fileprivate func isTelling(_ index: Int) -> Bool {
+        if trials[index].failure?.meansNoDescriptors ?? false { return false }
         guard trials[index].failure?.isCancellation ?? false else { return true }
         guard let decisive, trials[decisive].link != nil else { return false }
         return index < decisive

@@ -90,13 +90,12 @@ struct LinkMaker: Sendable {
 
     private func openSocket(_ address: IPAddress, _ port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
-        do throws(Socket.StartFailure) {
-            socket = try network.connect(address, port, loop)
-        } catch {
-            switch error {
-            case .address(let error): throw .failed(.connect, .address(error))
-            case .system(let error): throw .failed(.connect, .system(error))
+        do throws(CallFailure) {
+            socket = try await network.shortage.overcome(limits, on: loop) { () throws(CallFailure) in
+                try network.socket(address, port, loop)
             }
+        } catch {
+            throw AttemptFailure(phase: .connect, cause: error)
         }
         do throws(CallFailure) {
             try await socket.waitUntilConnected(limits.patience(.connect, limits.timeouts.connect))
@@ -154,6 +153,23 @@ struct LinkMaker: Sendable {
                 }
             } catch {
                 throw AttemptFailure(phase: .tls, cause: error)
+            }
+        }
+    }
+}
+
+extension Network {
+    fileprivate func socket(
+        _ address: IPAddress,
+        _ port: UInt16,
+        _ loop: EventLoop
+    ) throws(CallFailure) -> Socket {
+        do throws(Socket.StartFailure) {
+            return try connect(address, port, loop)
+        } catch {
+            switch error {
+            case .address(let error): throw .failed(.connect, .address(error))
+            case .system(let error): throw .failed(.connect, .system(error))
             }
         }
     }

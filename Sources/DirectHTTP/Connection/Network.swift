@@ -7,10 +7,11 @@ struct Network: Sendable {
         address,
         port,
         loop throws(Socket.StartFailure) in
-        try Socket.connecting(to: address, port: port, on: loop)
+        try Socket.connecting(to: address, port: port, on: loop, sparesReserve: true)
     }
     /// Where the system's resolver is asked, whatever for.
     let lookups: SystemLookups
+    var shortage = DescriptorShortage()
     let translators: Translators
 
     init(_ lookups: SystemLookups = .shared) {

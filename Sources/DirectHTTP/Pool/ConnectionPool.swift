@@ -4,21 +4,32 @@ internal import DirectIO
 final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
 
-    /// The right to use a connection, or to dial one, until it is given back.
+    /// The right to use a connection, until it is given back.
     struct Lease {
         fileprivate let origin: Machine.Origin
     }
 
+    /// The right to dial one connection: it counts among those that are open, until it becomes a lease or is given back.
+    struct Permit {
+        fileprivate let origin: Machine.Origin
+    }
+
+    /// The same for a connection that is made before a request wants it. Its origin is only looked at in the pool's lock.
+    struct WarmingPermit: @unchecked Sendable {
+        fileprivate let origin: Machine.Origin
+        fileprivate let ticket: Machine.Ticket
+    }
+
     enum Turn {
         case reuse(Connection, Lease)
-        case dial(Lease)
+        case dial(Permit)
     }
 
     /// A call that waits for its turn.
     private final class Waiter: @unchecked Sendable {
         let turn: LoopHandle
-        /// What it was granted; guarded by the pool's lock.
-        var connection: Connection?
+        /// Guarded by the pool's lock; `nil` until it is this call's turn.
+        var granted: Machine.Grant?
 
         init(loop: EventLoop) {
             turn = LoopHandle(loop: loop)
@@ -30,15 +41,33 @@ final class ConnectionPool: @unchecked Sendable {
         var waiting: [Machine.Ticket: Waiter] = [:]
         var janitor: LoopHandle?
 
-        /// Wakes who may go on; says what is to be closed once the lock is let go of.
-        mutating func carryOut() -> [Connection] {
+        /// What follows from the decisions; `nil` for almost all, which pay nothing for it.
+        ///
+        /// It is taken in the lock in which they were made: a waiter that has been granted its turn always finds what
+        /// it was granted.
+        mutating func consequences() -> Consequences? {
+            guard machine.hasOrders else { return nil }
             let orders = machine.takeOrders()
+            var wake: [Waiter] = []
             for grant in orders.grants {
                 guard let waiter = waiting.removeValue(forKey: grant.ticket) else { continue }
-                waiter.connection = grant.member
-                waiter.turn.input.signal()
+                waiter.granted = grant
+                wake.append(waiter)
             }
-            return orders.close
+            return Consequences(close: orders.close, wake: wake)
+        }
+    }
+
+    /// What is to be done once the lock has been let go of: closing makes system calls, and whoever is woken may come
+    /// for the lock at once.
+    private struct Consequences {
+        let close: [Connection]
+        let wake: [Waiter]
+
+        func carryOut() {
+            // First of all: who may dial needs a descriptor.
+            for connection in close { connection.close() }
+            for waiter in wake { waiter.turn.input.signal() }
         }
     }
 
@@ -50,34 +79,39 @@ final class ConnectionPool: @unchecked Sendable {
         state = Locked(State(machine: Machine(limits)))
         self.loop = loop
         tidyInterval = min(limits.idleTime / 4, Self.longestTidyInterval)
+        ConnectionPools.shared.add(self)
     }
 
     deinit {
-        let (idle, janitor) = state.withLock { state in
+        ConnectionPools.shared.remove(ObjectIdentifier(self))
+        let (consequences, janitor) = state.withLock { state in
             state.machine.sweep(at: .never) { _ in true }
-            return (state.carryOut(), state.janitor)
+            return (state.consequences(), state.janitor)
         }
-        for connection in idle { connection.close() }
+        consequences?.carryOut()
         janitor?.input.signal()
     }
 
-    /// A connection that fits and is alive, if one has nothing to do.
-    func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Connection, Lease)? {
+    /// A connection that fits and is alive, if one has nothing to do. With `asksKernel` it is looked at once more, for a
+    /// request that could not be sent again.
+    func takeIdle(
+        _ key: PoolKey,
+        _ route: Route,
+        asksKernel: Bool = false,
+        at now: Instant
+    ) -> (Connection, Lease)? {
         while true {
-            let (found, hasOrders) = state.withLock { state in
-                (state.machine.takeIdle(key, route, at: now), state.machine.hasOrders)
-            }
-            if hasOrders { carryOut() }
+            let found = decide { $0.takeIdle(key, route, at: now) }
             guard let (connection, origin) = found else { return nil }
             let lease = Lease(origin: origin)
-            if connection.isStillQuiet() { return (connection, lease) }
+            if connection.isStillQuiet(asksKernel: asksKernel) { return (connection, lease) }
             discard(connection, lease)
         }
     }
 
-    /// A connection that fits and is alive, or leave to dial one, now or when it is this call's turn.
+    /// A connection that fits and is alive, or a permit to dial one, now or when it is this call's turn.
     ///
-    /// `fresh` passes over what is idle: one connection has just turned out to be stale, so others may be.
+    /// With `fresh` it is always a permit: no kept connection will do.
     func checkOut(
         _ key: PoolKey,
         _ route: Route,
@@ -87,31 +121,23 @@ final class ConnectionPool: @unchecked Sendable {
         let (turn, waiter) = ask(key, route, fresh)
         switch turn {
         case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
-        case .dial(let origin): return .dial(Lease(origin: origin))
+        case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
-            let lease = Lease(origin: origin)
-            try await wait(waiter, ticket, lease, patience)
-            guard let connection = waiter.connection else { return .dial(lease) }
-            return checked(connection, lease)
+            let grant = try await wait(waiter, ticket, origin, patience)
+            guard let connection = grant.member else { return .dial(Permit(origin: origin)) }
+            return checked(connection, Lease(origin: origin))
         }
     }
 
     /// A connection that has been dialled is one of the pool's from now on.
-    func admit(_ connection: Connection, _ lease: Lease, since start: Instant) {
-        decide { $0.admit(connection, to: lease.origin, since: start) }
+    func admit(_ connection: Connection, _ permit: Permit, since start: Instant) -> Lease {
+        decide { $0.admit(connection, to: permit.origin, since: start) }
+        return Lease(origin: permit.origin)
     }
 
     /// Gives back a connection that can serve another request.
     func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
-        let (hasOrders, janitor) = state.withLock { state -> (Bool, LoopHandle?) in
-            state.machine.checkIn(connection, to: lease.origin, at: now)
-            let hasOrders = state.machine.hasOrders
-            guard state.janitor == nil else { return (hasOrders, nil) }
-            state.janitor = LoopHandle(loop: loop)
-            return (hasOrders, state.janitor)
-        }
-        if hasOrders { carryOut() }
-        if let janitor { startTidying(janitor) }
+        keep { $0.checkIn(connection, to: lease.origin, at: now) }
     }
 
     /// Closes a connection that cannot.
@@ -125,14 +151,45 @@ final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, lease.origin) }
     }
 
+    /// Closes a connection that has turned out to be dead. Its place stays with the caller, who may dial in it.
+    func replace(_ connection: Connection, _ lease: Lease) -> Permit {
+        connection.close()
+        decide { $0.drop(connection, lease.origin) }
+        return Permit(origin: lease.origin)
+    }
+
     /// Closes all connections: those that serve a request when they have served it.
     func dismissAll(at now: Instant) {
         decide { $0.dismissAll(at: now) }
     }
 
-    /// Gives back the leave to dial: it has come to nothing.
-    func release(_ lease: Lease) {
-        decide { $0.release(lease.origin) }
+    /// Since when the connection has been idle that has been so for longest.
+    var longestIdleSince: Instant? { state.withLock { $0.machine.longestIdleSince } }
+
+    /// Closes that one. False if nothing is idle.
+    func closeLongestIdle() -> Bool {
+        decide { $0.closeLongestIdle() }
+    }
+
+    /// Gives back the permit to dial: it has come to nothing.
+    func release(_ permit: Permit) {
+        decide { $0.release(permit.origin) }
+    }
+
+    /// Permits for the connections that are missing until so many are idle or on their way, as far as there is room.
+    func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
+        let (origin, tickets) = decide { $0.warm(key, route, count: count, at: now) }
+        return tickets.map { WarmingPermit(origin: origin, ticket: $0) }
+    }
+
+    /// Takes a connection that has been made ahead: it goes to whoever waits longest for one, or stays for the next.
+    func deliver(_ connection: Connection, _ permit: WarmingPermit, since start: Instant, at now: Instant) {
+        keep { $0.deliver(connection, to: permit.origin, for: permit.ticket, since: start, at: now) }
+    }
+
+    /// Gives back the permit: no connection could be made.
+    func release(_ permit: WarmingPermit) {
+        decide { $0.abandon(permit.ticket, permit.origin) }
     }
 
     /// What there is at this moment.
@@ -141,55 +198,83 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// One decision of the machine, and what follows from it.
-    private func decide(_ decision: (inout Machine) -> Void) {
-        let close = state.withLock { state in
-            decision(&state.machine)
-            return state.carryOut()
+    private func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
+        let (answer, consequences) = state.withLock { state in
+            let answer = decision(&state.machine)
+            return (answer, state.consequences())
         }
-        for connection in close { connection.close() }
+        consequences?.carryOut()
+        return answer
     }
 
-    /// What follows from decisions: rare, so that those which cause nothing pay nothing for it. Whoever comes first
-    /// does it, for whichever decision.
-    private func carryOut() {
-        decide { _ in }
+    /// The same for a decision that may leave a connection idle, which is looked after from then on.
+    @inline(__always)
+    private func keep(_ decision: (inout Machine) -> Void) {
+        let (consequences, janitor) = state.withLock { state -> (Consequences?, LoopHandle?) in
+            decision(&state.machine)
+            let consequences = state.consequences()
+            guard state.janitor == nil else { return (consequences, nil) }
+            state.janitor = LoopHandle(loop: loop)
+            return (consequences, state.janitor)
+        }
+        consequences?.carryOut()
+        if let janitor { startTidying(janitor) }
     }
 
-    /// The connection if it is alive; else leave to dial in its place, which nobody takes away in between.
+    /// The connection if it is alive; else a permit to dial in its place.
     private func checked(_ connection: Connection, _ lease: Lease) -> Turn {
-        if connection.isStillQuiet() { return .reuse(connection, lease) }
-        connection.close()
-        decide { $0.drop(connection, lease.origin) }
-        return .dial(lease)
+        connection.isStillQuiet() ? .reuse(connection, lease) : .dial(replace(connection, lease))
     }
 
     /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
     private func ask(_ key: PoolKey, _ route: Route, _ fresh: Bool) -> (Machine.Turn, Waiter) {
         let waiter = Waiter(loop: loop)
-        let (turn, close) = state.withLock { state -> (Machine.Turn, [Connection]) in
+        let (turn, consequences) = state.withLock { state in
             let turn = state.machine.checkOut(key, route, fresh: fresh, at: loop.now)
             if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
-            return (turn, state.carryOut())
+            return (turn, state.consequences())
         }
-        for connection in close { connection.close() }
+        consequences?.carryOut()
         return (turn, waiter)
     }
 
     private func wait(
         _ waiter: Waiter,
         _ ticket: Machine.Ticket,
-        _ lease: Lease,
+        _ origin: Machine.Origin,
         _ patience: Patience
-    ) async throws(CallFailure) {
+    ) async throws(CallFailure) -> Machine.Grant {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
-        let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
-        let hasLeft = state.withLock { state in
-            state.waiting[ticket] = nil
-            return state.machine.leave(ticket, lease.origin)
+        while true {
+            let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
+            waiter.turn.input.clear()
+            if case .ready = wake {
+                guard let grant = state.withLock({ _ in waiter.granted }) else { continue }
+                return grant
+            }
+            if let grant = withdraw(waiter, ticket, origin) { giveBack(grant, origin) }
+            try patience.check(wake)
         }
-        // Granted in the last moment counts: the caller has it now, and must give it back.
-        if hasLeft { try patience.check(wake) }
+    }
+
+    /// Leaves the queue, or says what was granted at the last moment.
+    private func withdraw(
+        _ waiter: Waiter,
+        _ ticket: Machine.Ticket,
+        _ origin: Machine.Origin
+    ) -> Machine.Grant? {
+        state.withLock { state in
+            state.waiting[ticket] = nil
+            return state.machine.leave(ticket, origin) ? nil : waiter.granted
+        }
+    }
+
+    private func giveBack(_ grant: Machine.Grant, _ origin: Machine.Origin) {
+        keep {
+            guard let connection = grant.member else { return $0.release(origin) }
+            $0.takeBack(connection, to: origin, at: loop.now)
+        }
     }
 
     /// Looks after idle connections for as long as there are any, without keeping the pool alive.
@@ -211,7 +296,7 @@ final class ConnectionPool: @unchecked Sendable {
     /// Closes what is too old or was closed by its peer, and gives back the memory of the rest.
     private func tidy(at now: Instant) -> Bool {
         var released = 0
-        let (done, goesOn) = state.withLock { state -> ([Connection], Bool) in
+        let (consequences, goesOn) = state.withLock { state in
             state.machine.sweep(at: now) { connection in
                 guard connection.isStillQuiet() else { return true }
                 let rested = connection.stay.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
@@ -219,9 +304,9 @@ final class ConnectionPool: @unchecked Sendable {
                 return false
             }
             if !state.machine.hasIdle { state.janitor = nil }
-            return (state.carryOut(), state.machine.hasIdle)
+            return (state.consequences(), state.machine.hasIdle)
         }
-        for connection in done { connection.close() }
+        consequences?.carryOut()
         if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
         return goesOn
     }

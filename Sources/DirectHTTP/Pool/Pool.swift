@@ -3,9 +3,9 @@ internal import DirectIO
 /// Decides which connection serves which request: a machine without sockets, locks or a clock.
 ///
 /// It never closes or wakes anything itself. What is to be closed and who may go on gathers in its orders; its
-/// user takes them after each call, and closes after letting go of the lock. Connections are grouped by origin,
-/// which is a name and never an address; within an origin only those will do that lead to an address the
-/// request allows.
+/// user takes them after each call, in the same lock, and carries them out after letting go of it. Connections are
+/// grouped by origin, which is a name and never an address; within an origin only those will do that lead to an
+/// address the request allows.
 struct Pool<Member: PoolMember> {
     struct Limits {
         /// Open connections to one origin, busy and idle together.
@@ -29,26 +29,25 @@ struct Pool<Member: PoolMember> {
     final class Origin {
         let key: PoolKey
         /// The longest idle first.
-        fileprivate(set) var idle: [Member] = []
+        var idle: [Member] = []
         /// Idle and on lease.
-        fileprivate(set) var members: [Member] = []
+        var members: [Member] = []
         /// Idle, on lease, and being dialled.
-        fileprivate(set) var open = 0
-        fileprivate(set) var waiting: [Waiter] = []
+        var open = 0
+        var waiting = WaitingLine()
+        /// What is being dialled for nobody in particular.
+        var warming: [PoolWarming] = []
+        /// Under which ticket it is in the list of origins that have somebody who may dial.
+        var filed: Ticket?
         /// The way that the resolver last pointed; nothing if none was asked.
-        fileprivate var followed: Route?
+        var followed: Route?
 
-        fileprivate init(_ key: PoolKey) {
+        init(_ key: PoolKey) {
             self.key = key
         }
     }
 
     typealias Ticket = Int
-
-    struct Waiter {
-        var ticket: Ticket
-        var route: Route
-    }
 
     enum Turn {
         case reuse(Member, Origin)
@@ -70,14 +69,17 @@ struct Pool<Member: PoolMember> {
         var isEmpty: Bool { close.isEmpty && grants.isEmpty }
     }
 
-    private let limits: Limits
-    private(set) var origins: [PoolKey: Origin] = [:]
-    private var orders = Orders()
-    private var openCount = 0
-    private var idleCount = 0
-    private var waitingCount = 0
-    private var lastTicket = 0
-    private var lastDismissal = Instant(nanoseconds: 0)
+    let limits: Limits
+    var origins: [PoolKey: Origin] = [:]
+    /// Those that may have another connection and have somebody who waits for one, as far as only the limit on all
+    /// together is in the way: who waits longest comes first.
+    var ready: [Origin] = []
+    var orders = Orders()
+    var openCount = 0
+    var idleCount = 0
+    var waitingCount = 0
+    var lastTicket = 0
+    var lastDismissal = Instant(nanoseconds: 0)
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -104,29 +106,21 @@ struct Pool<Member: PoolMember> {
         return (member, origin)
     }
 
-    /// A connection for a request, or leave to dial one, or a place in the queue.
+    /// A connection for a request, or a permit to dial one, or a place in the queue.
     ///
-    /// `fresh` passes over what is idle.
+    /// With `fresh` it is a permit in the end: what is idle, or given back, is passed over.
     mutating func checkOut(_ key: PoolKey, _ route: Route, fresh: Bool = false, at now: Instant) -> Turn {
         let origin = origin(for: key)
         if limits.followsAnswers { follow(route, origin) }
         if !fresh, let member = takeIdle(origin, route, now) { return .reuse(member, origin) }
         // What has just been closed for its age or its address has made room for who waits already.
-        passOn(origin)
-        if origin.open >= limits.perOrigin {
-            // What is idle leads elsewhere: the longest idle makes room.
-            guard let oldest = origin.idle.first else { return wait(origin, route) }
-            removeIdle(oldest, of: origin)
-        } else if openCount >= limits.total {
-            guard let (oldest, its) = longestIdle else { return wait(origin, route) }
-            removeIdle(oldest, of: its)
-            if its !== origin { forget(its) }
-        }
+        passOn()
+        guard makeRoom(in: origin) else { return wait(origin, route, fresh) }
         open(origin)
         return .dial(origin)
     }
 
-    /// A connection has been made with the leave to dial, for a request that began at `start`.
+    /// A connection has been made with the permit to dial, for a request that began at `start`.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
         member.stay.turns = 1
         // It was resolved or dialled for what has been left since.
@@ -143,10 +137,13 @@ struct Pool<Member: PoolMember> {
         member.stay = PoolStay(turns: member.stay.turns, idleSince: now, expiry: expiry, isIdle: true)
         origin.idle.append(member)
         idleCount += 1
-        if idleCount > limits.idle, let (oldest, its) = longestIdle {
-            removeIdle(oldest, of: its)
-            settle(its)
-        }
+        trimIdle()
+    }
+
+    /// Takes back a connection that was granted and has not been used.
+    mutating func takeBack(_ member: Member, to origin: Origin, at now: Instant) {
+        member.stay.turns -= 1
+        checkIn(member, to: origin, at: now)
     }
 
     /// A connection on lease is no more.
@@ -155,10 +152,9 @@ struct Pool<Member: PoolMember> {
         release(origin)
     }
 
-    /// A leave to dial has come to nothing.
+    /// A permit to dial has come to nothing.
     mutating func release(_ origin: Origin) {
-        origin.open -= 1
-        openCount -= 1
+        close(origin)
         settle(origin)
     }
 
@@ -171,9 +167,9 @@ struct Pool<Member: PoolMember> {
 
     /// The caller no longer waits. False when it has been granted its turn already.
     mutating func leave(_ ticket: Ticket, _ origin: Origin) -> Bool {
-        guard let index = origin.waiting.firstIndex(where: { $0.ticket == ticket }) else { return false }
-        origin.waiting.remove(at: index)
+        guard origin.waiting.remove(ticket) else { return false }
         waitingCount -= 1
+        file(origin)
         forget(origin)
         return true
     }
@@ -192,155 +188,7 @@ struct Pool<Member: PoolMember> {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
             let done = origin.idle.filter { $0.stay.expiry <= now || isDone($0) }
             for member in done { removeIdle(member, of: origin) }
-            for _ in done { settle(origin) }
+            if !done.isEmpty { settle(origin) }
         }
-    }
-
-    private mutating func origin(for key: PoolKey) -> Origin {
-        if let origin = origins[key] { return origin }
-        let origin = Origin(key)
-        origins[key] = origin
-        return origin
-    }
-
-    /// The one used last: it is the likeliest to be alive.
-    private mutating func takeIdle(_ origin: Origin, _ route: Route, _ now: Instant) -> Member? {
-        var index = origin.idle.count
-        while index > 0 {
-            index -= 1
-            let member = origin.idle[index]
-            var stay = member.stay
-            if !(now < stay.expiry) {
-                removeIdle(member, of: origin)
-            } else if member.serves(route) {
-                origin.idle.remove(at: index)
-                idleCount -= 1
-                stay.isIdle = false
-                stay.turns += 1
-                member.stay = stay
-                return member
-            }
-        }
-        return nil
-    }
-
-    /// Where a resolver's answer has changed, idle connections that follow it are closed.
-    private mutating func follow(_ route: Route, _ origin: Origin) {
-        guard let answer = route.answer, origin.followed?.answer != answer else { return }
-        origin.followed = route
-        for member in origin.idle where member.followsAnswers && !member.serves(route) {
-            removeIdle(member, of: origin)
-        }
-    }
-
-    private func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
-        guard let followed = origin.followed, member.followsAnswers else { return false }
-        return !member.serves(followed)
-    }
-
-    /// How long the connection may wait for work. Not at all if it has served as often as it may.
-    private func expiry(of member: Member, at now: Instant) -> Instant {
-        guard member.stay.turns < limits.uses, !member.stay.isDismissed else { return now }
-        var idleTime = limits.idleTime
-        if let hint = member.keepAlive {
-            guard hint.max != 0 else { return now }
-            idleTime = min(idleTime, hint.restTime)
-        }
-        let byIdleTime = now.advanced(byNanoseconds: idleTime)
-        let byAge = member.birth.advanced(byNanoseconds: limits.age)
-        return byAge < byIdleTime ? byAge : byIdleTime
-    }
-
-    /// Gives a connection, or its place, to who waits longest, and says whether anybody does.
-    private mutating func handOver(_ member: Member, _ origin: Origin) -> Bool {
-        origin.open -= 1
-        openCount -= 1
-        let next = nextInLine(origin)
-        origin.open += 1
-        openCount += 1
-        guard let next else { return false }
-        if next === origin, let first = origin.waiting.first, member.serves(first.route) {
-            member.stay.turns += 1
-            grant(origin, member)
-        } else {
-            retire(member, origin)
-        }
-        return true
-    }
-
-    /// Closes a connection on lease; its place passes on.
-    private mutating func retire(_ member: Member, _ origin: Origin) {
-        orders.close.append(member)
-        release(member, origin)
-    }
-
-    /// Closes an idle connection. What becomes of its place is the caller's affair.
-    private mutating func removeIdle(_ member: Member, of origin: Origin) {
-        if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
-        drop(member, origin)
-        member.stay.isIdle = false
-        idleCount -= 1
-        origin.open -= 1
-        openCount -= 1
-        orders.close.append(member)
-    }
-
-    private mutating func wait(_ origin: Origin, _ route: Route) -> Turn {
-        lastTicket += 1
-        origin.waiting.append(Waiter(ticket: lastTicket, route: route))
-        waitingCount += 1
-        return .wait(lastTicket, origin)
-    }
-
-    private mutating func open(_ origin: Origin) {
-        origin.open += 1
-        openCount += 1
-    }
-
-    private mutating func grant(_ origin: Origin, _ member: Member?) {
-        let first = origin.waiting.removeFirst()
-        waitingCount -= 1
-        orders.grants.append(Grant(ticket: first.ticket, member: member))
-    }
-
-    /// Free places go to those who wait; an origin with nothing and nobody is not kept.
-    private mutating func settle(_ origin: Origin) {
-        passOn(origin)
-        forget(origin)
-    }
-
-    private mutating func passOn(_ origin: Origin) {
-        while waitingCount > 0, let next = nextInLine(origin) {
-            open(next)
-            grant(next, nil)
-        }
-    }
-
-    /// Who has waited longest, of those who may dial now. Only a limit on all together lets a place of one
-    /// origin help the next.
-    private func nextInLine(_ origin: Origin) -> Origin? {
-        if limits.total == .max { return mayDial(origin) ? origin : nil }
-        guard openCount < limits.total else { return nil }
-        return origins.values.filter(mayDial).min {
-            ($0.waiting.first?.ticket ?? 0) < ($1.waiting.first?.ticket ?? 0)
-        }
-    }
-
-    private func mayDial(_ origin: Origin) -> Bool {
-        !origin.waiting.isEmpty && origin.open < limits.perOrigin
-    }
-
-    private var longestIdle: (Member, Origin)? {
-        var longest: (member: Member, origin: Origin)?
-        for origin in origins.values {
-            guard let candidate = origin.idle.first else { continue }
-            if let longest, longest.member.stay.idleSince <= candidate.stay.idleSince { continue }
-            longest = (candidate, origin)
-        }
-        return longest.map { ($0.member, $0.origin) }
-    }
-
-    private mutating func forget(_ origin: Origin) {
-        if origin.open == 0, origin.waiting.isEmpty { origins[origin.key] = nil }
     }
 }

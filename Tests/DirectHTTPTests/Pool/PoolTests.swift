@@ -221,6 +221,21 @@ struct PoolTests {
         }
     }
 
+    @Test("a waiter that wants a fresh connection is granted a place to dial, never a kept connection")
+    func freshWaiter() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        guard case .wait(let ticket, _) = pool.checkOut(a, .system, fresh: true).turn else {
+            throw Unexpected()
+        }
+        let member = FakeMember()
+        pool.admit(member, to: origin)
+        let orders = pool.checkIn(member, to: origin, at: at(1))
+        #expect(orders.grant?.ticket == ticket)
+        #expect(orders.grant?.member == nil && orders.closed === member)
+        #expect(origin.open == 1 && origin.members.isEmpty)
+    }
+
     @Test("too many idle connections: the one that has been idle longest is closed, whosever it is")
     func idleCap() throws {
         let pool = FakePool(.init(idle: 2))
@@ -387,6 +402,35 @@ struct PoolTests {
         #expect(pool.release(origin)?.ticket == second)
     }
 
+    @Test("a connection made ahead has served nothing: it serves as often as any other")
+    func warmed() throws {
+        let pool = FakePool(.init(perOrigin: 2, uses: 1))
+        let (origin, tickets) = pool.warm(a, .system, count: 3)
+        #expect(tickets.count == 2 && origin.open == 2)
+        #expect(pool.warm(a, .system, count: 2).tickets.isEmpty)
+        let member = FakeMember()
+        pool.deliver(member, to: origin, for: tickets[0])
+        #expect(pool.takeIdle(a, .system) === member)
+        #expect(pool.checkIn(member, to: origin, at: at(1)).closed === member)
+        pool.abandon(tickets[1], origin)
+        #expect(origin.open == 0 && origin.warming.isEmpty)
+    }
+
+    @Test(
+        "connections made ahead are no more than may be idle, and close idle ones only where they lead elsewhere"
+    )
+    func warmedWithinLimits() throws {
+        let pool = FakePool(.init(total: 3, idle: 2))
+        let other = try idle(pool, b, since: 1, FakeMember("10.0.0.9:443", .system))
+        _ = try dial(pool, b, takingNothing: true)
+        let (origin, tickets) = pool.warm(a, .system, count: 3)
+        #expect(tickets.count == 2)
+        #expect(pool.orders().closed === other)
+        for ticket in tickets { pool.deliver(FakeMember(), to: origin, for: ticket) }
+        #expect(pool.warm(a, .system, count: 3).tickets.isEmpty)
+        #expect(pool.orders().isEmpty)
+    }
+
     @Test("an origin without connections is forgotten")
     func forgotten() throws {
         let pool = FakePool(.init(idleTime: 10_000_000_000))
@@ -445,6 +489,21 @@ private final class FakePool {
     }
 
     func orders() -> Machine.Orders { machine.takeOrders() }
+
+    func warm(
+        _ key: PoolKey,
+        _ route: Route,
+        count: Int
+    ) -> (origin: Machine.Origin, tickets: [Machine.Ticket]) {
+        machine.warm(key, route, count: count, at: Instant(nanoseconds: 0))
+    }
+
+    func deliver(_ member: FakeMember, to origin: Machine.Origin, for ticket: Machine.Ticket) {
+        let (start, now) = (Instant(nanoseconds: 1), Instant(nanoseconds: 2))
+        machine.deliver(member, to: origin, for: ticket, since: start, at: now)
+    }
+
+    func abandon(_ ticket: Machine.Ticket, _ origin: Machine.Origin) { machine.abandon(ticket, origin) }
 
     func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool { machine.leave(ticket, origin) }
 

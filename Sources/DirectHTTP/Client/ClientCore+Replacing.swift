@@ -1,0 +1,107 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// What follows from an exchange that failed, for its connection and for the request.
+extension ClientCore {
+    /// Ends the lease of an exchange that failed. Throws the failure, unless the connection was dead before the request
+    /// reached it and the request may be sent again: then the call keeps its place among those that are open, and may
+    /// dial in it. It waits in no queue, so it gets no other kept connection, which may be as dead.
+    func replace(
+        _ connection: Connection,
+        _ lease: ConnectionPool.Lease,
+        isReused: Bool,
+        after failure: CallFailure,
+        of request: Request,
+        _ leg: Leg
+    ) throws(DialFailure) -> ConnectionPool.Permit {
+        guard isReused, failure.showsStale(connection), request.mayBeSentTwice else {
+            end(connection, lease, after: failure)
+            throw DialFailure(
+                cause: failure,
+                endpoint: connection.facts.endpoint,
+                attempts: isReused ? [] : connection.facts.failedAttempts
+            )
+        }
+        leg.log?.note(.foundDead(connection.facts.endpoint))
+        return pool.replace(connection, lease)
+    }
+
+    /// Sends the request on a connection that is dialled for it. A failure there is final: a replay is not replayed.
+    func send(
+        _ request: Request,
+        _ leg: Leg,
+        dialling permit: ConnectionPool.Permit
+    ) async throws(DialFailure) -> Response {
+        let (connection, lease) = try await dial(leg, permit)
+        do throws(CallFailure) {
+            return try await exchange(request, leg, connection, lease, isReused: false)
+        } catch {
+            end(connection, lease, after: error)
+            let facts = connection.facts
+            throw DialFailure(cause: error, endpoint: facts.endpoint, attempts: facts.failedAttempts)
+        }
+    }
+
+    /// A connection of the call's own. The permit becomes its lease, or is given back.
+    func dial(
+        _ leg: Leg,
+        _ permit: ConnectionPool.Permit
+    ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease) {
+        do throws(DialFailure) {
+            let connection = try await connect(leg)
+            return (connection, pool.admit(connection, permit, since: leg.start))
+        } catch {
+            pool.release(permit)
+            throw error
+        }
+    }
+
+    /// A new connection, of which the pool knows nothing yet.
+    func connect(_ leg: Leg) async throws(DialFailure) -> Connection {
+        try await dialler.dial(
+            leg.url,
+            leg.route,
+            over: leg.proxy,
+            anonymously: leg.isAnonymous,
+            leg.timeouts,
+            end: leg.end,
+            log: leg.log
+        )
+    }
+
+    private func end(
+        _ connection: Connection,
+        _ lease: ConnectionPool.Lease,
+        after failure: CallFailure
+    ) {
+        if case .failed(.request, _) = failure {
+            // Refused by this client: not a byte of the request was sent.
+            pool.checkIn(connection, lease, at: settings.loop.now)
+        } else {
+            pool.discard(connection, lease)
+        }
+    }
+}
+
+extension CallFailure {
+    /// Whether the connection was dead before the request reached it.
+    fileprivate func showsStale(_ connection: Connection) -> Bool {
+        guard case .failed(let phase, let reason) = self else { return false }
+        // A goodbye, or the late end of the response before, is not the beginning of this one.
+        if case .http(let fault) = reason, phase == .response {
+            if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
+        }
+        guard !connection.hasResponseBegun else { return false }
+        guard phase == .write || phase == .response else { return false }
+        switch reason {
+        case .http(.closedBeforeResponse), .connectionClosed, .system: return true
+        case .tls(.connectionLost), .tls(.truncated): return true
+        default: return false
+        }
+    }
+}
+
+extension Request {
+    /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
+}

@@ -1,0 +1,124 @@
+import DirectHTTP
+import DirectIO
+import TLSFixtures
+import Testing
+
+@Suite("Connections made ahead", .timeLimit(.minutes(1)))
+struct PrewarmingTests {
+    private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    /// A server whose handshakes wait for the gate.
+    private func server(_ steps: ByteScript.Step..., then rest: FixtureBehaviour? = nil) throws
+        -> FixtureServer
+    {
+        let first = FixtureBehaviour.bytes(ByteScript(steps))
+        let behaviour = FixtureBehaviour.sequence([first, rest ?? first])
+        return try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), behaviour: behaviour)
+    }
+
+    @Test("what has no room is not made, nor waited for: a request gets what is there")
+    func besideABusyOne() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            if request.target == "/slow" { try request.wait(for: mayAnswer) }
+            return .text("hello")
+        }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 2 }
+        async let slow = client.get(server.http("/slow"))
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        try await client.prewarm(server.http(), connections: 2)
+        try await server.waitUntil { $0.count == 2 }
+        #expect(try await client.get(server.http()).isReused)
+        mayAnswer.open()
+        #expect(try await slow.text == "hello")
+    }
+
+    @Test("several calls at a time do not wait for each other, and make no more than there shall be")
+    func atATime() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        for _ in 0..<20 {
+            let client = HTTPClient {
+                $0.maximumConnectionsPerOrigin = 4
+                $0.timeouts.queue = .seconds(2)
+            }
+            let before = server.records.count
+            try await withThrowingTaskGroup { group in
+                for count in [2, 2, 4, 4] {
+                    group.addTask { try await client.prewarm(server.http(), connections: count) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(client.connections.origins.first?.connections.count == 4)
+            try await server.waitUntil { $0.count == before + 4 }
+        }
+    }
+
+    @Test("one that a request waits for is given to it as soon as it is made")
+    func toAWaiter() async throws {
+        let mayShakeHands = Gate()
+        let server = try server(.wait(mayShakeHands), .awaitHead, Self.ok)
+        let client = HTTPClient.trusting { $0.maximumConnectionsPerOrigin = 1 }
+        async let warm: Void = client.prewarm(server.request("https://a.test/"))
+        try await server.waitUntil { $0.count == 1 }
+        async let waiting = client.fetch(server.request("https://a.test/"))
+        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        mayShakeHands.open()
+        try await warm
+        #expect(try await waiting.text == "ok")
+        #expect(server.records.count == 1)
+    }
+
+    @Test("one that cannot be made gives its place to who waits", arguments: [true, false])
+    func givesUpItsPlace(isCancelled: Bool) async throws {
+        let mayFail = Gate()
+        let server = try server(.wait(mayFail), .rawBytes([1]), .cut, then: .http { _ in .text("hello") })
+        let client = HTTPClient.trusting { $0.maximumConnectionsPerOrigin = 1 }
+        let warm = Task { try await client.prewarm(server.request("https://a.test/")) }
+        try await server.waitUntil { $0.count == 1 }
+        async let waiting = client.fetch(server.request("https://a.test/"))
+        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        if isCancelled { warm.cancel() } else { mayFail.open() }
+        #expect(try await waiting.text == "hello")
+        await #expect(throws: (any Error).self) { try await warm.value }
+        mayFail.open()
+    }
+
+    @Test("connections that lead elsewhere do not count, and make room")
+    func elsewhere() async throws {
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3"]) {
+            .text($0.serverAddress)
+        }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 3 }
+        func request(_ server: FixtureServer) -> Request {
+            var request = Request(.get, "http://a.test:\(server.port)/")
+            request.addresses = [server.endpoint]
+            return request
+        }
+        for server in servers {
+            try await client.prewarm(request(server), connections: 2)
+            try await server.waitUntil { $0.count == 2 }
+        }
+        let connections = client.connections.origins.flatMap(\.connections)
+        #expect(connections.count { $0.endpoint == servers[0].endpoint } == 1)
+        #expect(connections.count { $0.endpoint == servers[1].endpoint } == 2)
+    }
+
+    @Test("a name that wants TLS gets it")
+    func hsts() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let store = HSTSStore()
+        store.add(
+            HSTSStore.Entry(try DomainName("a.test"), until: UnixTime(seconds: UnixTime.now.seconds + 1000))
+        )
+        let client = HTTPClient.trusting { $0.hsts = store }
+        try await client.prewarm(server.request("http://a.test:\(server.port)/"))
+        #expect(client.connections.origins.map(\.origin.scheme) == [.https])
+    }
+
+    @Test("none is made where something else answers in the place of the network")
+    func transport() async throws {
+        let server = try FixtureServer.refusing()
+        let client = HTTPClient { $0.transport = { try Response(to: $0, 200) } }
+        try await client.prewarm(server.http())
+    }
+}

@@ -1,0 +1,82 @@
+import DirectHTTP
+import DirectIO
+import Dispatch
+import TLSFixtures
+import Testing
+
+@Suite("Waiting for a connection", .timeLimit(.minutes(1)))
+struct QueueTests {
+    @Test("a request that is cancelled at any moment of its wait keeps neither a connection nor a place")
+    func cancelledAtAnyMoment() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        let url = server.http()
+        for _ in 0..<60 {
+            await withDiscardingTaskGroup { group in
+                for _ in 0..<8 { group.addTask { _ = try? await client.get(url) } }
+                for delay in 0..<8 {
+                    group.addTask {
+                        let task = Task { _ = try await client.get(url) }
+                        for _ in 0..<delay * 4 { await Task.yield() }
+                        task.cancel()
+                        _ = await task.result
+                    }
+                }
+            }
+            for origin in client.connections.origins {
+                #expect(origin.waiting == 0 && origin.dialling == 0, "\(origin)")
+                #expect(
+                    origin.connections.count == 1 && origin.connections.allSatisfy { !$0.isBusy },
+                    "\(origin)"
+                )
+            }
+        }
+        #expect(try await client.get(url).text == "hello")
+    }
+
+    @Test(
+        "a request that is cancelled before it hears of its turn is not sent, and its connection serves the next"
+    )
+    func cancelledBeforeItsTurn() async throws {
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            if request.target == "/1" { try request.wait(for: mayAnswer) }
+            return .text("hello")
+        }
+        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        async let first = client.get(server.http("/1"))
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        let slow = HeldExecutor()
+        let second = Task(executorPreference: slow.loop) { try await client.get(server.http("/2")) }
+        try await waitUntil { client.connections.origins.first?.waiting == 1 }
+        await slow.hold()
+        second.cancel()
+        mayAnswer.open()
+        // It has given its connection on when it is answered.
+        #expect(try await first.text == "hello")
+        slow.letGo()
+        await #expect(throws: CancellationError.self) { _ = try await second.value }
+        #expect(try await client.get(server.http("/3")).isReused)
+        #expect(server.requests.map(\.target) == ["/1", "/3"])
+    }
+}
+
+/// An executor that runs nothing while it is held.
+private final class HeldExecutor: Sendable {
+    let loop = EventLoop()
+    private let isOver = DispatchSemaphore(value: 0)
+
+    /// Returns when its thread does nothing else any more.
+    func hold() async {
+        await withCheckedContinuation { continuation in
+            Task(executorPreference: loop) {
+                continuation.resume()
+                self.waitBlocking()
+            }
+        }
+    }
+
+    func letGo() { isOver.signal() }
+
+    private func waitBlocking() { isOver.wait() }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The line of those who wait")
+struct WaitingLineTests {
+    /// Behind a reference, as expectations call no mutating methods.
+    private final class Line {
+        private var line = WaitingLine()
+
+        var isEmpty: Bool { line.isEmpty }
+        var count: Int { line.count }
+        var first: Int? { line.first?.ticket }
+
+        func append(_ ticket: Int) {
+            line.append(PoolWaiter(ticket: ticket, route: .system, wantsFresh: false))
+        }
+        func removeFirst() -> Int? { line.removeFirst()?.ticket }
+        func remove(_ ticket: Int) -> Bool { line.remove(ticket) }
+    }
+
+    @Test(
+        "serves in the order of arrival, passes over who has left, and forgets both",
+        arguments: [3, 40, 1000]
+    )
+    func order(count: Int) {
+        let line = Line()
+        for ticket in 0..<count { line.append(ticket) }
+        for ticket in 0..<count where ticket % 3 != 0 { #expect(line.remove(ticket)) }
+        for ticket in 0..<count where ticket % 3 != 0 { #expect(!line.remove(ticket)) }
+        var served: [Int] = []
+        while let first = line.removeFirst() { served.append(first) }
+        #expect(served == Array(stride(from: 0, to: count, by: 3)))
+        #expect(line.isEmpty && line.first == nil)
+        #expect(!line.remove(0))
+    }
+
+    @Test("does what a plain list does, whatever happens to it")
+    func model() {
+        var dice = SystemRandomNumberGenerator()
+        let line = Line()
+        var model: [Int] = []
+        for ticket in 0..<5000 {
+            switch Int.random(in: 0..<9, using: &dice) {
+            case 0..<4:
+                line.append(ticket)
+                model.append(ticket)
+            case 4..<6:
+                #expect(line.removeFirst() == (model.isEmpty ? nil : model.removeFirst()))
+            default:
+                let victim = Int.random(in: 0...ticket, using: &dice)
+                #expect(line.remove(victim) == model.contains(victim))
+                model.removeAll { $0 == victim }
+            }
+            #expect(line.count == model.count && line.first == model.first)
+        }
+    }
+}

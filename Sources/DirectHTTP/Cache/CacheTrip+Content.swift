@@ -72,8 +72,8 @@ extension CacheTrip {
         cache.background.start(key.digest) {
             guard let response = try? await trip.fetch(stored) else { return }
             guard case .arriving(let pieces) = response.body.content else { return }
-            // What nobody reads is not kept.
-            while let piece = try? await pieces.next(), !piece.isEmpty {}
+            // A content of which no copy is kept is read by nobody.
+            if let fill = pieces as? CacheFill { await fill.fill() } else { await pieces.drain() }
         }
     }
 }

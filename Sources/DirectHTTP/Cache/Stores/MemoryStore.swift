@@ -11,25 +11,23 @@ final class MemoryStore: CacheStore {
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
-    func find(_ key: CacheKey, _ fields: SelectingFields) async -> (any CacheEntry)? {
+    func find(_ key: CacheKey, _ fields: SelectingFields, _: DiskWait) async throws -> (any CacheEntry)? {
         var selected = SelectedVariants(fields)
         return shelf.withLock { $0.find(key) { selected.contain($0.variant) } }
     }
 
-    func draft(_ key: CacheKey, _ variant: CacheVariant, _ head: CachedHead, length: UInt64?) -> (
-        any CacheDraft
-    )? {
-        guard length ?? 0 <= UInt64(objectLimit) else { return nil }
-        return MemoryDraft(self, Entry(key, variant, head, content: []), limit: objectLimit)
+    func draft(_ plan: DraftPlan, _: DiskWait) -> (any CacheDraft)? {
+        guard plan.length ?? 0 <= UInt64(objectLimit) else { return nil }
+        return MemoryDraft(self, Entry(plan.key, plan.variant, plan.head, content: []), limit: objectLimit)
     }
 
-    func replaceHead(_ entry: any CacheEntry, with head: CachedHead) async {
+    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, _: DiskWait) async {
         guard let old = entry as? Entry else { return }
         let new = Entry(old.key, old.variant, head, content: old.bytes)
         shelf.withLock { $0.replace(old, with: new) }
     }
 
-    func remove(_ key: CacheKey) async {
+    func remove(_ key: CacheKey, _: DiskWait) async {
         shelf.withLock { $0.remove(key) }
     }
 
@@ -62,7 +60,7 @@ final class MemoryStore: CacheStore {
 
         func isNewer(than other: Entry) -> Bool { head.isNewer(than: other.head) }
 
-        func content(_ range: Range<Int>) async -> ResponseBody.Content {
+        func content(_ range: Range<Int>, _: DiskWait) async -> ResponseBody.Content {
             .complete(range.count == bytes.count ? bytes : Array(bytes[range]), Headers(), nil)
         }
     }

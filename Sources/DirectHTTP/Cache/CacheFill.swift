@@ -40,6 +40,14 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         }
     }
 
+    /// Reads for the copy alone: to the end of the content, or until the copy is given up.
+    func fill() async {
+        try? await exclusively {
+            while draft != nil, try await nextPiece() != nil {}
+            (source, draft) = (nil, nil)
+        }
+    }
+
     var bytesLeft: UInt64? {
         (try? withoutWaiting { source?.bytesLeft }) ?? nil
     }

@@ -18,7 +18,7 @@ extension CacheTrip {
             head = stored.head.partial(part, of: stored.length, at: now)
             range = part
         }
-        guard let content = try? await stored.content(range) else { return nil }
+        guard let content = try? await stored.content(range, wait) else { return nil }
         return response(head, content).with(use)
     }
 
@@ -34,17 +34,19 @@ extension CacheTrip {
             let names = SelectingNames(response.headers, to: question.fields),
             let variant = CacheVariant(names, question.fields), wasSentAsSeen(names)
         else { return response }
+        func plan(_ length: UInt64?) -> DraftPlan {
+            DraftPlan(key: key, variant: variant, head: head, length: length)
+        }
         switch response.body.content {
         case .complete(let bytes, _, _):
-            guard let draft = cache.store.draft(key, variant, head, length: UInt64(bytes.count)),
+            guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait),
                 bytes.isEmpty ? true : await draft.append(bytes), cache.changes.mark(key) == mark
             else { return response }
             await draft.commit()
             return response
         case .arriving(let pieces):
             let length = response.headers["Content-Length"].flatMap { UInt64($0) }
-            guard let draft = cache.store.draft(key, variant, head, length: length)
-            else { return response }
+            guard let draft = cache.store.draft(plan(length), wait) else { return response }
             let fill = CacheFill(pieces, into: draft, length: length, name: url.host.description) {
                 cache.changes.mark(key) == mark
             }
@@ -67,13 +69,14 @@ extension CacheTrip {
             url: url,
             request: request,
             question: CacheQuestion(request, defaults: question.fields.defaults),
+            wait: wait,
             forward: forward
         )
         cache.background.start(key.digest) {
             guard let response = try? await trip.fetch(stored) else { return }
             guard case .arriving(let pieces) = response.body.content else { return }
-            // What nobody reads is not kept.
-            while let piece = try? await pieces.next(), !piece.isEmpty {}
+            // A content of which no copy is kept is read by nobody.
+            if let fill = pieces as? CacheFill { await fill.fill() } else { await pieces.drain() }
         }
     }
 }

@@ -9,11 +9,12 @@ extension ResponseCache {
     /// Answers the request with what is kept, or forwards it and keeps the answer.
     ///
     /// `defaults` are the fields that the rest of the way adds where the request has none of that name. Conditions
-    /// of the cache's own are in no request but the one that is forwarded.
+    /// of the cache's own are in no request but the one that is forwarded. `wait` is how long the caller waits for the disk.
     package func send(
         _ request: Request,
         url: HTTPURL,
         defaults: Headers = Headers(),
+        wait: DiskWait = .unlimited,
         _ forward: @escaping CacheForward
     ) async throws -> Response {
         let question = CacheQuestion(request, defaults: defaults)
@@ -24,6 +25,7 @@ extension ResponseCache {
             url: url,
             request: request,
             question: question,
+            wait: wait,
             forward: forward
         )
         var response = try await trip.run()
@@ -41,13 +43,14 @@ struct CacheTrip: Sendable {
     let url: HTTPURL
     let request: Request
     let question: CacheQuestion
+    let wait: DiskWait
     let forward: CacheForward
     /// What went out for it.
     let sentRequests = SentRequests()
 
     func run() async throws -> Response {
         guard !question.passes else { return try await question.control.onlyIfCached ? refusal() : pass() }
-        let stored = await cache.store.find(key, question.fields)
+        let stored = try await cache.store.find(key, question.fields, wait)
         switch question.plan(stored?.head, at: cache.clock()) {
         case .serve(let isStale):
             // A part may not be had of it, or its file may be broken: then the origin has to answer.
@@ -73,7 +76,7 @@ struct CacheTrip: Sendable {
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)
         for url in Invalidation.urls(of: request.method, url, response.head) {
-            if let key = CacheKey(url) { await cache.forget(key) }
+            if let key = CacheKey(url) { await cache.forget(key, wait) }
         }
         guard request.method == .post, !question.control.noStore else { return response.with(.bypassed) }
         let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
@@ -163,7 +166,7 @@ struct CacheTrip: Sendable {
         _ mark: KeyChanges.Mark
     ) async -> Response? {
         guard stored.head.isMeant(by: response.head) else { return nil }
-        guard let content = try? await stored.content(0..<stored.length) else { return nil }
+        guard let content = try? await stored.content(0..<stored.length, wait) else { return nil }
         let head = stored.head.freshened(
             by: response.head,
             requestTime: times.sent,
@@ -189,7 +192,7 @@ struct CacheTrip: Sendable {
     ) async {
         guard head.status == .ok, wasSentAsSeen(stored.variant.names) else { return }
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
-            return await cache.forget(key)
+            return await cache.forget(key, wait)
         }
         let fresh = stored.head.freshened(by: head, requestTime: times.sent, responseTime: times.received)
         await refresh(stored, with: fresh)
@@ -199,9 +202,9 @@ struct CacheTrip: Sendable {
     /// may not be for those that it was kept for.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
         guard SelectingNames(head.headers, to: question.fields) == stored.variant.names else {
-            return await cache.forget(key)
+            return await cache.forget(key, wait)
         }
-        await cache.store.replaceHead(stored, with: head)
+        await cache.store.replaceHead(stored, with: head, wait)
     }
 
     private func console(_ stored: any CacheEntry, _ failure: CacheFailure) async -> Response? {

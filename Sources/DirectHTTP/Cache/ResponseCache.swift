@@ -98,24 +98,25 @@ public final class ResponseCache: Sendable {
     @concurrent
     public func remove(_ url: HTTPURL) async {
         guard let key = CacheKey(url.withoutCredentials) else { return }
-        await forget(key)
+        await forget(key, .unlimited)
     }
 
-    func forget(_ key: CacheKey) async {
+    func forget(_ key: CacheKey, _ wait: DiskWait) async {
         changes.touch(key)
-        await store.remove(key)
+        await store.remove(key, wait)
     }
 
-    /// A cache in memory, or in that folder, to which the time is told.
+    /// A cache in memory, or in that folder, to which the time is told; files are read and written by `work`.
     package convenience init(
         folder: String? = nil,
         limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
         staleWhenUnreachable: Duration? = nil,
+        work: BlockingWork = .shared,
         clock: @escaping @Sendable () -> UnixTime
     ) throws(CacheFault) {
         let store: any CacheStore =
             if let folder {
-                try DirectoryStore(path: folder, limits: limits)
+                try DirectoryStore(path: folder, limits: limits, work: work)
             } else {
                 MemoryStore(limits: limits)
             }

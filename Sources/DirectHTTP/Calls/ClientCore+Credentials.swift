@@ -60,7 +60,14 @@ extension ClientCore {
         let request = memory(of: call)?.prepared(request) ?? request
         guard let cache = settings.cache else { return try await persistentSend(request, call) }
         let url = try request.checkedURL()
-        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request, sent in
+        let wait = DiskWait(
+            end: call.end,
+            total: call.timeouts.total,
+            name: url.host.description,
+            loop: settings.loop
+        )
+        let defaults = defaults(for: request)
+        return try await cache.send(request, url: url, defaults: defaults, wait: wait) { request, sent in
             var call = call
             call.sent = sent
             return try await self.persistentSend(request, call)

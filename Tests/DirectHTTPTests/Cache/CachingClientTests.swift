@@ -344,6 +344,28 @@ struct CachingClientTests {
         #expect(try await client.get(server.http()).text == "2")
         await cache.settle()
     }
+
+    @Test(
+        "behind a stale response reads no further than it keeps",
+        arguments: ["max-age=0, stale-while-revalidate=60", "no-store"]
+    )
+    func endlessRevalidation(control: String) async throws {
+        let count = SerialNumbers()
+        let server = try FixtureServer.start { request in
+            guard count.next() > 1 else {
+                return .text("kept", ["Cache-Control": "max-age=0, stale-while-revalidate=60"])
+            }
+            return .written { writer in
+                while true { try writer.write([UInt8](repeating: 7, count: 16_384)) }
+            }.adding("Cache-Control", control)
+        }
+        let cache = ResponseCache.memory(.init(bytes: 1 << 20, objectBytes: 1 << 18))
+        let client = client(cache)
+        _ = try await client.get(server.http())
+        #expect(try await client.get(server.http()).cacheUse == .stale)
+        // Only where the client lets go of the content is there an end.
+        await cache.settle()
+    }
 }
 
 /// Where a cache keeps its responses.

@@ -64,14 +64,40 @@ struct ShelfTests {
         #expect(shelf.count == 0 && shelf.bytes == 0)
     }
 
+    @Test(
+        "what is still coming takes room from what lies there, and all together is never more than may lie there"
+    )
+    func reservations() {
+        var shelf = Shelf<Thing>(byteLimit: 100, countLimit: 100)
+        for number in 1...10 { shelf.add(Thing(UInt64(number))) }
+        let answers = [shelf.reserve(35), shelf.reserve(66)]
+        #expect(answers == [true, false])
+        #expect(shelf.bytes == 60 && shelf.reserved == 35)
+        let isLastTaken = shelf.reserve(65)
+        #expect(isLastTaken && shelf.bytes == 0 && shelf.reserved == 100)
+        shelf.add(Thing(11))
+        #expect(shelf.count == 0)
+        shelf.release(50)
+        shelf.add(Thing(11, cost: 50))
+        shelf.removeAll()
+        #expect(shelf.bytes == 0 && shelf.reserved == 50)
+    }
+
     @Test("counts right whatever is done to it")
     func random() {
+        var reserved = 0
         var shelf = Shelf<Thing>(byteLimit: 500, countLimit: 30)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<5000 {
             let number = UInt64.random(in: 0..<20, using: &generator)
             switch Int.random(in: 0..<10, using: &generator) {
-            case 0: shelf.remove(key(number))
+            case 0 where reserved > 0:
+                shelf.release(reserved)
+                reserved = 0
+            case 0:
+                let size = Int.random(in: 1...300, using: &generator)
+                if shelf.reserve(size) { reserved += size }
+            case 9: shelf.remove(key(number))
             case 1..<4: _ = shelf.find(key(number)) { $0.variant.digest.low % 2 == 0 }
             default:
                 let variant = UInt64.random(in: 0..<4, using: &generator)
@@ -85,7 +111,7 @@ struct ShelfTests {
                     return false
                 }
             }
-            guard bytes == shelf.bytes, count == shelf.count, bytes <= 500, count <= 30 else {
+            guard bytes == shelf.bytes, count == shelf.count, bytes + reserved <= 500, count <= 30 else {
                 Issue.record("\(bytes) bytes and \(count) entries, but \(shelf.bytes) and \(shelf.count)")
                 return
             }

@@ -8,6 +8,8 @@ internal import DirectIO
 final class CacheFiles: Sendable {
     let folder: StateFolder
     let objectLimit: Int
+    /// Whose threads all of it is to run on.
+    let work: BlockingWork
     /// The last things that went wrong.
     let faults = Locked<[CacheFault]>([])
     private let limits: ResponseCache.Limits
@@ -26,8 +28,9 @@ final class CacheFiles: Sendable {
         var objectsAdded = 0
     }
 
-    init(folder: StateFolder, limits: ResponseCache.Limits) {
+    init(folder: StateFolder, limits: ResponseCache.Limits, work: BlockingWork) {
         self.folder = folder
+        self.work = work
         self.limits = limits
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
@@ -234,7 +237,7 @@ extension CacheFiles {
             return (isTimely, isOver || isLongAgo)
         }
         guard isTimely else { return }
-        if isTooMuch { sweep() } else { BlockingWork.shared.submit { self.sweep() } }
+        if isTooMuch { sweep() } else { work.submit { self.sweep() } }
     }
 }
 

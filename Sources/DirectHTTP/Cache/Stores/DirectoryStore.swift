@@ -9,9 +9,10 @@ internal import DirectIO
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
 
-    init(path: String, limits: ResponseCache.Limits) throws(CacheFault) {
+    /// Files are read and written on the threads of `work`.
+    init(path: String, limits: ResponseCache.Limits, work: BlockingWork = .shared) throws(CacheFault) {
         do throws(SystemError) {
-            files = CacheFiles(folder: try StateFolder(path), limits: limits)
+            files = CacheFiles(folder: try StateFolder(path), limits: limits, work: work)
         } catch {
             throw .folder(error)
         }
@@ -19,46 +20,35 @@ final class DirectoryStore: CacheStore {
 
     var faults: [CacheFault] { files.faults.withLock { $0 } }
 
-    func find(_ key: CacheKey, _ fields: SelectingFields) async -> (any CacheEntry)? {
-        await Self.blocking { [files] in files.find(key, fields) } ?? nil
-    }
-
-    func draft(
+    func find(
         _ key: CacheKey,
-        _ variant: CacheVariant,
-        _ head: CachedHead,
-        length: UInt64?
-    ) -> (any CacheDraft)? {
-        guard length ?? 0 <= UInt64(files.objectLimit) else { return nil }
-        return DirectoryDraft(files, key, variant, head)
+        _ fields: SelectingFields,
+        _ wait: DiskWait
+    ) async throws -> (any CacheEntry)? {
+        try await wait.run(on: files.work, .request) { [files] in files.find(key, fields) }
     }
 
-    func replaceHead(_ entry: any CacheEntry, with head: CachedHead) async {
+    func draft(_ plan: DraftPlan, _ wait: DiskWait) -> (any CacheDraft)? {
+        guard plan.length ?? 0 <= UInt64(files.objectLimit) else { return nil }
+        return DirectoryDraft(files, plan, wait)
+    }
+
+    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, _ wait: DiskWait) async {
         guard let entry = entry as? DirectoryEntry else { return }
-        await Self.carryOut { [files] in files.replaceHead(entry, with: head) }
+        try? await wait.run(on: files.work, .body) { [files] in files.replaceHead(entry, with: head) }
     }
 
-    func remove(_ key: CacheKey) async {
-        await Self.carryOut { [files] in files.remove(key) }
+    func remove(_ key: CacheKey, _ wait: DiskWait) async {
+        await wait.carryOut(on: files.work) { [files] in files.remove(key) }
     }
 
     func removeAll() async {
-        await Self.carryOut { [files] in files.removeAll() }
+        await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.removeAll() }
     }
 
     /// Counts what there is, and removes what has been used least until it is within the limits.
     func sweep() async {
-        await Self.carryOut { [files] in files.sweep() }
-    }
-
-    /// Off the event loop and off Swift's threads; nothing if the task is cancelled before it is done.
-    static func blocking<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer? {
-        try? await BlockingWork.shared.run(until: .never, on: .shared, work)
-    }
-
-    /// The same for what has to happen although the task is cancelled: what a response has made invalid must not stay.
-    static func carryOut(_ work: @escaping @Sendable () -> Void) async {
-        try? await BlockingWork.shared.carryOut(on: .shared, work)
+        await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.sweep() }
     }
 }
 
@@ -73,7 +63,8 @@ final class DirectoryEntry: CacheEntry {
     let contentStart: Int
     /// The content, if it is small.
     private let bytes: [UInt8]?
-    private let files: CacheFiles
+    /// What it is one of.
+    let files: CacheFiles
 
     init(_ files: CacheFiles, _ front: EntryFile.Front, _ name: String, _ file: StateReader, bytes: [UInt8]?)
     {
@@ -88,11 +79,11 @@ final class DirectoryEntry: CacheEntry {
         self.bytes = bytes
     }
 
-    func content(_ range: Range<Int>) async throws -> ResponseBody.Content {
+    func content(_ range: Range<Int>, _ wait: DiskWait) async throws -> ResponseBody.Content {
         if let bytes {
             return .complete(range.count == bytes.count ? bytes : Array(bytes[range]), Headers(), nil)
         }
-        return .arriving(FilePieces(self, range))
+        return .arriving(FilePieces(self, range, wait))
     }
 
     /// The block of that number, checked; nothing if it is damaged, which is the end of the file.
@@ -114,11 +105,13 @@ final class DirectoryEntry: CacheEntry {
 final class FilePieces: BodyPieces {
     private let entry: DirectoryEntry
     private let range: Range<Int>
+    private let wait: DiskWait
     private let position: Locked<Int>
 
-    init(_ entry: DirectoryEntry, _ range: Range<Int>) {
+    init(_ entry: DirectoryEntry, _ range: Range<Int>, _ wait: DiskWait) {
         self.entry = entry
         self.range = range
+        self.wait = wait
         position = Locked(range.lowerBound)
     }
 
@@ -137,13 +130,12 @@ final class FilePieces: BodyPieces {
         let index = start / EntryFile.blockSize
         let first = index * EntryFile.blockSize
         let end = min(range.upperBound, first + EntryFile.blockSize)
-        let answer = await DirectoryStore.blocking { [entry] () -> [UInt8]? in
+        let piece = try await wait.run(on: entry.files.work, .body) { [entry] () -> [UInt8]? in
             guard let block = entry.block(index) else { return nil }
             let part = block.dropFirst(start - first).prefix(end - start)
             return part.count == end - start ? Array(part) : nil
         }
-        guard let answer else { throw CancellationError() }
-        guard let piece = answer else { throw HTTPError(.body, .cache(.damaged(file: entry.name))) }
+        guard let piece else { throw HTTPError(.body, .cache(.damaged(file: entry.name))) }
         return piece
     }
 
@@ -160,9 +152,8 @@ final class FilePieces: BodyPieces {
 /// A response that is being written: small ones at once when all is there, larger ones as they come.
 private final class DirectoryDraft: CacheDraft {
     private let files: CacheFiles
-    private let key: CacheKey
-    private let variant: CacheVariant
-    private let head: CachedHead
+    private let plan: DraftPlan
+    private let wait: DiskWait
     private let state = Locked(State())
 
     private struct State {
@@ -173,11 +164,10 @@ private final class DirectoryDraft: CacheDraft {
         var length = 0
     }
 
-    init(_ files: CacheFiles, _ key: CacheKey, _ variant: CacheVariant, _ head: CachedHead) {
+    init(_ files: CacheFiles, _ plan: DraftPlan, _ wait: DiskWait) {
         self.files = files
-        self.key = key
-        self.variant = variant
-        self.head = head
+        self.plan = plan
+        self.wait = wait
     }
 
     func append(_ piece: [UInt8]) async -> Bool {
@@ -189,21 +179,22 @@ private final class DirectoryDraft: CacheDraft {
         }
         guard let isFull else { return false }
         guard isFull else { return true }
-        return await DirectoryStore.blocking { [self] in
+        let isWritten = try? await wait.run(on: files.work, .body) { [self] in
             files.attempt { () throws(SystemError) in try writeBlocks() }
-        } ?? false
+        }
+        return isWritten ?? false
     }
 
     func commit() async {
-        await DirectoryStore.carryOut { [self] in
-            _ = files.attempt { () throws(SystemError) in try finish() }
+        _ = try? await wait.run(on: files.work, .body) { [self] in
+            files.attempt { () throws(SystemError) in try finish() }
         }
     }
 
     private func writeBlocks() throws(SystemError) {
         try state.withLock { state throws(SystemError) in
             // The head's size does not depend on the content's length: it is known before.
-            guard let front = EntryFile.front(key, variant, head, length: 0) else {
+            guard let front = front(length: 0) else {
                 throw SystemError("write", code: 0)
             }
             let file = try file(&state)
@@ -215,7 +206,7 @@ private final class DirectoryDraft: CacheDraft {
 
     private func finish() throws(SystemError) {
         try state.withLock { state throws(SystemError) in
-            guard let front = EntryFile.front(key, variant, head, length: state.length) else { return }
+            guard let front = front(length: state.length) else { return }
             let isNew = state.file == nil
             let file = try file(&state)
             if isNew, state.rest.count <= EntryFile.blockSize {
@@ -227,8 +218,17 @@ private final class DirectoryDraft: CacheDraft {
             }
             state.rest = []
             state.file = nil
-            try files.place(file, key, variant, size: front.count + EntryFile.contentSize(state.length))
+            try files.place(
+                file,
+                plan.key,
+                plan.variant,
+                size: front.count + EntryFile.contentSize(state.length)
+            )
         }
+    }
+
+    private func front(length: Int) -> [UInt8]? {
+        EntryFile.front(plan.key, plan.variant, plan.head, length: length)
     }
 
     private func file(_ state: inout State) throws(SystemError) -> StateDraft {

@@ -1,4 +1,4 @@
-/// What lies in memory, in the order of its use, and never more than it may be.
+/// What lies in memory, in the order of its use, and never more than it may be, with what is still coming.
 struct Shelf<Entry: ShelfEntry> {
     private struct Place {
         var entry: Entry
@@ -16,6 +16,8 @@ struct Shelf<Entry: ShelfEntry> {
     private var newest: Int?
     private(set) var bytes = 0
     private(set) var count = 0
+    /// Room that is taken by contents that are still coming.
+    private(set) var reserved = 0
 
     init(byteLimit: Int, countLimit: Int) {
         self.byteLimit = byteLimit
@@ -37,11 +39,26 @@ struct Shelf<Entry: ShelfEntry> {
         return entry
     }
 
+    /// Takes room for so many bytes of a content that is coming, at the cost of what lies there; false where all that is
+    /// coming would be more than may lie there.
+    mutating func reserve(_ size: Int) -> Bool {
+        guard size <= byteLimit - reserved else { return false }
+        reserved += size
+        makeRoom(for: 0)
+        return true
+    }
+
+    /// Gives back room that was taken.
+    mutating func release(_ size: Int) {
+        reserved -= size
+    }
+
     /// Adds an entry in place of one for the same requests.
     mutating func add(_ entry: Entry) {
         for slot in slots[entry.key] ?? [] where places[slot]?.entry.variant == entry.variant { remove(slot) }
-        guard entry.cost <= byteLimit, countLimit > 0 else { return }
-        while let oldest, bytes + entry.cost > byteLimit || count >= countLimit { remove(oldest) }
+        guard entry.cost <= byteLimit - reserved, countLimit > 0 else { return }
+        makeRoom(for: entry.cost)
+        while let oldest, count >= countLimit { remove(oldest) }
         let place = Place(entry: entry)
         let slot: Int
         if let reused = free.popLast() {
@@ -69,7 +86,13 @@ struct Shelf<Entry: ShelfEntry> {
     }
 
     mutating func removeAll() {
+        let reserved = reserved
         self = Shelf(byteLimit: byteLimit, countLimit: countLimit)
+        self.reserved = reserved
+    }
+
+    private mutating func makeRoom(for size: Int) {
+        while let oldest, bytes + reserved + size > byteLimit { remove(oldest) }
     }
 
     /// A server that makes up a variant for every request must not crowd out everything else.

@@ -1,0 +1,125 @@
+import DirectIO
+import Synchronization
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A call whose cache has a slow disk", .timeLimit(.minutes(1)))
+struct DiskWaitTests {
+    private let folder = TemporaryFolder.planned()
+    /// One thread, which a test can keep busy.
+    private let work = BlockingWork(threadLimit: 1)
+
+    private func cache() throws -> ResponseCache {
+        try ResponseCache(folder: folder.path, work: work) { .now }
+    }
+
+    /// Lets the disk stand still until the gate is opened; returns when it does.
+    private func stop(until gate: DiskGate) async {
+        await withCheckedContinuation { continuation in
+            work.submit {
+                continuation.resume()
+                gate.wait()
+            }
+        }
+    }
+
+    @Test("ends when its time is over, and nothing has been sent")
+    func lookup() async throws {
+        let gate = DiskGate()
+        defer { gate.open() }
+        let cache = try cache()
+        await stop(until: gate)
+        let script = Script((200, [:]))
+        let client = script.client {
+            $0.cache = cache
+            $0.timeouts.total = .milliseconds(20)
+        }
+        let error = try await httpError { try await client.get("https://a.test/") }
+        #expect(error.phase == .request && error.isTimeout)
+        #expect(script.requests.isEmpty)
+    }
+
+    @Test("ends when it is cancelled")
+    func cancellation() async throws {
+        let gate = DiskGate()
+        defer { gate.open() }
+        let cache = try cache()
+        await stop(until: gate)
+        let client = Script((200, [:])).client { $0.cache = cache }
+        let task = Task { try await client.get("https://a.test/") }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("ends when its time is over while it reads a content")
+    func reading() async throws {
+        let store = try DirectoryStore(
+            path: folder.path,
+            limits: .init(bytes: 1 << 20, objectBytes: 1 << 20),
+            work: work
+        )
+        let head = CachedHead(ResponseHead(status: .ok, headers: [:]), requestTime: .now, responseTime: .now)
+        let variant = CacheVariant(names: SelectingNames(names: []), digest: Digest128(high: 0, low: 0))
+        let key = CacheKey(digest: Digest128(high: 0, low: 1))
+        let plan = DraftPlan(key: key, variant: variant, head: head, length: nil)
+        let draft = try #require(store.draft(plan, .unlimited))
+        #expect(await draft.append(pattern(at: 0, count: 200_000)))
+        await draft.commit()
+        let fields = SelectingFields(headers: [:], defaults: [:])
+        let entry = try #require(try await store.find(key, fields, .unlimited))
+        let gate = DiskGate()
+        defer { gate.open() }
+        await stop(until: gate)
+        let wait = DiskWait(end: .now, total: 1_000_000, name: "a.test", loop: .shared)
+        guard case .arriving(let pieces) = try await entry.content(0..<entry.length, wait) else {
+            return #expect(Bool(false))
+        }
+        let error = try await httpError { try await pieces.next() }
+        #expect(error.phase == .body && error.isTimeout)
+        #expect("\(error)".contains("a.test"))
+        // Nor is anything written that nobody waits for.
+        let late = try #require(store.draft(plan, wait))
+        #expect(await !late.append(pattern(at: 0, count: 300_000)))
+    }
+
+    @Test("and who changes something waits no longer, but what is kept is forgotten all the same")
+    func invalidation() async throws {
+        let cache = try cache()
+        let gate = DiskGate()
+        let hasAnswered = AsyncStream<Void>.makeStream()
+        let client = HTTPClient {
+            $0.cache = cache
+            $0.transport = { request in
+                if request.method == .delete { hasAnswered.continuation.yield() }
+                return try Response(to: request, 200, headers: ["Cache-Control": "max-age=60"], body: [1])
+            }
+        }
+        #expect(try await client.get("https://a.test/").cacheUse == .miss)
+        #expect(try await client.get("https://a.test/").cacheUse == .hit)
+        await stop(until: gate)
+        let task = Task { try await client.fetch(Request(.delete, "https://a.test/")) }
+        for await _ in hasAnswered.stream { break }
+        task.cancel()
+        _ = try? await task.value
+        gate.open()
+        #expect(try await client.get("https://a.test/").cacheUse == .miss)
+    }
+}
+
+/// Blocks a thread until it is opened.
+private final class DiskGate: Sendable {
+    private let isOpen = Locked(false)
+    private let opening = Condition()
+
+    func wait() {
+        let hour: UInt64 = 3_600_000_000_000
+        _ = isOpen.wait(at: opening, nanoseconds: hour) { isOpen, _ in isOpen ? true : nil }
+    }
+
+    func open() {
+        isOpen.withLock { $0 = true }
+        opening.signal()
+    }
+}

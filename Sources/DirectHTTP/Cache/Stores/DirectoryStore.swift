@@ -58,7 +58,7 @@ final class DirectoryStore: CacheStore {
 
     /// The same for what has to happen although the task is cancelled: what a response has made invalid must not stay.
     static func carryOut(_ work: @escaping @Sendable () -> Void) async {
-        try? await BlockingWork.shared.carryOut(on: .shared, work)
+        try? await BlockingWork.shared.carryOut(until: .never, on: .shared, work)
     }
 }
 

@@ -53,12 +53,13 @@ package final class BlockingWork: Sendable {
     /// The answer of a call that has to be made although its caller may wait no longer: a removal, say, or the last
     /// step of many.
     package func carryOut<Answer: Sendable>(
+        until deadline: Instant,
         on loop: EventLoop,
         _ call: @escaping @Sendable () -> Answer
     ) async throws(Abandoned) -> Answer {
         let reply = Reply<Answer>(on: loop)
         submit { reply.give(call()) }
-        return try await reply.value(until: .never)
+        return try await reply.value(until: deadline)
     }
 
     /// Runs a call that nobody waits for.

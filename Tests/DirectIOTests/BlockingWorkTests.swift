@@ -139,7 +139,7 @@ struct BlockingWorkTests {
         work.submit { gate.wait() }
         let wasMade = Locked(false)
         let task = Task.detached { [loop] in
-            try await work.carryOut(on: loop) { wasMade.withLock { $0 = true } }
+            try await work.carryOut(until: .never, on: loop) { wasMade.withLock { $0 = true } }
         }
         task.cancel()
         await #expect(throws: BlockingWork.Abandoned.cancelled) { try await task.value }

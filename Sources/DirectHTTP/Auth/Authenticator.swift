@@ -45,6 +45,9 @@ extension Authenticator where Self == BearerAuthenticator {
     ///
     /// However many requests are refused at a time, the source is asked once, and all of them go on with
     /// what it says.
+    ///
+    /// The source may use the client that the token is for: requests made inside it, in its task or in tasks that inherit
+    /// its task-local values, are sent without this authenticator. A detached task is not inside.
     public static func bearer(
         refreshing source: @escaping @Sendable () async throws -> String
     ) -> BearerAuthenticator {

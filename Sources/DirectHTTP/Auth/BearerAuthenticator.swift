@@ -13,7 +13,7 @@ public struct BearerAuthenticator: Authenticator {
     }
 
     public func authorization(for question: AuthenticationQuestion) async throws -> String? {
-        "Bearer " + (try await tokens.token(instead: nil))
+        try await tokens.token(instead: nil).map { "Bearer " + $0 }
     }
 
     public func authorization(
@@ -22,8 +22,8 @@ public struct BearerAuthenticator: Authenticator {
         after refused: String?
     ) async throws -> String? {
         guard tokens.isRefreshable, let refused, refused.hasPrefix("Bearer ") else { return nil }
-        let answer = "Bearer " + (try await tokens.token(instead: String(refused.dropFirst(7))))
-        return answer == refused ? nil : answer
+        let token = try await tokens.token(instead: String(refused.dropFirst(7)))
+        return token.map { "Bearer " + $0 }.flatMap { $0 == refused ? nil : $0 }
     }
 }
 
@@ -31,7 +31,12 @@ public struct BearerAuthenticator: Authenticator {
 private final class Tokens: Sendable {
     private struct State {
         var known: String?
-        var fetching: Task<String, any Error>?
+        var fetch: Fetch?
+    }
+
+    private struct Fetch {
+        let mark: FetchMark
+        let task: Task<String, any Error>
     }
 
     private let state: Locked<State>
@@ -44,17 +49,19 @@ private final class Tokens: Sendable {
 
     var isRefreshable: Bool { source != nil }
 
-    /// The token; a new one if it is the one that was refused.
-    func token(instead refused: String?) async throws -> String {
-        let task = state.withLock { state -> Task<String, any Error>? in
-            if let known = state.known, known != refused { return nil }
-            if let fetching = state.fetching { return fetching }
-            // A task of its own: whoever came first may be cancelled, and the others still want a token.
-            let task = Task { try await self.fetch() }
-            state.fetching = task
-            return task
+    /// The token; a new one if it is the one that was refused. `nil` inside the source: a request of its own would wait
+    /// for what only the source can give.
+    func token(instead refused: String?) async throws -> String? {
+        let (known, fetch) = state.withLock { state -> (String?, Fetch?) in
+            if let fetch = state.fetch, FetchMark.around.contains(where: { $0 === fetch.mark }) {
+                return (nil, nil)
+            }
+            if let known = state.known, known != refused { return (known, nil) }
+            let fetch = state.fetch ?? begin()
+            state.fetch = fetch
+            return (nil, fetch)
         }
-        guard let task else { return state.withLock { $0.known } ?? "" }
+        guard let task = fetch?.task else { return known }
         // Who gives up leaves at once, and alone.
         let answer: Result<String, any Error>
         do throws(BlockingWork.Abandoned) {
@@ -65,11 +72,26 @@ private final class Tokens: Sendable {
         return try answer.get()
     }
 
+    /// In a task of its own: whoever came first may be cancelled, and the others still want a token.
+    private func begin() -> Fetch {
+        let mark = FetchMark()
+        let task = Task {
+            try await FetchMark.$around.withValue(FetchMark.around + [mark]) { try await self.fetch() }
+        }
+        return Fetch(mark: mark, task: task)
+    }
+
     private func fetch() async throws -> String {
-        defer { state.withLock { $0.fetching = nil } }
+        defer { state.withLock { $0.fetch = nil } }
         guard let source else { return "" }
         let token = try await source()
         state.withLock { $0.known = token }
         return token
     }
+}
+
+/// Marks the tasks inside a source. It stands for one fetch: a task that outlives the fetch is not inside any longer.
+private final class FetchMark: Sendable {
+    /// The fetches that this task is part of: a source may use a client whose authenticator has a source.
+    @TaskLocal static var around: [FetchMark] = []
 }

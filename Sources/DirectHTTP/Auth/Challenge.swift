@@ -15,10 +15,11 @@ public struct Challenge: Hashable, Sendable {
     /// All challenges of a response, in order. What cannot be read ends its field: a comma separates both
     /// challenges and their parameters, so nobody knows what follows.
     public static func all(in headers: Headers, proxy: Bool = false) -> [Challenge] {
-        headers.values(for: proxy ? "Proxy-Authenticate" : "WWW-Authenticate").flatMap(read)
+        headers.values(for: proxy ? "Proxy-Authenticate" : "WWW-Authenticate").flatMap(all(of:))
     }
 
-    private static func read(_ field: String) -> [Challenge] {
+    /// All challenges of one field's value.
+    static func all(of field: String) -> [Challenge] {
         var reader = ChallengeReader(Array(field.utf8))
         return reader.challenges()
     }

@@ -9,7 +9,7 @@ internal import DirectTLS
 public final class DigestAuthenticator: Authenticator {
     private let user: String
     private let password: String
-    private let sessions = Locked<[Origin: DigestSession]>([:])
+    private let memories = Locked<[Origin: DigestMemory]>([:])
 
     /// Proves that we know the password of this user.
     public init(user: String, password: String) {
@@ -18,10 +18,7 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     public func authorization(for question: AuthenticationQuestion) throws -> String? {
-        let session = sessions.withLock { sessions -> DigestSession? in
-            sessions[question.url.origin]?.count += 1
-            return sessions[question.url.origin]
-        }
+        let session = memories.withLock { $0[question.url.origin]?.next() }
         return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
     }
 
@@ -30,25 +27,14 @@ public final class DigestAuthenticator: Authenticator {
         answering challenges: [Challenge],
         after refused: String?
     ) throws -> String? {
-        guard let session = try DigestSession.best(of: challenges) else { return nil }
-        guard take(session, of: question.url.origin, after: refused) else { return nil }
-        return try session.answer(question, user, password, clientNonce: Self.clientNonce())
-    }
-
-    /// Whether the challenge is worth an answer; if not, nothing is said beforehand any more.
-    private func take(_ session: DigestSession, of origin: Origin, after refused: String?) -> Bool {
-        sessions.withLock { sessions in
-            // Refused where the nonce was new: the password is wrong, and stays so. A nonce that has served before
-            // may be forgotten by a server that does not say so (after a restart, say).
-            let wasNew = sessions[origin].map { $0.count == 1 } ?? true
-            let isRefusal = refused?.hasPrefix("Digest ") ?? false
-            guard !isRefusal || session.isStale || !wasNew else {
-                sessions[origin] = nil
-                return false
-            }
-            sessions[origin] = session
-            return true
+        guard let offered = try DigestSession.best(of: challenges) else { return nil }
+        let session = memories.withLock {
+            $0[question.url.origin, default: DigestMemory()].take(
+                offered,
+                after: refused.flatMap(DigestUse.init)
+            )
         }
+        return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
     }
 
     /// 128 bits that nobody can foresee.
@@ -65,118 +51,5 @@ extension Authenticator where Self == DigestAuthenticator {
     /// User name and password proved by a digest (RFC 7616).
     public static func digest(user: String, password: String) -> DigestAuthenticator {
         DigestAuthenticator(user: user, password: password)
-    }
-}
-
-/// A server's challenge, and how often it has been answered.
-struct DigestSession: Sendable {
-    private let algorithm: Algorithm
-    private let realm: String
-    private let nonce: String
-    private let opaque: String?
-    private let protections: [String]
-    private let hashesUser: Bool
-    /// The nonce has only grown old.
-    let isStale: Bool
-    /// How many requests have been signed with the nonce.
-    var count: UInt32 = 1
-
-    private struct Algorithm {
-        /// As the server wrote it.
-        var name: String
-        var digest: MessageDigest
-        var isSession: Bool
-    }
-
-    /// The first challenge whose algorithm we know; servers name the one they like best first.
-    static func best(of challenges: [Challenge]) throws(AuthenticationFault) -> DigestSession? {
-        let digests = challenges.filter { $0.scheme == "digest" }
-        for challenge in digests {
-            if let session = DigestSession(challenge) { return session }
-        }
-        if digests.isEmpty { return nil }
-        throw .unknownAlgorithm
-    }
-
-    private init?(_ challenge: Challenge) {
-        let name = challenge.parameters["algorithm"] ?? "MD5"
-        let digest: MessageDigest
-        switch name.lowercased() {
-        case "md5", "md5-sess": digest = .md5
-        case "sha-256", "sha-256-sess": digest = .sha256
-        default: return nil
-        }
-        guard let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else { return nil }
-        algorithm = Algorithm(name: name, digest: digest, isSession: name.lowercased().hasSuffix("-sess"))
-        self.realm = realm
-        self.nonce = nonce
-        opaque = challenge.parameters["opaque"]
-        let protections = challenge.parameters["qop"]?.split(separator: ",") ?? []
-        self.protections = protections.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-        hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
-        isStale = challenge.parameters["stale"]?.lowercased() == "true"
-    }
-
-    /// What to say in `Authorization`.
-    func answer(
-        _ question: AuthenticationQuestion,
-        _ user: String,
-        _ password: String,
-        clientNonce: String
-    ) throws(AuthenticationFault) -> String {
-        let target = String(decoding: question.url.targetBytes, as: UTF8.self)
-        let protection = try protection(for: question)
-        let counter = String(count, radix: 16)
-        let paddedCount = String(repeating: "0", count: 8 - counter.count) + counter
-
-        var secret = try hash("\(user):\(realm):\(password)")
-        if algorithm.isSession { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
-        var subject = "\(question.method):\(target)"
-        if protection == "auth-int" { subject += ":" + (try hash(bytes: question.body ?? [])) }
-        let proof: String
-        if let protection {
-            let middle = "\(nonce):\(paddedCount):\(clientNonce):\(protection)"
-            proof = try hash("\(secret):\(middle):\(try hash(subject))")
-        } else {
-            // As in RFC 2069, for servers that name no protection.
-            proof = try hash("\(secret):\(nonce):\(try hash(subject))")
-        }
-
-        let name = hashesUser ? try hash("\(user):\(realm)") : user
-        var fields = ["username=\(quoted(name))", "realm=\(quoted(realm))", "nonce=\(quoted(nonce))"]
-        fields += ["uri=\(quoted(target))", "response=\"\(proof)\"", "algorithm=\(algorithm.name)"]
-        if let opaque { fields.append("opaque=\(quoted(opaque))") }
-        if let protection {
-            fields += ["qop=\(protection)", "nc=\(paddedCount)", "cnonce=\"\(clientNonce)\""]
-        } else if algorithm.isSession {
-            fields.append("cnonce=\"\(clientNonce)\"")
-        }
-        if hashesUser { fields.append("userhash=true") }
-        return "Digest " + fields.joined(separator: ", ")
-    }
-
-    private func protection(for question: AuthenticationQuestion) throws(AuthenticationFault) -> String? {
-        if protections.contains("auth") || protections.isEmpty { return protections.isEmpty ? nil : "auth" }
-        guard protections.contains("auth-int") else { return nil }
-        guard question.body != nil else { throw .bodyNotAtHand }
-        return "auth-int"
-    }
-
-    private func hash(_ text: String) throws(AuthenticationFault) -> String {
-        try hash(bytes: Array(text.utf8))
-    }
-
-    private func hash(bytes: [UInt8]) throws(AuthenticationFault) -> String {
-        guard let digest = algorithm.digest.digest(of: bytes) else { throw .unknownAlgorithm }
-        return hexText(digest)
-    }
-
-    private func quoted(_ text: String) -> String {
-        var result = "\""
-        for character in text.unicodeScalars {
-            if character == "\"" || character == "\\" { result += "\\" }
-            result.unicodeScalars.append(character)
-        }
-        return result + "\""
     }
 }

@@ -50,6 +50,8 @@ public struct Request: Sendable {
     /// What few requests say, and what is found out about them on their way.
     struct Options: Sendable {
         var addressMap: StaticMap?
+        /// No stored response answers it, not even one that the origin confirms.
+        var ignoresStoredResponses = false
         var timeouts: Timeouts?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?

@@ -97,9 +97,11 @@ struct BridgedRequest: Sendable {
         return try checked(head, isLocal: response.transaction == nil)
     }
 
-    /// The caller's own URL, to the letter, unless a redirect has led elsewhere.
+    /// The caller's own URL, to the letter, unless the response came from another one: after a redirect, or because the
+    /// host wants to be asked over TLS only.
     private func responseURL(_ url: HTTPURL, _ history: [Hop]) throws -> URL {
-        let hasMoved = history.contains { $0.reason == .redirect }
+        let isOwn = try request.url.withoutCredentials == url
+        let hasMoved = !isOwn || history.contains { $0.reason == .redirect }
         guard let found = hasMoved ? URL(url) : self.url else {
             throw URLError(
                 .cannotParseResponse,

@@ -14,7 +14,14 @@ public import Foundation
 /// It waits to be asked, like URLSession; what a server has accepted once it is told beforehand from then on.
 public final class CredentialAuthenticator: Authenticator {
     private let find: @Sendable (Challenge, HTTPURL) -> URLCredential?
-    private let known = Locked<[Origin: any Authenticator]>([:])
+    private let memory = Locked(Memory())
+
+    private struct Memory {
+        /// What the origin has accepted or is just being told.
+        var known: [Origin: any Authenticator] = [:]
+        /// One for each use of a credential: two would count the uses of one nonce twice.
+        var made: [CredentialUse: any Authenticator] = [:]
+    }
 
     /// Answers with this credential, whoever asks.
     public init(_ credential: URLCredential) {
@@ -29,7 +36,7 @@ public final class CredentialAuthenticator: Authenticator {
     }
 
     public func authorization(for question: AuthenticationQuestion) async throws -> String? {
-        try await known.withLock { $0[question.url.origin] }?.authorization(for: question)
+        try await memory.withLock { $0.known[question.url.origin] }?.authorization(for: question)
     }
 
     public func authorization(
@@ -38,24 +45,58 @@ public final class CredentialAuthenticator: Authenticator {
         after refused: String?
     ) async throws -> String? {
         let origin = question.url.origin
-        if let known = known.withLock({ $0[origin] }),
+        if let known = memory.withLock({ $0.known[origin] }),
             let answer = try await known.authorization(for: question, answering: challenges, after: refused)
         {
             return answer
         }
         for scheme in ["digest", "basic"] {
             guard let challenge = challenges.first(where: { $0.scheme == scheme }),
-                let authenticator = find(challenge, question.url)?.authenticator(scheme),
+                let credential = find(challenge, question.url),
+                let use = CredentialUse(of: credential, by: scheme, at: origin)
+            else { continue }
+            let authenticator = authenticator(for: use)
+            guard
                 let answer = try await authenticator.authorization(
                     for: question,
                     answering: challenges,
                     after: refused
                 )
             else { continue }
-            known.withLock { $0[origin] = authenticator }
+            memory.withLock { $0.known[origin] = authenticator }
             return answer
         }
         return nil
+    }
+
+    private func authenticator(for use: CredentialUse) -> any Authenticator {
+        memory.withLock { memory in
+            if let made = memory.made[use] { return made }
+            let new = use.authenticator
+            memory.made[use] = new
+            return new
+        }
+    }
+}
+
+/// A user and a password, as they are told one origin.
+private struct CredentialUse: Hashable {
+    private let user: String
+    private let password: String
+    private let scheme: String
+    private let origin: Origin
+
+    init?(of credential: URLCredential, by scheme: String, at origin: Origin) {
+        guard let user = credential.user, let password = credential.password else { return nil }
+        self.user = user
+        self.password = password
+        self.scheme = scheme
+        self.origin = origin
+    }
+
+    var authenticator: any Authenticator {
+        scheme == "digest"
+            ? .digest(user: user, password: password) : .basic(user: user, password: password)
     }
 }
 
@@ -71,14 +112,6 @@ extension URLCredentialStorage {
     /// Whom it has something for.
     var origins: [Origin] {
         allCredentials.keys.compactMap(\.origin)
-    }
-}
-
-extension URLCredential {
-    fileprivate func authenticator(_ scheme: String) -> (any Authenticator)? {
-        guard let user, let password else { return nil }
-        return scheme == "digest"
-            ? .digest(user: user, password: password) : .basic(user: user, password: password)
     }
 }
 

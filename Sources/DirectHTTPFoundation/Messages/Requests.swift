@@ -22,6 +22,7 @@ extension Request {
                 announced: fields.value(for: "Content-Length").flatMap(UInt64.init)
             )
         )
+        ignoresStoredResponses = request.cachePolicy.ignoresLocalCopies
     }
 }
 
@@ -85,6 +86,14 @@ extension Headers {
 }
 
 extension URLRequest.CachePolicy {
+    /// Whether no copy of this machine's may be used, not even one that the origin confirms: no directive says that.
+    fileprivate var ignoresLocalCopies: Bool {
+        switch self {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: true
+        default: false
+        }
+    }
+
     /// How HTTP says it (RFC 9111, section 5.2.1): a cache of ours understands it, and so do those on the way.
     fileprivate var directives: String? {
         switch self {

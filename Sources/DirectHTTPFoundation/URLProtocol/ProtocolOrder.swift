@@ -16,7 +16,7 @@ struct ProtocolOrder: @unchecked Sendable {
     private let additionalFields: [(name: String, value: String)]
     private let cookies: SessionCookies?
     private let redirects: RedirectPolicy
-    private let authenticator: CredentialAuthenticator?
+    private let authenticator: SessionAuthenticator?
 
     private enum BodySource {
         case ofRequest
@@ -45,7 +45,9 @@ struct ProtocolOrder: @unchecked Sendable {
         }
         cookies = configuration.flatMap { SessionCookies($0, request, settings.cookies) }
         redirects = settings.redirects.asking(delegate)
-        authenticator = configuration?.urlCredentialStorage.flatMap(CredentialAuthenticator.init(ifFilled:))
+        authenticator = configuration?.urlCredentialStorage.flatMap {
+            SessionAuthenticator(ifFilled: $0, settings.authenticators)
+        }
     }
 
     func request() async throws -> Request {
@@ -123,10 +125,39 @@ extension RedirectPolicy {
     }
 }
 
-extension CredentialAuthenticator {
-    fileprivate convenience init?(ifFilled storage: URLCredentialStorage) {
+/// The session's credentials, where they have an answer; else the client's authenticator for the origin.
+private struct SessionAuthenticator: Authenticator {
+    private let credentials: CredentialAuthenticator
+    private let clients: [Origin: any Authenticator]
+
+    init?(ifFilled storage: URLCredentialStorage, _ clients: [Origin: any Authenticator]) {
         guard !storage.allCredentials.isEmpty else { return nil }
-        self.init(storage)
+        credentials = CredentialAuthenticator(storage)
+        self.clients = clients
+    }
+
+    func authorization(for question: AuthenticationQuestion) async throws -> String? {
+        if let answer = try await credentials.authorization(for: question) { return answer }
+        return try await clients[question.url.origin]?.authorization(for: question)
+    }
+
+    func authorization(
+        for question: AuthenticationQuestion,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? {
+        if let answer = try await credentials.authorization(
+            for: question,
+            answering: challenges,
+            after: refused
+        ) {
+            return answer
+        }
+        return try await clients[question.url.origin]?.authorization(
+            for: question,
+            answering: challenges,
+            after: refused
+        )
     }
 }
 

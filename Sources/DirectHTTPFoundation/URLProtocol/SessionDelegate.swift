@@ -38,7 +38,7 @@ struct SessionDelegate: @unchecked Sendable {
             )
         }
         guard let decided else { return .deliver }
-        guard decided != proposed else { return .follow(redirect.next) }
+        guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
         return .follow(Request(decided, after: redirect))
     }
 
@@ -60,6 +60,13 @@ private struct UnsafeTransfer<Value>: @unchecked Sendable {
 }
 
 extension URLRequest {
+    /// Whether nothing was changed that goes to the server. `==` does not look at fields here (Swift 6.3).
+    fileprivate func asksTheSame(as other: URLRequest) -> Bool {
+        url == other.url && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields
+            && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
+            && cachePolicy == other.cachePolicy
+    }
+
     fileprivate init?(next redirect: Redirect) {
         guard let url = URL(redirect.url) else { return nil }
         self.init(url: url)

@@ -1,3 +1,4 @@
+import DirectIO
 import Synchronization
 import TLSFixtures
 import Testing
@@ -105,6 +106,73 @@ struct AuthenticationTests {
             for try await text in group { #expect(text == "in") }
         }
         #expect(fetched.withLock { $0 } == 2)
+    }
+
+    @Test(
+        "of a source that asks its own client are not waited for by the source: its requests go without them"
+    )
+    func sourceUsesItsClient() async throws {
+        let own = Mutex<HTTPClient?>(nil)
+        let fetched = Mutex(0)
+        let saidToTokens = Mutex<[String?]>([])
+        let origin = try HTTPURL("http://a.test").origin
+        let client = HTTPClient {
+            // Ends a test that fails.
+            $0.timeouts.total = .seconds(30)
+            $0.transport = { request in
+                let said = request.headers["Authorization"]
+                if try request.url.text.hasSuffix("/token") {
+                    saidToTokens.withLock { $0.append(said) }
+                    return try Response(to: request, 200)
+                }
+                return try Response(to: request, said == "Bearer 2" ? 200 : 401)
+            }
+            $0.authenticators[origin] = .bearer {
+                guard let client = own.withLock({ $0 }) else { return "" }
+                _ = try await client.get("http://a.test/token")
+                // Also in a task of the source's making.
+                _ = try await Task { try await client.get("http://a.test/token") }.value
+                return fetched.withLock {
+                    $0 += 1
+                    return "\($0)"
+                }
+            }
+        }
+        own.withLock { $0 = client }
+        defer { own.withLock { $0 = nil } }
+        let statuses = try await withThrowingTaskGroup(of: Status.self) { group in
+            for _ in 0..<8 { group.addTask { try await client.get("http://a.test/").status } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 8))
+        #expect(fetched.withLock { $0 } == 2)
+        #expect(saidToTokens.withLock { $0 } == [nil, nil, nil, nil])
+    }
+
+    @Test("of a source are sent again by a task that the source has begun, once the source has ended")
+    func taskOutlivesSource() async throws {
+        let script = Script((200, [:]))
+        let client = script.client()
+        let later = Mutex<Task<Void, any Error>?>(nil)
+        let ended = Barrier()
+        let box = Locked<BearerAuthenticator?>(nil)
+        let authenticator: BearerAuthenticator = .bearer {
+            let task = Task {
+                await ended.pass()
+                var request = Request(.get, "http://a.test/later")
+                request.authenticator = box.withLock { $0 }
+                _ = try await client.fetch(request)
+            }
+            later.withLock { $0 = task }
+            return "token"
+        }
+        box.withLock { $0 = authenticator }
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = authenticator
+        _ = try await client.fetch(request)
+        ended.open()
+        try await later.withLock { $0 }?.value
+        #expect(script.requests.map { $0.headers["Authorization"] } == ["Bearer token", "Bearer token"])
     }
 
     @Test("by digest are as RFC 7616 has them", arguments: ["MD5", "SHA-256"])

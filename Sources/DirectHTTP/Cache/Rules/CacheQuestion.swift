@@ -10,12 +10,15 @@ struct CacheQuestion: Sendable {
     let conditions: ClientConditions
     /// The part of the content that is asked for, as the field says it.
     let range: String?
+    /// Nothing that is kept answers it, neither confirmed nor as a makeshift.
+    let isReload: Bool
     /// Nothing is looked up for it, and nothing kept.
     let passes: Bool
 
     init(_ request: Request, defaults: Headers) {
         let headers = request.headers
         method = request.method
+        isReload = request.ignoresStoredResponses
         fields = SelectingFields(headers: headers, defaults: defaults)
         conditions = ClientConditions(headers)
         range = headers.index(of: "range") == nil ? nil : headers["Range"]
@@ -33,7 +36,7 @@ struct CacheQuestion: Sendable {
 
     /// What to do, with the response that is kept, if any.
     func plan(_ stored: CachedHead?, at now: UnixTime) -> CachePlan {
-        guard let stored else { return control.onlyIfCached ? .refuse : .ask }
+        guard let stored, !isReload else { return control.onlyIfCached ? .refuse : .ask }
         if isAnswered(by: stored, at: now) { return .serve(isStale: stored.freshness(at: now) <= 0) }
         if control.onlyIfCached { return .refuse }
         if mayBeAnsweredMeanwhile(by: stored, at: now) { return .serveAndRevalidate }
@@ -43,7 +46,7 @@ struct CacheQuestion: Sendable {
     /// Whether the origin can be asked if what is kept still holds. Not where the caller has a version of its own
     /// to compare with, or wants a part: that cannot be joined with ours.
     func canValidate(_ stored: CachedHead) -> Bool {
-        conditions.isEmpty && range == nil && method == .get && stored.hasValidator
+        !isReload && conditions.isEmpty && range == nil && method == .get && stored.hasValidator
     }
 
     /// RFC 9111, sections 4.2 and 5.2.1.
@@ -73,7 +76,8 @@ struct CacheQuestion: Sendable {
     )
         -> Bool
     {
-        guard stored.mayBeStale, !control.noCache, control.maxAge == nil, control.minFresh == nil else {
+        guard !isReload, stored.mayBeStale, !control.noCache, control.maxAge == nil, control.minFresh == nil
+        else {
             return false
         }
         var window = [stored.control.staleIfError, control.staleIfError].compactMap { $0 }.max()

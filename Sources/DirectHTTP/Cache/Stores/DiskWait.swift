@@ -28,12 +28,6 @@ package struct DiskWait: Sendable {
 
     /// Runs what has to be done whatever becomes of the call, and waits for it as long as the call does.
     func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async {
-        let (isDone, done) = AsyncStream<Never>.makeStream()
-        // At once: a later look comes behind it in the queue.
-        work.submit {
-            job()
-            done.finish()
-        }
-        _ = try? await supervised(until: end, on: loop) { for await _ in isDone {} }
+        try? await work.carryOut(until: end, on: loop, job)
     }
 }

@@ -1,0 +1,115 @@
+internal import DirectHTTP1
+internal import DirectTLS
+
+/// A server's challenge, and how often it has been answered.
+struct DigestSession: Sendable {
+    private let algorithm: Algorithm
+    private let realm: String
+    let nonce: String
+    private let opaque: String?
+    private let protections: [String]
+    private let hashesUser: Bool
+    /// The nonce has only grown old.
+    let isStale: Bool
+    /// How many requests have been signed with the nonce.
+    var count: UInt32 = 1
+
+    private struct Algorithm {
+        /// As the server wrote it.
+        var name: String
+        var digest: MessageDigest
+        var isSession: Bool
+    }
+
+    /// The first challenge whose algorithm we know; servers name the one they like best first.
+    static func best(of challenges: [Challenge]) throws(AuthenticationFault) -> DigestSession? {
+        let digests = challenges.filter { $0.scheme == "digest" }
+        for challenge in digests {
+            if let session = DigestSession(challenge) { return session }
+        }
+        if digests.isEmpty { return nil }
+        throw .unknownAlgorithm
+    }
+
+    private init?(_ challenge: Challenge) {
+        let name = challenge.parameters["algorithm"] ?? "MD5"
+        let digest: MessageDigest
+        switch name.lowercased() {
+        case "md5", "md5-sess": digest = .md5
+        case "sha-256", "sha-256-sess": digest = .sha256
+        default: return nil
+        }
+        guard let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else { return nil }
+        algorithm = Algorithm(name: name, digest: digest, isSession: name.lowercased().hasSuffix("-sess"))
+        self.realm = realm
+        self.nonce = nonce
+        opaque = challenge.parameters["opaque"]
+        let protections = challenge.parameters["qop"]?.split(separator: ",") ?? []
+        self.protections = protections.map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
+        isStale = challenge.parameters["stale"]?.lowercased() == "true"
+    }
+
+    /// What to say in `Authorization`.
+    func answer(
+        _ question: AuthenticationQuestion,
+        _ user: String,
+        _ password: String,
+        clientNonce: String
+    ) throws(AuthenticationFault) -> String {
+        let target = String(decoding: question.url.targetBytes, as: UTF8.self)
+        let protection = try protection(for: question)
+        let counter = String(count, radix: 16)
+        let paddedCount = String(repeating: "0", count: 8 - counter.count) + counter
+
+        var secret = try hash("\(user):\(realm):\(password)")
+        if algorithm.isSession { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
+        var subject = "\(question.method):\(target)"
+        if protection == "auth-int" { subject += ":" + (try hash(bytes: question.body ?? [])) }
+        let proof: String
+        if let protection {
+            let middle = "\(nonce):\(paddedCount):\(clientNonce):\(protection)"
+            proof = try hash("\(secret):\(middle):\(try hash(subject))")
+        } else {
+            // As in RFC 2069, for servers that name no protection.
+            proof = try hash("\(secret):\(nonce):\(try hash(subject))")
+        }
+
+        let name = hashesUser ? try hash("\(user):\(realm)") : user
+        var fields = ["username=\(quoted(name))", "realm=\(quoted(realm))", "nonce=\(quoted(nonce))"]
+        fields += ["uri=\(quoted(target))", "response=\"\(proof)\"", "algorithm=\(algorithm.name)"]
+        if let opaque { fields.append("opaque=\(quoted(opaque))") }
+        if let protection {
+            fields += ["qop=\(protection)", "nc=\(paddedCount)", "cnonce=\"\(clientNonce)\""]
+        } else if algorithm.isSession {
+            fields.append("cnonce=\"\(clientNonce)\"")
+        }
+        if hashesUser { fields.append("userhash=true") }
+        return "Digest " + fields.joined(separator: ", ")
+    }
+
+    private func protection(for question: AuthenticationQuestion) throws(AuthenticationFault) -> String? {
+        if protections.contains("auth") || protections.isEmpty { return protections.isEmpty ? nil : "auth" }
+        guard protections.contains("auth-int") else { return nil }
+        guard question.body != nil else { throw .bodyNotAtHand }
+        return "auth-int"
+    }
+
+    private func hash(_ text: String) throws(AuthenticationFault) -> String {
+        try hash(bytes: Array(text.utf8))
+    }
+
+    private func hash(bytes: [UInt8]) throws(AuthenticationFault) -> String {
+        guard let digest = algorithm.digest.digest(of: bytes) else { throw .unknownAlgorithm }
+        return hexText(digest)
+    }
+
+    private func quoted(_ text: String) -> String {
+        var result = "\""
+        for character in text.unicodeScalars {
+            if character == "\"" || character == "\\" { result += "\\" }
+            result.unicodeScalars.append(character)
+        }
+        return result + "\""
+    }
+}

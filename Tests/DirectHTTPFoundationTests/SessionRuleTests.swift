@@ -1,0 +1,211 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import DirectIO
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("What a session and its delegate may change")
+struct SessionRuleTests {
+    @Test(
+        "A field that the delegate removes from a redirect is not sent, and one that it changes is sent as changed"
+    )
+    func editedFields() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next") : .text("there")
+        }
+        let delegate = EditingDelegate { request in
+            request.setValue(nil, forHTTPHeaderField: "X-Removed")
+            request.setValue("new", forHTTPHeaderField: "X-Changed")
+        }
+        let session = session(HTTPClient(), delegate)
+        var request = try server.request("GET")
+        for name in ["X-Removed", "X-Changed", "X-Kept"] { request.setValue("old", forHTTPHeaderField: name) }
+        session.dataTask(with: request).resume()
+        for await _ in delegate.end {}
+        let sent = try #require(server.requests.last?.headers)
+        #expect(sent["x-removed"] == nil && sent["x-changed"] == "new" && sent["x-kept"] == "old")
+    }
+
+    @Test("A body that the delegate gives to a redirect is sent")
+    func editedBody() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next", status: 307) : .text("there")
+        }
+        let delegate = EditingDelegate { $0.httpBody = Data("other".utf8) }
+        let session = session(HTTPClient(), delegate)
+        var request = try server.request("POST")
+        request.httpBody = Data("first".utf8)
+        session.dataTask(with: request).resume()
+        for await _ in delegate.end {}
+        #expect(server.requests.last?.body == Array("other".utf8))
+    }
+
+    @Test("A credential of the session's for one host leaves the client's authenticators for others alone")
+    func foreignCredential() async throws {
+        let server = try FixtureServer.start { .text($0.headers["authorization"] ?? "none") }
+        let origin = try HTTPURL(server.url()).origin
+        let client = HTTPClient { $0.authenticators[origin] = .bearer("token") }
+        let session = session(client) {
+            $0.setDefaultCredential(Self.credential, for: Self.space("elsewhere.test", 80, "here"))
+        }
+        let (data, _) = try await session.data(from: server.url())
+        #expect(String(decoding: data, as: UTF8.self) == "Bearer token")
+    }
+
+    @Test(
+        "A challenge that a credential of the session's is for is answered with it, although the client has an authenticator"
+    )
+    func ownCredential() async throws {
+        let server = try FixtureServer.start { request in
+            let said = request.headers["authorization"] ?? ""
+            return said.hasPrefix("Basic ")
+                ? .text(said) : .text("who?", status: 401, ["WWW-Authenticate": "Basic realm=\"here\""])
+        }
+        let origin = try HTTPURL(server.url()).origin
+        let client = HTTPClient { $0.authenticators[origin] = .bearer("token") }
+        let port = try #require(server.url().port)
+        let session = session(client) {
+            $0.setDefaultCredential(Self.credential, for: Self.space("127.0.0.1", port, "here"))
+        }
+        let (data, _) = try await session.data(from: server.url())
+        #expect(data == Data("Basic \(Data("user:pass".utf8).base64EncodedString())".utf8))
+    }
+
+    @Test("Many requests at a time that answer one challenge by digest each count the nonce anew")
+    func countsOfOneCredential() async throws {
+        let server = try FixtureServer.start { request in
+            let said = request.headers["authorization"] ?? ""
+            let challenge = #"Digest realm="here", nonce="n", qop="auth", algorithm=SHA-256"#
+            return said.isEmpty ? .text("who?", status: 401, ["WWW-Authenticate": challenge]) : .text(said)
+        }
+        for _ in 0..<10 {
+            let authenticator = CredentialAuthenticator(Self.credential)
+            let client = HTTPClient {
+                $0.authenticators = (try? [HTTPURL(server.url()).origin: authenticator]) ?? [:]
+            }
+            let counts = try await withThrowingTaskGroup(of: Substring?.self) { group in
+                for _ in 0..<16 {
+                    group.addTask {
+                        let text = try await client.get(try HTTPURL(server.url()).text).text ?? ""
+                        return text.firstMatch(of: /nc=([0-9a-f]+)/)?.output.1
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(counts).count == 16)
+        }
+    }
+
+    private static let credential = URLCredential(user: "user", password: "pass", persistence: .forSession)
+
+    private static func space(_ host: String, _ port: Int, _ realm: String) -> URLProtectionSpace {
+        URLProtectionSpace(
+            host: host,
+            port: port,
+            protocol: "http",
+            realm: realm,
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+        )
+    }
+
+    private func session(
+        _ client: HTTPClient,
+        _ delegate: EditingDelegate? = nil,
+        _ fill: (URLCredentialStorage) -> Void = { _ in }
+    ) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        configuration.urlCredentialStorage.map(fill)
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+}
+
+@Suite("The head of a response, and where it came from")
+struct ResponseOriginTests {
+    @Test("The URL of a response is the one that was asked, also where the host wants TLS")
+    func upgraded() async throws {
+        let hsts = HSTSStore()
+        hsts.add(.init(try DomainName("a.test"), until: UnixTime(seconds: UnixTime.now.seconds + 1000)))
+        let client = HTTPClient {
+            $0.hsts = hsts
+            $0.transport = { try Response(to: $0, 200) }
+        }
+        for (asked, answered) in [
+            ("http://a.test/x?y", "https://a.test/x?y"), ("HTTP://b.test:80/%7e", "HTTP://b.test:80/%7e"),
+            ("http://u:p@b.test/#z", "http://u:p@b.test/#z"),
+        ] {
+            let (_, response) = try await client.data(from: try #require(URL(string: asked)))
+            #expect(response.url?.absoluteString == answered)
+        }
+    }
+
+    @Test(
+        "A request that ignores local copies is answered by the origin, whole, and what comes is stored",
+        arguments: [
+            URLRequest.CachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+        ]
+    )
+    func reload(_ policy: URLRequest.CachePolicy) async throws {
+        let (asked, isDown) = (Locked<[String?]>([]), Locked(false))
+        let client = HTTPClient {
+            $0.cache = .memory()
+            $0.transport = { request in
+                let number = asked.withLock { asked in
+                    asked.append(request.headers["If-None-Match"])
+                    return asked.count
+                }
+                if isDown.withLock({ $0 }) { return try Response(to: request, 503) }
+                if request.headers.contains("If-None-Match") {
+                    return try Response(to: request, 304, headers: ["ETag": "\"1\""])
+                }
+                let fields: Headers = [
+                    "ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600", "Content-Length": "1",
+                ]
+                return try Response(to: request, 200, headers: fields, body: Array("\(number)".utf8))
+            }
+        }
+        let url = try #require(URL(string: "http://a.test/"))
+        var reload = URLRequest(url: url, cachePolicy: policy)
+        #expect(try await client.data(from: url).0 == Data("1".utf8))
+        #expect(try await client.data(for: reload).0 == Data("2".utf8))
+        #expect(try await client.data(from: url).0 == Data("2".utf8))
+        #expect(asked.withLock { $0 } == [nil, nil])
+        isDown.withLock { $0 = true }
+        // Directives of the caller's own change nothing about that.
+        reload.setValue("stale-if-error=600", forHTTPHeaderField: "Cache-Control")
+        #expect(try await client.data(for: reload).1.statusCode == 503)
+    }
+}
+
+/// Changes each redirect that it is asked about.
+private final class EditingDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    let end: AsyncStream<Never>
+    private let ending: AsyncStream<Never>.Continuation
+    private let edit: @Sendable (inout URLRequest) -> Void
+
+    init(_ edit: @escaping @Sendable (inout URLRequest) -> Void) {
+        (end, ending) = AsyncStream.makeStream()
+        self.edit = edit
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ending.finish()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        var request = request
+        edit(&request)
+        completionHandler(request)
+    }
+}

@@ -1,0 +1,184 @@
+import Synchronization
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Credentials by digest, of many requests at a time")
+struct DigestConcurrencyTests {
+    @Test(
+        "are accepted for all of many requests at a time when the server has forgotten its nonces",
+        arguments: [NonceServer.Manner.oneEach, .oneForAll, .oneEachSayingStale]
+    )
+    func forgottenNonces(_ manner: NonceServer.Manner) async throws {
+        let server = NonceServer(manner, user: "u", password: "p")
+        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        for round in 0..<3 {
+            // None has its answer before all have asked.
+            let statuses = try await server.answer(8, with: authenticator)
+            #expect(statuses == Array(repeating: 200, count: 8), "round \(round)")
+            server.forget()
+        }
+        #expect(server.replays == 0)
+    }
+
+    @Test("that are wrong are said once by each of many requests at a time")
+    func wrongPasswordAtATime() async throws {
+        let server = NonceServer(.oneEach, user: "u", password: "p")
+        let authenticator: DigestAuthenticator = .digest(user: "u", password: "wrong")
+        for _ in 0..<2 {
+            let statuses = try await server.answer(8, with: authenticator)
+            #expect(statuses == Array(repeating: 401, count: 8))
+        }
+        #expect(server.refusedAnswers == 16)
+    }
+
+    @Test("with one nonce for all: each request has a count of its own, be the server asked before or not")
+    func countsOfTheirOwn() async throws {
+        let server = NonceServer(.oneForAll, user: "u", password: "p")
+        let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
+        for _ in 0..<2 {
+            #expect(try await server.answer(8, with: authenticator) == Array(repeating: 200, count: 8))
+        }
+        #expect(server.replays == 0 && server.refusedAnswers == 0)
+    }
+
+    @Test("whose count was overtaken by a higher one are said again with the next count")
+    func overtaken() throws {
+        var memory = DigestMemory()
+        let challenge = Challenge.all(of: "Digest realm=r, nonce=n, qop=auth")
+        let best = try DigestSession.best(of: challenge)
+        let offered = try #require(best)
+        let first = memory.take(offered, after: nil)
+        let second = memory.next()
+        let third = memory.take(offered, after: DigestUse(nonce: "n", count: 1))
+        #expect([first, second, third].map { $0?.count } == [1, 2, 3])
+        // Nobody has used the nonce since: it is the password.
+        let fourth = memory.take(offered, after: DigestUse(nonce: "n", count: 3))
+        let fifth = memory.next()
+        #expect(fourth?.count == nil && fifth?.count == nil)
+    }
+}
+
+/// A server that asks for a digest, remembers its nonces until it is told to forget them, and takes no count twice.
+final class NonceServer: Sendable {
+    enum Manner: Sendable {
+        /// Each challenge has a nonce of its own.
+        case oneEach
+        /// The same, and a nonce that is not known is called stale.
+        case oneEachSayingStale
+        /// All challenges have the same nonce until it is forgotten.
+        case oneForAll
+    }
+
+    private struct State {
+        var made = 0
+        var counts: [String: Set<String>] = [:]
+        var replays = 0
+        var refusedAnswers = 0
+    }
+
+    private let manner: Manner
+    private let user: String
+    private let password: String
+    private let state = Mutex(State())
+
+    init(_ manner: Manner, user: String, password: String) {
+        self.manner = manner
+        self.user = user
+        self.password = password
+    }
+
+    var replays: Int { state.withLock { $0.replays } }
+    var refusedAnswers: Int { state.withLock { $0.refusedAnswers } }
+
+    func forget() {
+        state.withLock { $0.counts = [:] }
+    }
+
+    /// Requests that go in step: none is answered before all have come, in each of their rounds.
+    func answer(_ count: Int, with authenticator: DigestAuthenticator) async throws -> [Status] {
+        var open = try (0..<count).map { number in
+            var request = Request(.get, "http://a.test/\(number)")
+            request.headers["Authorization"] = try authenticator.authorization(for: question(request))
+            return request
+        }
+        var statuses: [Status] = []
+        for _ in 0..<3 {
+            let verdicts = open.map { verdict(on: $0) }
+            var next: [Request] = []
+            for (request, challenge) in zip(open, verdicts) {
+                guard let challenge else {
+                    statuses.append(200)
+                    continue
+                }
+                let answer = try authenticator.authorization(
+                    for: question(request),
+                    answering: Challenge.all(of: challenge),
+                    after: request.headers["Authorization"]
+                )
+                guard let answer else {
+                    statuses.append(401)
+                    continue
+                }
+                next.append(request)
+                next[next.count - 1].headers["Authorization"] = answer
+            }
+            open = next
+        }
+        return statuses + open.map { _ in 401 }
+    }
+
+    private func question(_ request: Request) throws -> AuthenticationQuestion {
+        AuthenticationQuestion(method: .get, url: try request.url, body: [])
+    }
+
+    /// The challenge of a refusal; `nil` for a request that is let in.
+    private func verdict(on request: Request) -> String? {
+        state.withLock { state in
+            guard let said = request.headers["Authorization"].flatMap({ Challenge.all(of: $0).first }),
+                let nonce = said.parameters["nonce"], let count = said.parameters["nc"]
+            else { return challenge(&state, isStale: false) }
+            guard let known = state.counts[nonce] else {
+                state.refusedAnswers += 1
+                return challenge(&state, isStale: manner == .oneEachSayingStale)
+            }
+            guard !known.contains(count) else {
+                state.replays += 1
+                return challenge(&state, isStale: false)
+            }
+            state.counts[nonce, default: []].insert(count)
+            guard isRight(said, request) else {
+                state.refusedAnswers += 1
+                return challenge(&state, isStale: false)
+            }
+            return nil
+        }
+    }
+
+    private func challenge(_ state: inout State, isStale: Bool) -> String {
+        var nonce = state.counts.keys.first
+        if manner != .oneForAll || nonce == nil {
+            state.made += 1
+            nonce = "nonce\(state.made)"
+        }
+        state.counts[nonce ?? "", default: []].formUnion([])
+        return "Digest realm=r, nonce=\(nonce ?? ""), qop=auth" + (isStale ? ", stale=true" : "")
+    }
+
+    /// By another instance that knows the password, with the nonces and counts of the answer.
+    private func isRight(_ said: Challenge, _ request: Request) -> Bool {
+        let parameters = said.parameters
+        let challenge = Challenge.all(of: "Digest realm=r, nonce=\(parameters["nonce"] ?? ""), qop=auth")
+        guard var session = try? DigestSession.best(of: challenge),
+            let count = parameters["nc"].flatMap({ UInt32($0, radix: 16) })
+        else { return false }
+        session.count = count
+        let right = try? session.answer(
+            question(request),
+            user,
+            password,
+            clientNonce: parameters["cnonce"] ?? ""
+        )
+        return right.flatMap { Challenge.all(of: $0).first }?.parameters["response"] == parameters["response"]
+    }
+}

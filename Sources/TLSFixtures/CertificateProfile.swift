@@ -40,6 +40,10 @@ public struct CertificateProfile: Sendable {
         case codeSigning
         case emailProtection
         case ocspSigning = "OCSPSigning"
+        /// Servers that may unlock strong ciphers in Microsoft's browsers of the 1990s.
+        case microsoftServerGatedCrypto = "msSGC"
+        /// The same for Netscape's.
+        case netscapeServerGatedCrypto = "nsSGC"
     }
 
     /// From when to when, in seconds since 1970.

@@ -48,6 +48,49 @@ import Testing
         #expect(try fault(nil, odd) == nil)
     }
 
+    @Test("A certificate for server gated crypto alone is refused, by default and on the public web")
+    func gatedCryptoIsRefused() throws {
+        let odd: (inout CertificateProfile) -> Void = { $0.purposes = [.netscapeServerGatedCrypto] }
+        for rules in [nil, .publicWeb] as [CertificateRules?] {
+            #expect(try fault(rules, odd)?.code == Int(X509_V_ERR_INVALID_PURPOSE))
+        }
+        // So the rule has something to do: this is what OpenSSL thinks.
+        #expect(try fault(.insecureOnlyWhatOpenSSLChecks, odd) == nil)
+    }
+
+    @Test("A chain without the policy that an authority demands is refused, by default and on the public web")
+    func demandForPolicyIsHeeded() throws {
+        let strict = try root.intermediate { profile in
+            let demand: [UInt8] = [0x30, 0x03, 0x80, 0x01, 0x00]
+            profile.extensions = [.init("2.5.29.36", critical: true, der: demand)]
+        }
+        let chain = try [strict.issue(CertificateProfile(for: "a.test")), strict.certificate].map(\.der)
+        for rules in [nil, .publicWeb] as [CertificateRules?] {
+            let error = try context(rules).verify(chain, for: .name("a.test"))
+            guard case .certificateRejected(let fault) = error else { throw Unexpected(error as Any) }
+            #expect(fault.code == Int(X509_V_ERR_NO_EXPLICIT_POLICY) && fault.depth == 0)
+        }
+        let lax = try context(.insecureOnlyWhatOpenSSLChecks)
+        #expect(try lax.verify(chain, for: .name("a.test")) == nil)
+    }
+
+    @Test("A server below an authority for server gated crypto alone is refused", arguments: [true, false])
+    func gatedAuthorityIsRefused(_ hasOtherPath: Bool) throws {
+        let gated = try root.intermediate("Gated") { $0.purposes = [.microsoftServerGatedCrypto] }
+        let leaf = try gated.issue(CertificateProfile(for: "a.test"))
+        var chain = [leaf.der, gated.certificate.der]
+        if hasOtherPath {
+            // The same authority, certified again without the limit: a good path.
+            var profile = CertificateProfile.authority("Gated")
+            profile.existingKey = gated.certificate
+            chain.append(try root.issue(profile).der)
+        }
+        let error = try context().verify(chain, for: .name("a.test"))
+        if hasOtherPath { return #expect(error == nil) }
+        guard case .certificateRejected(let fault) = error else { throw Unexpected(error as Any) }
+        #expect(fault.depth == 1 && fault.reason == ChainRule.purposeIsServers.fault)
+    }
+
     /// `X509_V_FLAG_X509_STRICT`, which asks for key identifiers, among other things.
     @Test func openSSLIsStrictOnTheWebOnly() throws {
         let bare = TestCertificate(.init(names: [.dns("a.test")], commonName: "a.test"), issuer: .authority)

@@ -125,6 +125,76 @@ import Testing
         #expect(try ChainRule.decodableInformationAccess.isBroken(by: plain, root.certificate) == nil)
     }
 
+    @Test("Server gated crypto is not the purpose of TLS servers, whatever OpenSSL says")
+    func gatedCryptoIsNoServerPurpose() throws {
+        let rule = ChainRule.purposeIsServers
+        let gated: [CertificateProfile.Purpose] = [.microsoftServerGatedCrypto, .netscapeServerGatedCrypto]
+        for purposes in [gated, [gated[0]], [gated[1], .clientAuth]] {
+            #expect(try rule.isBroken(by: leaf { $0.purposes = purposes }, root.certificate) == 0)
+            let authority = try root.intermediate { $0.purposes = purposes }
+            #expect(try rule.isBroken(by: leaf(authority), authority.certificate) == 1)
+        }
+        #expect(
+            try rule.isBroken(by: leaf { $0.purposes = gated + [.serverAuth] }, root.certificate) == nil
+        )
+        #expect(try rule.isBroken(by: leaf { $0.purposes = [] }, root.certificate) == nil)
+    }
+
+    /// policyConstraints with requireExplicitPolicy of `skipped`, and a policy or none.
+    private func demanding(_ policy: [UInt8]?, after skipped: UInt8 = 0) throws -> TestAuthority {
+        try root.intermediate { profile in
+            let demand: [UInt8] = [0x30, 0x03, 0x80, 0x01, skipped]
+            profile.extensions = [.init("2.5.29.36", critical: true, der: demand)] + policies(policy)
+        }
+    }
+
+    private func policies(_ identifier: [UInt8]?) -> [CertificateProfile.Extension] {
+        guard let identifier else { return [] }
+        let name = [0x06, UInt8(identifier.count)] + identifier
+        let information = [0x30, UInt8(name.count)] + name
+        return [.init("2.5.29.32", der: [0x30, UInt8(information.count)] + information)]
+    }
+
+    @Test("The policy that an authority demands is there, in all certificates below it")
+    func demandedPolicyIsThere() throws {
+        // 1.3.6.1.4.1.55555.2 and .3, and anyPolicy.
+        let own: [UInt8] = [0x2b, 6, 1, 4, 1, 0x83, 0xb2, 3, 2]
+        let other: [UInt8] = own.dropLast() + [3]
+        let any: [UInt8] = [0x55, 0x1d, 0x20, 0]
+        func verdict(_ issuer: TestAuthority, _ policy: [UInt8]?) throws -> Int32? {
+            let leaf = try leaf(issuer) { $0.extensions = policies(policy) }
+            return try ChainRule.demandedPolicyIsThere.isBroken(
+                by: leaf,
+                issuer.certificate,
+                root.certificate
+            )
+        }
+        let strict = try demanding(own)
+        #expect(try verdict(strict, own) == nil)
+        #expect(try verdict(strict, any) == nil)
+        #expect(try verdict(strict, other) == 0)
+        #expect(try verdict(strict, nil) == 0)
+        #expect(try verdict(demanding(any), other) == nil)
+        #expect(try verdict(demanding(nil), own) == 0)
+        #expect(try verdict(demanding(nil, after: 2), nil) == nil)
+        // Where nobody demands one, none is needed.
+        let silent = try root.intermediate { $0.extensions = policies(own) }
+        #expect(try verdict(silent, other) == nil)
+    }
+
+    @Test("A demand for policies that cannot be read is not met")
+    func unreadableDemandIsNotMet() throws {
+        let odd = try root.intermediate { profile in
+            profile.extensions = [.init("2.5.29.36", critical: true, der: [0x05, 0x00])]
+        }
+        let verdict = try ChainRule.demandedPolicyIsThere.isBroken(
+            by: leaf(odd),
+            odd.certificate,
+            root.certificate
+        )
+        #expect(verdict == 0)
+    }
+
     @Test func authoritiesSayThatTheyAreSome() throws {
         let silent = try oddRoot { $0.isAuthority = nil }
         #expect(try ChainRule.authoritiesSaySo.isBroken(by: leaf(silent), silent.certificate) == 1)

@@ -43,7 +43,7 @@ struct ChainCheck {
         guard let chain = X509_STORE_CTX_get0_chain(check), let fault = rules.firstFault(in: chain) else {
             return nil
         }
-        X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION)
+        X509_STORE_CTX_set_error(check, fault.rule.code)
         X509_STORE_CTX_set_error_depth(check, fault.certificate.depth)
         X509_STORE_CTX_set_current_cert(check, fault.certificate.raw)
         return rejection(fault.rule)

@@ -1,9 +1,20 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is there, not critical, and does not say "any".
+    /// RFC 5280, section 4.2.1.12, for the whole chain: where there is an extKeyUsage, it has serverAuth.
     ///
-    /// That it names servers, OpenSSL has checked, if it is there at all.
+    /// To OpenSSL the two purposes of "server gated crypto" are as good. They were never for more than to unlock
+    /// strong ciphers in browsers of the 1990s; browsers, Go and rustls no longer know them, and an authority that
+    /// is limited to them has not been judged fit to certify servers.
+    static let purposeIsServers = ChainRule(
+        "an extKeyUsage without serverAuth (RFC 5280, 4.2.1.12)",
+        code: X509_V_ERR_INVALID_PURPOSE
+    ) { certificate in
+        // Without the extension all bits are set.
+        X509_get_extended_key_usage(certificate.raw) & UInt32(XKU_SSL_SERVER) == 0
+    }
+
+    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is there, not critical, and does not say "any".
     static let serversHaveServerPurpose = ChainRule(
         "a server's extKeyUsage is missing, critical, or for any purpose (Baseline Requirements, 7.1.2.7.10)"
     ) { certificate in

@@ -1,11 +1,20 @@
+internal import CDirectOpenSSL
+
 /// One rule for the certificates of a chain that OpenSSL has found to be good.
 struct ChainRule: Sendable {
+    /// OpenSSL's code for such a fault, where it has one.
+    let code: Int32
     /// What a certificate does that breaks the rule, and where the rule is written.
     let fault: String
     /// Whether the certificate breaks the rule.
     let isBroken: @Sendable (CheckedCertificate) -> Bool
 
-    init(_ fault: String, _ isBroken: @escaping @Sendable (CheckedCertificate) -> Bool) {
+    init(
+        _ fault: String,
+        code: Int32 = X509_V_ERR_APPLICATION_VERIFICATION,
+        _ isBroken: @escaping @Sendable (CheckedCertificate) -> Bool
+    ) {
+        self.code = code
         self.fault = fault
         self.isBroken = isBroken
     }
@@ -19,6 +28,8 @@ struct ChainRule: Sendable {
         onlyCurrentKeyKinds,
         noExtensionTwice,
         decodableInformationAccess,
+        purposeIsServers,
+        demandedPolicyIsThere,
     ]
 
     /// With them come OpenSSL's own strict checks (`X509_V_FLAG_X509_STRICT`).

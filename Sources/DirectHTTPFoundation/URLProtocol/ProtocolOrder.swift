@@ -67,6 +67,10 @@ struct ProtocolOrder: @unchecked Sendable {
         return request
     }
 
+    func send(_ request: Request, with client: HTTPClient) async throws -> Response {
+        try await client.send(request)
+    }
+
     func head(_ response: Response) throws -> HTTPURLResponse {
         cookies?.shelf.keep(response.headers, from: response.url)
         return try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))

@@ -159,6 +159,24 @@ struct RedirectTests {
         }
     }
 
+    @Test("is ruled by the request's own policy also in what survives of the client's fields")
+    func survivingFields() async throws {
+        for (ofClient, ofRequest, survives) in [(["X-Trace"], [], false), ([], ["x-trace"], true)] {
+            let script = Script.redirecting(302, "https://b.test/")
+            let client = script.client {
+                $0.headers = ["X-Trace": "1", "X-Api-Key": "secret"]
+                $0.redirects.survivingFields = ofClient
+            }
+            var request = Request(.get, "https://a.test/")
+            var policy = RedirectPolicy()
+            policy.survivingFields = ofRequest
+            request.redirects = policy
+            _ = try await client.fetch(request)
+            #expect(script.requests[1].headers.contains("X-Trace") == survives)
+            #expect(!script.requests[1].headers.contains("X-Api-Key"))
+        }
+    }
+
     @Test("from http to https of the same host is another origin")
     func secretsAcrossSchemes() async throws {
         let script = Script.redirecting(301, "https://a.test/")

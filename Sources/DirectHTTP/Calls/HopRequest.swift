@@ -102,8 +102,10 @@ extension HopRequest {
         next.inheritOptions(of: request)
         // What is wrong with a URL is reported when the request is sent.
         guard case .success(let url) = next.target else { return with(next) }
-        // A text that is no URL has led nowhere: the call begins here.
+        // A text that is no URL has led nowhere: the call begins here, with what was given for it.
         guard case .success(let origin) = request.target.map(\.origin) else {
+            next.addresses = next.addresses ?? request.addresses
+            if let authenticator, next.authenticator == nil { next.authenticator = authenticator }
             return HopRequest(beginning: next)
         }
         for copied in shown where !copied.isFor(url.origin) {
@@ -113,8 +115,6 @@ extension HopRequest {
                 surviving: crossing.surviving
             )
         }
-        // Copied, too: they are good for the place that they were given for.
-        if shown.contains(where: { $0.addresses == next.addresses }) { next.addresses = nil }
         return moved(to: url, next, url.origin == origin ? nil : crossing)
     }
 

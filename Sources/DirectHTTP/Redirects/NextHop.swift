@@ -15,7 +15,9 @@ struct NextHop {
         _ policy: RedirectPolicy,
         upgrade: (HTTPURL) -> HTTPURL? = { _ in nil }
     ) throws(RedirectFault) {
-        guard let way = Way(request.method, head.status), let location = try Self.location(head.headers)
+        // A tunnel to another place is not the one that was asked for (RFC 9110, section 9.3.6).
+        guard !request.method.isConnect, let way = Way(request.method, head.status),
+            let location = try Self.location(head.headers)
         else { return nil }
         var target: HTTPURL
         do throws(URLFault) {

@@ -108,20 +108,21 @@ struct RebuiltRequestTests {
         #expect(script.requests.map(\.addresses) == [["192.0.2.1"], ["192.0.2.1"], nil, ["192.0.2.1"]])
     }
 
-    @Test("does not take copied addresses to another host")
-    func copiedAddresses() async throws {
-        let script = Script.redirecting(302, "https://b.test/", "https://c.test/")
+    @Test("goes to the addresses that it is given for another host, for as long as it stays there")
+    func ownAddresses() async throws {
+        let script = Script.redirecting(302, "https://b.test/", "/in", "https://c.test/", "https://b.test/")
         let client = script.client {
             $0.redirects.decide = { redirect in
-                var next = Request(.get, redirect.url)
-                next.addresses = redirect.count == 0 ? redirect.request.addresses : ["192.0.2.3"]
+                var next = redirect.next
+                // The same as the first host's: the decision counts, not whether the list was seen before.
+                if redirect.count == 0 { next.addresses = redirect.request.addresses }
                 return .follow(next)
             }
         }
         var request = Request(.get, "https://a.test/")
         request.addresses = ["192.0.2.1"]
         _ = try await client.fetch(request)
-        #expect(script.requests.map(\.addresses) == [["192.0.2.1"], nil, ["192.0.2.3"]])
+        #expect(script.requests.map(\.addresses) == [["192.0.2.1"], ["192.0.2.1"], ["192.0.2.1"], nil, nil])
     }
 
     @Test("never goes to the system's resolver if it was given addresses", arguments: Builder.allCases)
@@ -221,12 +222,16 @@ struct RebuiltRequestTests {
         let script = Script((200, [:]))
         let client = script.client {
             $0.headers = Self.secrets
-            $0.interceptors = [{ try await $1($0.replacing(url: "https://a.test/users")) }]
+            $0.interceptors = [
+                { request, forward in try await forward(Request(.get, "https://a.test/users")) }
+            ]
         }
         var request = Request(.get, "/users")
         request.addresses = ["192.0.2.1"]
+        request.authenticator = .bearer("token")
         _ = try await client.fetch(request)
         #expect(script.requests[0].headers["X-Api-Key"] == "secret")
+        #expect(script.requests[0].headers["Authorization"] == "Bearer token")
         #expect(script.requests[0].addresses == ["192.0.2.1"])
     }
 

@@ -38,6 +38,20 @@ struct RedirectTests {
         #expect(script.urls.count == 1)
     }
 
+    @Test(
+        "is not followed for CONNECT: a tunnel to another place is not the one that was asked for",
+        arguments: [301, 302, 303, 307, 308]
+    )
+    func connect(_ code: Int) async throws {
+        let other = try FixtureServer.start { _ in .text("not here") }
+        let server = try FixtureServer.start { _ in
+            .status(code, ["Location": "http://\(other.authority)/"])
+        }
+        let response = try await HTTPClient().fetch(server.request("http://mail.test:25", .connect))
+        #expect(Int(response.status.code) == code && response.history.isEmpty)
+        #expect(server.records.first?.requests.first?.target == "mail.test:25" && other.records.isEmpty)
+    }
+
     @Test("without Location, or with an empty one, is the response itself")
     func withoutLocation() async throws {
         #expect(try await Script((302, [:])).client().get("http://a.test/").status == 302)

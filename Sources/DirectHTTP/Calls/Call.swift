@@ -66,6 +66,8 @@ struct Leg: Sendable {
     var log: ExchangeLog?
     /// Whether the server is not to be shown the client's certificate.
     var isAnonymous = false
+    /// Those of the client's fields that may go along; nil: all of them.
+    var clientFields: ContentDecoding?
 
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
     var timeouts: Timeouts.Nanoseconds { call.timeouts }

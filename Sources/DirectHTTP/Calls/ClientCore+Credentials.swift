@@ -2,39 +2,35 @@ internal import DirectHTTP1
 internal import DirectIO
 
 extension ClientCore {
-    /// Sends a request as whoever we are to its origin; over TLS where the host has asked for that.
-    func identifiedSend(_ request: Request, _ call: Call) async throws -> Response {
-        let request = memory?.upgraded(request) ?? request
-        guard request.authenticator != nil || !settings.authenticators.isEmpty else {
-            return try await rememberingSend(request, call)
+    /// Sends a request as whoever we are to its origin.
+    func identifiedSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
+        guard hop.authenticator != nil || !settings.authenticators.isEmpty else {
+            return try await rememberingSend(hop, call)
         }
-        let url = try request.checkedURL()
-        guard let authenticator = request.authenticator ?? settings.authenticators[url.origin],
-            !request.headers.contains("Authorization")
-        else { return try await rememberingSend(request, call) }
-        return try await vouchedSend(request, url, call, as: authenticator)
+        let url = try hop.request.checkedURL()
+        guard let authenticator = hop.authenticator ?? settings.authenticators[url.origin],
+            !hop.request.headers.contains("Authorization")
+        else { return try await rememberingSend(hop, call) }
+        return try await vouchedSend(hop, url, call, as: authenticator)
     }
 
     private func vouchedSend(
-        _ original: Request,
+        _ original: HopRequest,
         _ url: HTTPURL,
         _ call: Call,
         as authenticator: any Authenticator
     ) async throws -> Response {
-        let question = AuthenticationQuestion(
-            method: original.method,
-            url: url,
-            body: original.body.bytesInMemory
-        )
-        var request = original
+        let (method, body) = (original.request.method, original.request.body)
+        let question = AuthenticationQuestion(method: method, url: url, body: body.bytesInMemory)
+        var hop = original
         var said = try await call.answer(to: url, .request, on: settings.loop) {
             try await authenticator.authorization(for: question)
         }
-        request.headers["Authorization"] = said
-        var response = try await rememberingSend(request, call)
+        hop.withHeaders { $0["Authorization"] = said }
+        var response = try await rememberingSend(hop, call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
-            guard response.status == .unauthorized, original.body.isReplayable else { break }
+            guard response.status == .unauthorized, body.isReplayable else { break }
             let challenges = Challenge.all(in: response.headers)
             let answer = try await call.answer(to: url, .response, on: settings.loop) { [said] in
                 try await authenticator.authorization(
@@ -45,10 +41,10 @@ extension ClientCore {
             }
             guard let answer else { break }
             await response.body.drain()
-            history.append(call.noting(Hop(.authentication, request.method, response)))
+            history.append(call.noting(Hop(.authentication, method, response)))
             said = answer
-            request.headers["Authorization"] = answer
-            response = try await rememberingSend(request, call)
+            hop.withHeaders { $0["Authorization"] = answer }
+            response = try await rememberingSend(hop, call)
             history += response.history
         }
         response.history = history
@@ -56,9 +52,10 @@ extension ClientCore {
     }
 
     /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
-    private func rememberingSend(_ request: Request, _ call: Call) async throws -> Response {
-        let request = memory(of: call)?.prepared(request) ?? request
-        guard let cache = settings.cache else { return try await persistentSend(request, call) }
+    private func rememberingSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
+        let hop = hop.prepared(by: memory(of: call))
+        guard let cache = settings.cache else { return try await persistentSend(hop, call) }
+        let request = hop.request
         let url = try request.checkedURL()
         let wait = DiskWait(
             end: call.end,
@@ -66,11 +63,10 @@ extension ClientCore {
             name: url.host.description,
             loop: settings.loop
         )
-        let defaults = defaults(for: request)
-        return try await cache.send(request, url: url, defaults: defaults, wait: wait) { request, sent in
+        return try await cache.send(request, url: url, defaults: defaults(for: hop), wait: wait) { asked, sent in
             var call = call
             call.sent = sent
-            return try await self.persistentSend(request, call)
+            return try await self.persistentSend(self.rebuilding(hop, as: asked), call)
         }
     }
 

@@ -3,33 +3,32 @@ internal import DirectIO
 
 extension ClientCore {
     /// Goes where the response points, if it does, and on from there.
-    func follow(_ response: Response, to request: Request, _ call: Call) async throws -> Response {
+    func follow(_ response: Response, to hop: HopRequest, _ call: Call) async throws -> Response {
         guard response.status.isRedirection else { return response }
-        let policy = request.redirects ?? settings.redirects
-        return policy.isFollowing ? try await follow(response, request, call, policy) : response
+        let policy = hop.request.redirects ?? settings.redirects
+        return policy.isFollowing ? try await follow(response, hop, call, policy) : response
     }
 
     /// Goes where the response points, and on from there.
     private func follow(
         _ first: Response,
-        _ original: Request,
+        _ original: HopRequest,
         _ call: Call,
         _ policy: RedirectPolicy
     ) async throws -> Response {
-        let pin = RequestPin(original, first.url)
-        var request = original
+        let crossing = crossing(by: policy)
+        var hop = original
         var response = first
         var history = first.history
-        while let way = try nextHop(after: request, response, policy, history) {
-            var next = way.request
-            next.addresses = pin?.addresses(for: way.url)
+        while let way = try nextHop(after: hop.request, response, policy, history) {
             let redirects = history.count { $0.reason == .redirect }
+            var next = hop.redirected(way, crossing)
             if let decide = policy.decide {
                 let redirect = Redirect(
-                    request: request,
+                    request: hop.request,
                     status: response.status,
                     headers: response.headers,
-                    next: next,
+                    next: next.request,
                     url: way.url,
                     crossesOrigins: way.crossesOrigins,
                     count: redirects
@@ -38,19 +37,23 @@ extension ClientCore {
                     try await decide(redirect)
                 }
                 guard case .follow(let decided) = decision else { break }
-                next = decided.introducingURLUser()
+                next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
+                    .upgraded(by: memory)
+                guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
+                    throw failure(.bodyAcrossOrigins, response, history)
+                }
             }
-            let hop = Hop(.redirect, request.method, response)
-            history.append(hop)
+            let refused = Hop(.redirect, hop.request.method, response)
+            history.append(refused)
             guard redirects < policy.limit else {
                 let isLoop = history.dropLast().contains { $0.url == response.url && $0.reason == .redirect }
                 throw failure(.tooMany(limit: policy.limit, isLoop: isLoop), response, history)
             }
             await response.body.drain()
-            call.log?.goesOn(hop)
-            request = next
+            call.log?.goesOn(refused)
+            hop = next
             do {
-                response = try await identifiedSend(request, call)
+                response = try await identifiedSend(hop, call)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -82,24 +85,11 @@ extension ClientCore {
     }
 }
 
-/// The addresses that a request carries, and whose they are.
-private struct RequestPin {
-    private let addresses: [Endpoint]
-    private let url: HTTPURL
-
-    init?(_ request: Request, _ url: HTTPURL) {
-        guard let addresses = request.addresses else { return nil }
-        self.addresses = addresses
-        self.url = url
-    }
-
-    /// They are the host's on that port, whatever the scheme. From one scheme's default port to the other's
-    /// they stay good, if they do not name ports themselves: that is the step from `http` to `https`.
-    func addresses(for other: HTTPURL) -> [Endpoint]? {
-        guard other.host == url.host else { return nil }
-        if other.port == url.port { return addresses }
-        let areDefaults = url.port == url.scheme.defaultPort && other.port == other.scheme.defaultPort
-        return areDefaults && addresses.allSatisfy { $0.port == nil } ? addresses : nil
+extension HopRequest {
+    /// Whether a body goes where the redirect itself did not ask for it.
+    fileprivate func takesBody(elsewhereThan way: NextHop) -> Bool {
+        guard !way.request.body.isNone, !request.body.isNone else { return false }
+        return (try? request.url.origin) != way.url.origin
     }
 }
 

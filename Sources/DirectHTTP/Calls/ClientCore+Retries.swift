@@ -3,9 +3,10 @@ internal import DirectIO
 
 extension ClientCore {
     /// Sends a request, and again where that may help.
-    func persistentSend(_ request: Request, _ call: Call) async throws -> Response {
+    func persistentSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
+        let request = hop.request
         guard let policy = request.retries ?? settings.retries else {
-            return try await directedSend(request, call)
+            return try await directedSend(hop, call)
         }
         let isRepeatable =
             (policy.repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
@@ -15,7 +16,7 @@ extension ClientCore {
             let outcome: RetryPolicy.Outcome
             let result: Result<Response, any Error>
             do {
-                let response = try await directedSend(request, call)
+                let response = try await directedSend(hop, call)
                 history += response.history
                 outcome = .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: .now))
                 result = .success(response)
@@ -49,80 +50,83 @@ extension ClientCore {
         }
     }
 
-    private func directedSend(_ request: Request, _ call: Call) async throws -> Response {
-        try await sentAnew(networkSend(request, call), request, call)
+    private func directedSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
+        try await sentAnew(networkSend(hop, call), hop, call)
     }
 
     /// Asks once more, elsewhere if there is an elsewhere, when a server says that it is the wrong one (RFC
     /// 9110, section 15.5.20); or without the expectation that it cannot meet (section 15.5.18). That is no
     /// repetition: nothing had been done.
-    func sentAnew(_ response: Response, _ request: Request, _ call: Call) async throws -> Response {
-        let next: Request
+    func sentAnew(_ response: Response, _ hop: HopRequest, _ call: Call) async throws -> Response {
+        let request = hop.request
+        let next: HopRequest
         let reason: Hop.Reason
         if response.status == .misdirectedRequest, request.body.isReplayable {
-            (next, reason) = (request, .misdirected)
-        } else if let plain = request.withoutExpectation(after: response.status) {
+            (next, reason) = (hop, .misdirected)
+        } else if let plain = hop.withoutExpectation(after: response.status) {
             (next, reason) = (plain, .expectation)
         } else {
             return response
         }
         await response.body.drain()
-        let hop = call.noting(Hop(reason, request.method, response))
+        let refused = call.noting(Hop(reason, request.method, response))
         let avoided = reason == .misdirected ? response.transaction?.endpoint : nil
         do {
             var second = try await networkSend(next, call, avoiding: avoided)
-            second.history.insert(hop, at: 0)
+            second.history.insert(refused, at: 0)
             return second
         } catch let error as HTTPError {
-            throw error.after([hop])
+            throw error.after([refused])
         }
     }
 
     /// Past the interceptors of the network, to the transport.
     private func networkSend(
-        _ request: Request,
+        _ hop: HopRequest,
         _ call: Call,
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
-        let response = try await transportSend(request, call, avoiding: endpoint)
+        let response = try await transportSend(hop, call, avoiding: endpoint)
         memory(of: call)?.learn(from: response)
         return response
     }
 
     private func transportSend(
-        _ request: Request,
+        _ hop: HopRequest,
         _ call: Call,
         avoiding endpoint: Endpoint?
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await transact(request, call, from: settings.loop.now, avoiding: endpoint)
+            return try await transact(hop, call, from: settings.loop.now, avoiding: endpoint)
         }
-        let url = try? request.url
-        var complete = request
-        complete.headers = headers(of: request)
+        let url = try? hop.request.url
+        var complete = hop
+        complete.withHeaders { $0.complete(with: defaults(for: hop)) }
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
-            try await intercept(complete, self.settings.networkInterceptors[...]) { request in
-                call.sent?.note(request, defaults: self.defaults(for: request))
+            try await intercept(complete.request, self.settings.networkInterceptors[...]) { request in
+                let hop = self.rebuilding(complete, as: request)
+                call.sent?.note(hop.request, defaults: self.defaults(for: hop))
                 guard let transport = self.settings.transport else {
-                    return try await self.transact(
-                        request,
-                        call,
-                        from: self.settings.loop.now,
-                        avoiding: endpoint
-                    )
+                    let now = self.settings.loop.now
+                    return try await self.transact(hop, call, from: now, avoiding: endpoint)
                 }
-                return try await transport(request)
+                return try await transport(hop.request)
             }
         }
     }
 
-    /// What goes on the wire, the client's own fields included.
-    private func headers(of request: Request) -> Headers {
-        var headers = request.headers
-        for field in defaults(for: request) where !request.headers.contains(field.name) {
-            headers.add(field.name, field.value)
-        }
-        return headers
+    /// What code outside of the walk has made of a request that it was given.
+    func rebuilding(_ hop: HopRequest, as request: Request) -> HopRequest {
+        let policy = hop.request.redirects ?? settings.redirects
+        return hop.rebuilt(as: request, shown: [hop.request], crossing(by: policy))
+    }
+}
+
+extension Headers {
+    /// Adds the client's own fields, as they go on the wire.
+    fileprivate mutating func complete(with defaults: Headers) {
+        let own = self
+        for field in defaults where !own.contains(field.name) { add(field.name, field.value) }
     }
 }
 

@@ -12,26 +12,29 @@ extension ClientCore {
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
+        let hop = HopRequest(beginning: request)
         guard let memory else {
-            let response = try await transact(request, call, from: call.start)
-            if response.status.mayNotBeTheLast { return try await goOn(response, request, request, call) }
+            let response = try await transact(hop, call, from: call.start)
+            if response.status.mayNotBeTheLast { return try await goOn(response, hop, sent: hop, call) }
             return try decoding.decode(response, to: request)
         }
-        let prepared = memory.prepared(request)
+        let prepared = hop.prepared(by: memory)
         let response = try await transact(prepared, call, from: call.start)
         memory.learn(from: response)
-        if response.status.mayNotBeTheLast { return try await goOn(response, request, prepared, call) }
+        if response.status.mayNotBeTheLast {
+            return try await goOn(response, hop.upgraded(by: memory), sent: prepared, call)
+        }
         return try decoding.decode(response, to: request)
     }
 
     private func goOn(
         _ response: Response,
-        _ request: Request,
-        _ sent: Request,
+        _ hop: HopRequest,
+        sent: HopRequest,
         _ call: Call
     ) async throws -> Response {
-        let last = try await follow(sentAnew(response, sent, call), to: request, call)
-        return try decoding.decode(last, to: request)
+        let last = try await follow(sentAnew(response, sent, call), to: hop, call)
+        return try decoding.decode(last, to: hop.request)
     }
 
     private func call(
@@ -44,11 +47,14 @@ extension ClientCore {
         return Call(timeouts, from: settings.loop.now, log, cookies: cookies)
     }
 
-    private func observedSend(_ request: Request) async throws -> Response {
-        guard let observer = settings.observer else { return try await interceptedSend(request, nil) }
+    /// - Parameter isContinued: whether the request follows redirects that something else has followed so far.
+    func observedSend(_ request: Request, isContinued: Bool = false) async throws -> Response {
+        guard let observer = settings.observer else {
+            return try await interceptedSend(request, nil, isContinued)
+        }
         let log = CallLog(observer, request, on: settings.loop)
         do {
-            let response = try await interceptedSend(request, log)
+            let response = try await interceptedSend(request, log, isContinued)
             log.conclude(response)
             return response
         } catch {
@@ -57,16 +63,33 @@ extension ClientCore {
         }
     }
 
-    private func interceptedSend(_ request: Request, _ log: CallLog?) async throws -> Response {
+    private func interceptedSend(
+        _ asked: Request,
+        _ log: CallLog?,
+        _ isContinued: Bool
+    ) async throws -> Response {
         // Of the call, whatever an interceptor makes of the request.
-        let cookies = request.cookies
-        return try await intercept(request, settings.interceptors[...]) { request in
+        let cookies = asked.cookies
+        return try await intercept(asked, settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
-            let call = self.call(for: request, log, cookies: cookies)
-            let request = request.introducingURLUser()
-            let last = try await self.follow(self.identifiedSend(request, call), to: request, call)
-            return try self.decoding.decode(last, to: request)
+            let hop = self.beginning(request, asked, isContinued).upgraded(by: self.memory)
+            let call = self.call(for: hop.request, log, cookies: cookies)
+            let last = try await self.follow(self.identifiedSend(hop, call), to: hop, call)
+            return try self.decoding.decode(last, to: hop.request)
         }
+    }
+
+    /// The first request of a call: the caller's, as interceptors have left it.
+    private func beginning(_ request: Request, _ asked: Request, _ isContinued: Bool) -> HopRequest {
+        let given = asked.introducingURLUser()
+        let crossing = crossing(by: asked.redirects ?? settings.redirects)
+        let hop = isContinued ? HopRequest(continuing: given, crossing) : HopRequest(beginning: given)
+        return settings.interceptors.isEmpty ? hop : hop.rebuilt(as: request, shown: [asked], crossing)
+    }
+
+    /// What may go along to another origin under such a policy: the client's own fields are ruled by it, too.
+    func crossing(by policy: RedirectPolicy) -> Crossing {
+        Crossing(surviving: policy.survivingFields, core: self)
     }
 }
 

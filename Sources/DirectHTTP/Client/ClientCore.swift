@@ -10,7 +10,7 @@ final class ClientCore: Sendable {
     let decoding: ContentDecoding
     let pool: ConnectionPool
     let dialler: Dialler
-    private let harmlessFields: ContentDecoding
+    private let clientHeaders: Headers
     private let addresses: AddressBook
     let proxies: ProxyTable?
     private let hasIdentity: Bool
@@ -22,9 +22,7 @@ final class ClientCore: Sendable {
         // A proxy is told who we are by its own settings, a server behind it never (CVE-2023-32681).
         var fields = settings.headers
         fields.remove("Proxy-Authorization")
-        var harmless = fields
-        harmless.keepHarmless(hasBody: false, surviving: settings.redirects.survivingFields)
-        harmlessFields = ContentDecoding(settings.decoding, besides: harmless)
+        clientHeaders = fields
         decoding = ContentDecoding(settings.decoding, besides: fields)
         pool = ConnectionPool(
             limits: .init(
@@ -49,18 +47,18 @@ final class ClientCore: Sendable {
     ///
     /// With an endpoint to avoid it takes a new connection, and leads elsewhere if there is an elsewhere.
     func transact(
-        _ request: Request,
+        _ hop: HopRequest,
         _ call: Call,
         from start: Instant,
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
+        let request = hop.request
         let url = try request.checkedURL()
         let log = call.log?.beginExchange(request.method, url)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
             if let endpoint { route = route.avoiding(endpoint) }
-            let isAnonymous = hasIdentity && request.isForeign(to: url.host)
             let leg = Leg(
                 url: url,
                 route: route,
@@ -68,7 +66,8 @@ final class ClientCore: Sendable {
                 start: start,
                 call: call,
                 log: log,
-                isAnonymous: isAnonymous
+                isAnonymous: hasIdentity && hop.isForeign(to: url),
+                clientFields: hop.clientFields
             )
             if endpoint == nil,
                 let (connection, lease) = pool.takeIdle(
@@ -94,11 +93,21 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// The client's own fields, as far as they are the request's origin's business.
-    func defaults(for request: Request) -> Headers {
-        (request.hasOptions && request.options.isAwayFromHome ? harmlessFields : decoding).fields(
-            for: request
-        )
+    /// The client's own fields, as far as they are the business of the request's origin.
+    func defaults(for hop: HopRequest) -> Headers {
+        (hop.clientFields ?? decoding).fields(for: hop.request)
+    }
+
+    /// The same for a request that goes over a connection.
+    private func defaults(for request: Request, on leg: Leg) -> Headers {
+        (leg.clientFields ?? decoding).fields(for: request)
+    }
+
+    /// Those of the client's own fields that any origin may be sent, and those that a policy lets follow.
+    func fields(surviving: [String]) -> ContentDecoding {
+        var harmless = clientHeaders
+        harmless.keepHarmless(hasBody: false, surviving: surviving)
+        return ContentDecoding(settings.decoding, besides: harmless)
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.
@@ -211,7 +220,7 @@ final class ClientCore: Sendable {
             if case .stream(let body) = request.body.content {
                 streamed = try await exchange.framing(of: body)
             }
-            let fields = defaults(for: request)
+            let fields = defaults(for: request, on: leg)
             let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
             if let log = leg.log {
                 log.sends(request.method, leg.url, connection, bytes: count, isReused: isReused)
@@ -294,11 +303,6 @@ extension Request {
         }
     }
 
-    /// Whether it is a redirect that has led to this host, and not the caller: a certificate says who we are, to
-    /// whomever the caller has named.
-    fileprivate func isForeign(to host: Host) -> Bool {
-        hasOptions && options.isAwayFromHome && options.home != host
-    }
 }
 
 extension DialFailure {

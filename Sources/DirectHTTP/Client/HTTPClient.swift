@@ -41,6 +41,15 @@ public struct HTTPClient: Sendable {
         return response
     }
 
+    /// Sends a request that follows redirects for which something else has sent the requests so far: no secret of
+    /// the client's goes along, wherever the request leads.
+    @concurrent
+    package func sendContinued(_ request: Request) async throws -> Response {
+        var response = try await core.observedSend(request, isContinued: true)
+        response.body = response.body.readableOnce
+        return response
+    }
+
     /// Sends a request and collects the whole response, up to `maximumBufferedBody`.
     @concurrent
     public func fetch(_ request: Request) async throws -> FullResponse {

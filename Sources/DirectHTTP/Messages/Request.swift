@@ -47,7 +47,7 @@ public struct Request: Sendable {
     var target: Result<HTTPURL, URLFault>
     private var rare: Rare?
 
-    /// What few requests say, and what is found out about them on their way.
+    /// What few requests say.
     struct Options: Sendable {
         var addressMap: StaticMap?
         /// No stored response answers it, not even one that the origin confirms.
@@ -59,10 +59,6 @@ public struct Request: Sendable {
         var cookies: (any CookieStore)?
         /// Expectations, upgrades and callbacks, if there are any.
         var exchange: ExchangeOptions.Box?
-        /// A redirect has led it to another origin at some time: no secret of the client's goes along any more.
-        var isAwayFromHome = false
-        /// Where it came from then, if that is known.
-        var home: Host?
     }
 
     var options: Options {
@@ -96,7 +92,7 @@ public struct Request: Sendable {
         }
     }
 
-    /// The URL, or what is wrong with its text.
+    /// The URL, or what is wrong with its text. `replace(url:)` sets it.
     public var url: HTTPURL {
         get throws(URLFault) { try target.get() }
     }

@@ -15,7 +15,9 @@ struct NextHop {
         _ policy: RedirectPolicy,
         upgrade: (HTTPURL) -> HTTPURL? = { _ in nil }
     ) throws(RedirectFault) {
-        guard let way = Way(request.method, head.status), let location = try Self.location(head.headers)
+        // A tunnel to another place is not the one that was asked for (RFC 9110, section 9.3.6).
+        guard !request.method.isConnect, let way = Way(request.method, head.status),
+            let location = try Self.location(head.headers)
         else { return nil }
         var target: HTTPURL
         do throws(URLFault) {
@@ -30,7 +32,8 @@ struct NextHop {
         guard url.scheme == .http || target.scheme == .https || policy.insecureAllowsDowngrade else {
             throw .downgrade
         }
-        crossesOrigins = target.origin != url.origin
+        // Where the response is from and what was asked for may differ: an interceptor may have led elsewhere.
+        crossesOrigins = target.origin != url.origin || !request.isFor(target.origin)
         self.url = target
         var next = request
         next.target = .success(target)
@@ -40,7 +43,9 @@ struct NextHop {
             guard !crossesOrigins || policy.carriesBodyAcrossOrigins else { throw .bodyAcrossOrigins }
         }
         if !way.keepsBody { next.dropBody() }
-        if crossesOrigins { next.leaveHome(url.host, surviving: policy.survivingFields) }
+        if crossesOrigins {
+            next.headers.keepHarmless(hasBody: !next.body.isNone, surviving: policy.survivingFields)
+        }
         if policy.sendsReferer {
             let isRevealed = url.scheme == .http || target.scheme == .https
             next.headers["Referer"] = isRevealed ? url.withoutCredentials.withoutFragment.text : nil
@@ -92,12 +97,9 @@ extension Request {
         }
     }
 
-    /// Another origin is another host: nobody's credentials go along, and they do not come back either.
-    fileprivate mutating func leaveHome(_ host: Host, surviving: [String]) {
-        headers.keepHarmless(hasBody: !body.isNone, surviving: surviving)
-        authenticator = nil
-        if !options.isAwayFromHome { options.home = host }
-        options.isAwayFromHome = true
+    /// Whether its URL is one of that origin.
+    func isFor(_ origin: Origin) -> Bool {
+        if case .success(let url) = target { url.origin == origin } else { false }
     }
 }
 
@@ -113,15 +115,29 @@ extension Headers {
     /// A list of what must go would never be complete (CVE-2026-40895): every API has its own key field.
     mutating func keepHarmless(hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
-        removeAll { name in
-            if hasBody && name.hasPrefix("content-") { return false }
-            return !Self.harmless.contains(name) && !surviving.contains(name)
+        removeAll { !Self.mayCross($0, hasBody: hasBody, surviving) }
+    }
+
+    /// Takes away what another origin need not know, if it is only copied from fields that were not meant for it.
+    mutating func dropCopies(of others: Headers, hasBody: Bool, surviving: [String]) {
+        let surviving = surviving.map { $0.lowercased() }
+        for name in Set(others.map { $0.name.lowercased() })
+        where !Self.mayCross(name, hasBody: hasBody, surviving) {
+            let (values, copied) = (values(for: name), Set(others.values(for: name)))
+            guard values.contains(where: copied.contains) else { continue }
+            remove(name)
+            for value in values where !copied.contains(value) { add(name, value) }
         }
     }
 
     /// Removes the fields whose name, in lower case, fits.
     fileprivate mutating func removeAll(where isUnwanted: (String) -> Bool) {
         for name in Set(map { $0.name.lowercased() }) where isUnwanted(name) { remove(name) }
+    }
+
+    /// Whether a field of that name, in lower case, may go to any origin.
+    private static func mayCross(_ name: String, hasBody: Bool, _ surviving: [String]) -> Bool {
+        hasBody && name.hasPrefix("content-") || harmless.contains(name) || surviving.contains(name)
     }
 
     private static let harmless: Set<String> = [

@@ -18,7 +18,8 @@ public struct RedirectPolicy: Sendable {
     /// Whether a hop tells where it was sent from, in `Referer`; never from `https` to `http`, and without
     /// user information and fragment.
     public var sendsReferer = false
-    /// Names of fields that may follow to other origins although nobody knows them to be harmless.
+    /// Names of fields, the request's and the client's, that may follow to other origins although they are not
+    /// known to be harmless.
     public var survivingFields: [String] = []
     /// Asked before each hop; throwing fails the call.
     public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)?
@@ -57,7 +58,8 @@ public struct Redirect: Sendable {
 
 /// What to do about a redirect.
 public enum RedirectDecision: Sendable {
-    /// Send this request, which may be the proposed one, changed or not.
+    /// Send this request, which may be the proposed one, changed or not, or another one. What it does not say is as
+    /// proposed; to another origin it takes no more than the proposed one would, but for what is written for that.
     case follow(Request)
     /// Deliver the response that points elsewhere.
     case deliver

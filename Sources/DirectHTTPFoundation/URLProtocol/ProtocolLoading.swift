@@ -48,7 +48,7 @@ final class ProtocolLoading: Sendable {
     private func run() async {
         do {
             let request = try await order.request()
-            let response = try await client.send(request)
+            let response = try await order.send(request, with: client)
             try await deliver(response)
         } catch {
             let error = (error as? URLError) ?? URLError(error, for: order.url)

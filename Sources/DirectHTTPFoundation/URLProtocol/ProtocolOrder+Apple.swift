@@ -22,7 +22,6 @@ struct ProtocolOrder: Sendable {
 
     func request() async throws -> Request {
         var request = try bridged.checked()
-        request.isAwayFromHome = isAwayFromHome
         request.redirects = policy
         request.redirects?.decide = { [decide = policy.decide, next, isAwayFromHome] redirect in
             let decision = try await decide?(redirect) ?? .follow(redirect.next)
@@ -35,6 +34,11 @@ struct ProtocolOrder: Sendable {
             return request == nil ? decision : .deliver
         }
         return request
+    }
+
+    /// Sends the request. The session follows redirects itself, so only it knows that they have left an origin.
+    func send(_ request: Request, with client: HTTPClient) async throws -> Response {
+        isAwayFromHome ? try await client.sendContinued(request) : try await client.send(request)
     }
 
     func head(_ response: Response) throws -> HTTPURLResponse {

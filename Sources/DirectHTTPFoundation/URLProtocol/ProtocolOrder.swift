@@ -69,6 +69,10 @@ struct ProtocolOrder: @unchecked Sendable {
         return request
     }
 
+    func send(_ request: Request, with client: HTTPClient) async throws -> Response {
+        try await client.send(request)
+    }
+
     func head(_ response: Response) throws -> HTTPURLResponse {
         try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))
     }

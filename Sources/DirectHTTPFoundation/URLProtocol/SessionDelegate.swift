@@ -88,14 +88,11 @@ extension HTTPURLResponse {
 }
 
 extension Request {
-    /// What the delegate has made of a redirect; what Foundation does not know of stays as it was proposed.
+    /// What the delegate has made of a redirect. What Foundation does not know of is as it was proposed: the client
+    /// looks after that.
     fileprivate init(_ decided: URLRequest, after redirect: Redirect) {
         self.init(decided)
         if decided.httpBody == nil, decided.httpBodyStream == nil { body = redirect.next.body }
-        timeouts = redirect.next.timeouts
-        redirects = redirect.next.redirects
-        // Addresses belong to the name they were given for.
-        if let url = try? url, url.origin == redirect.url.origin { addresses = redirect.next.addresses }
     }
 }
 #endif

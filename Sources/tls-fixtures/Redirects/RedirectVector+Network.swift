@@ -19,13 +19,14 @@ extension RedirectVector {
         return await differences(of: client) { script.requests }
     }
 
-    /// The servers have names and no addresses; and what is no field value does not come as far as redirects.
+    /// The servers have names and no addresses, and are asked for no tunnel; and what is no field value does not
+    /// come as far as redirects.
     private var isFitForNetwork: Bool {
         let urls = [question.url] + sent.map(\.url)
         let areNames = !urls.contains { $0.contains("192.0.2.") || $0.contains("[") }
         let values = answers.flatMap(\.fields).map(\.value)
         let areSound = values.allSatisfy { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }
-        return question.addresses == nil && areNames && areSound
+        return question.addresses == nil && question.method != "CONNECT" && areNames && areSound
     }
 
     private static let authority = TestAuthority()

@@ -38,6 +38,20 @@ struct RedirectTests {
         #expect(script.urls.count == 1)
     }
 
+    @Test(
+        "is not followed for CONNECT: a tunnel to another place is not the one that was asked for",
+        arguments: [301, 302, 303, 307, 308]
+    )
+    func connect(_ code: Int) async throws {
+        let other = try FixtureServer.start { _ in .text("not here") }
+        let server = try FixtureServer.start { _ in
+            .status(code, ["Location": "http://\(other.authority)/"])
+        }
+        let response = try await HTTPClient().fetch(server.request("http://mail.test:25", .connect))
+        #expect(Int(response.status.code) == code && response.history.isEmpty)
+        #expect(server.records.first?.requests.first?.target == "mail.test:25" && other.records.isEmpty)
+    }
+
     @Test("without Location, or with an empty one, is the response itself")
     func withoutLocation() async throws {
         #expect(try await Script((302, [:])).client().get("http://a.test/").status == 302)
@@ -156,6 +170,24 @@ struct RedirectTests {
             #expect(
                 Set(headers.map(\.name)) == ["Accept-Encoding", "Accept-Language", "X-Trace", "User-Agent"]
             )
+        }
+    }
+
+    @Test("is ruled by the request's own policy also in what survives of the client's fields")
+    func survivingFields() async throws {
+        for (ofClient, ofRequest, survives) in [(["X-Trace"], [], false), ([], ["x-trace"], true)] {
+            let script = Script.redirecting(302, "https://b.test/")
+            let client = script.client {
+                $0.headers = ["X-Trace": "1", "X-Api-Key": "secret"]
+                $0.redirects.survivingFields = ofClient
+            }
+            var request = Request(.get, "https://a.test/")
+            var policy = RedirectPolicy()
+            policy.survivingFields = ofRequest
+            request.redirects = policy
+            _ = try await client.fetch(request)
+            #expect(script.requests[1].headers.contains("X-Trace") == survives)
+            #expect(!script.requests[1].headers.contains("X-Api-Key"))
         }
     }
 

@@ -1,0 +1,293 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+/// Where code outside of the client builds a request anew.
+private enum Builder: CaseIterable, CustomTestStringConvertible {
+    case decide, networkInterceptor, interceptor
+
+    /// All code that the client calls at that place returns what `rebuild` makes of the request it is given.
+    func install(
+        _ rebuild: @escaping @Sendable (Request) throws -> Request,
+        in settings: inout HTTPClient.Settings
+    ) {
+        switch self {
+        case .decide: settings.redirects.decide = { .follow(try rebuild($0.next)) }
+        case .networkInterceptor: settings.networkInterceptors = [{ try await $1(rebuild($0)) }]
+        case .interceptor: settings.interceptors = [{ try await $1(rebuild($0)) }]
+        }
+    }
+
+    var testDescription: String { "\(self)" }
+}
+
+@Suite("A request that is built anew on its way")
+struct RebuiltRequestTests {
+    private static let secrets: Headers = [
+        "Authorization": "Bearer secret", "X-Api-Key": "secret", "User-Agent": "me",
+    ]
+
+    /// Method, URL, fields and body, and nothing else of it.
+    private static func copy(_ request: Request) throws -> Request {
+        Request(request.method, try request.url, headers: request.headers, body: request.body)
+    }
+
+    @Test(
+        "takes none of the client's secrets to another origin, and brings none back",
+        arguments: Builder.allCases
+    )
+    fileprivate func clientFields(_ builder: Builder) async throws {
+        let script = Script.redirecting(302, "https://b.test/", "/in", "https://a.test/back")
+        let client = script.client {
+            $0.headers = Self.secrets
+            builder.install({ Request($0.method, try $0.url) }, in: &$0)
+        }
+        _ = try await client.get("https://a.test/")
+        let names = script.requests.map { Set($0.headers.map(\.name)) }
+        #expect(names[0].isSuperset(of: ["Authorization", "X-Api-Key"]) || builder == .networkInterceptor)
+        for names in names[1...] { #expect(names.isDisjoint(with: ["Authorization", "X-Api-Key"])) }
+    }
+
+    @Test("takes the fields of the one before to no other origin, and what is written for that origin there")
+    func copiedFields() async throws {
+        let script = Script.redirecting(302, "https://b.test/")
+        let client = script.client {
+            $0.redirects.decide = { redirect in
+                var headers = redirect.request.headers
+                headers["X-Own"] = "for b"
+                headers.add("X-Api-Key", "for b")
+                return .follow(Request(.get, redirect.url, headers: headers))
+            }
+        }
+        let own: Headers = ["Cookie": "secret", "X-Api-Key": "secret", "Accept-Language": "de"]
+        _ = try await client.get("https://a.test/", headers: own)
+        let seen = script.requests[1].headers
+        #expect(!seen.contains("Cookie") && seen.values(for: "X-Api-Key") == ["for b"])
+        #expect(seen["X-Own"] == "for b" && seen["Accept-Language"] == "de")
+    }
+
+    @Test(
+        "for another origin by an interceptor leaves the secrets behind, as on a redirect",
+        arguments: [Builder.networkInterceptor, .interceptor]
+    )
+    fileprivate func movedByInterceptor(_ builder: Builder) async throws {
+        let script = Script.redirecting(302, "/in", "https://a.test/back")
+        let client = script.client {
+            $0.headers = Self.secrets
+            builder.install(
+                { request in
+                    guard try request.url.path == "/" else { return request }
+                    var request = try request.replacing(url: "https://b.test/")
+                    request.headers["X-Own"] = "for b"
+                    return request
+                },
+                in: &$0
+            )
+        }
+        _ = try await client.get("https://a.test/", headers: ["Cookie": "secret"])
+        #expect(script.urls == ["https://b.test/", "https://b.test/in", "https://a.test/back"])
+        #expect(script.requests[0].headers["X-Own"] == "for b")
+        for request in script.requests {
+            let names = Set(request.headers.map(\.name))
+            #expect(names.isDisjoint(with: ["Authorization", "X-Api-Key", "Cookie"]), "\(request.url)")
+            #expect(request.headers["User-Agent"] == "me")
+        }
+    }
+
+    @Test(
+        "keeps the addresses that it was given for its host, and takes them to no other",
+        arguments: Builder.allCases
+    )
+    fileprivate func addresses(_ builder: Builder) async throws {
+        let script = Script.redirecting(302, "/same", "https://b.test/", "https://a.test/back")
+        let client = script.client { builder.install(Self.copy, in: &$0) }
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["192.0.2.1"]
+        _ = try await client.fetch(request)
+        #expect(script.requests.map(\.addresses) == [["192.0.2.1"], ["192.0.2.1"], nil, ["192.0.2.1"]])
+    }
+
+    @Test("goes to the addresses that it is given for another host, for as long as it stays there")
+    func ownAddresses() async throws {
+        let script = Script.redirecting(302, "https://b.test/", "/in", "https://c.test/", "https://b.test/")
+        let client = script.client {
+            $0.redirects.decide = { redirect in
+                var next = redirect.next
+                // The same as the first host's: the decision counts, not whether the list was seen before.
+                if redirect.count == 0 { next.addresses = redirect.request.addresses }
+                return .follow(next)
+            }
+        }
+        var request = Request(.get, "https://a.test/")
+        request.addresses = ["192.0.2.1"]
+        _ = try await client.fetch(request)
+        #expect(script.requests.map(\.addresses) == [["192.0.2.1"], ["192.0.2.1"], ["192.0.2.1"], nil, nil])
+    }
+
+    @Test("never goes to the system's resolver if it was given addresses", arguments: Builder.allCases)
+    fileprivate func pinnedRequest(_ builder: Builder) async throws {
+        let server = try FixtureServer.start { $0.path == "/" ? .redirect(to: "/next") : .text("pinned") }
+        let client = HTTPClient { builder.install(Self.copy, in: &$0) }
+        // The system would lead there, and nobody listens.
+        let response = try await client.fetch(server.request("http://localhost:1/"))
+        #expect(response.text == "pinned" && response.transaction?.source == .request)
+        var mapped = Request(.get, "http://a.invalid/")
+        var map = StaticMap()
+        try map.set([server.endpoint], for: HostPattern("a.invalid"))
+        mapped.addressMap = map
+        #expect(try await client.fetch(mapped).text == "pinned")
+    }
+
+    @Test("keeps what else the caller asked for", arguments: Builder.allCases)
+    fileprivate func options(_ builder: Builder) async throws {
+        let refusal: Headers = ["WWW-Authenticate": "Basic realm=\"x\""]
+        let script = Script((302, ["Location": "/next"]), (503, [:]), (401, refusal), (200, [:]))
+        var request = Request(.get, "https://a.test/")
+        request.retries = RetryPolicy()
+        request.retries?.delay = .zero
+        request.authenticator = AskedAuthenticator()
+        request.redirects = RedirectPolicy()
+        let client = script.client {
+            builder.install(Self.copy, in: &$0)
+            request.redirects?.decide = $0.redirects.decide
+            // What is lost is seen: the client's own policy follows nothing.
+            $0.redirects = .deliver
+        }
+        let response = try await client.fetch(request)
+        #expect(response.status == 200)
+        #expect(response.history.map(\.reason) == [.redirect, .retry, .authentication])
+        #expect(script.requests.last?.headers["Authorization"] == "asked")
+    }
+
+    @Test("shows no authenticator to code that could take it elsewhere, and takes one that is new")
+    func authenticators() async throws {
+        let script = Script((302, ["Location": "https://b.test/"]), (302, ["Location": "/in"]), (200, [:]))
+        let client = script.client {
+            $0.redirects.decide = { redirect in
+                #expect(redirect.request.authenticator == nil && redirect.next.authenticator == nil)
+                var next = redirect.next
+                if redirect.count == 0 { next.authenticator = .bearer("for b") }
+                return .follow(next)
+            }
+        }
+        var request = Request(.get, "https://a.test/")
+        request.authenticator = .bearer("for a")
+        _ = try await client.fetch(request)
+        #expect(
+            script.requests.map { $0.headers["Authorization"] } == [
+                "Bearer for a", "Bearer for b", "Bearer for b",
+            ]
+        )
+    }
+
+    @Test("shows no client's certificate to another host", arguments: Builder.allCases)
+    fileprivate func certificate(_ builder: Builder) async throws {
+        let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
+        var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "a.test", "b.test")])
+        asking.clientCertificates = .requested
+        let b = try FixtureServer.start(.tls(asking), on: "127.0.0.3", port: port.number) { _ in .text("b") }
+        let a = try FixtureServer.start(.tls(asking), on: "127.0.0.2", port: port.number) { _ in
+            .redirect(to: "https://b.test:\(port.number)/")
+        }
+        let own = testAuthority.certificate(for: "me.test")
+        let client = HTTPClient.trusting {
+            $0.tls.clientIdentity = ClientIdentity(
+                certificateChain: Array(own.pem.utf8),
+                privateKey: Array(own.keyPEM.utf8)
+            )
+            try? $0.addresses.set(["127.0.0.2"], for: HostPattern("a.test"))
+            try? $0.addresses.set(["127.0.0.3"], for: HostPattern("b.test"))
+            builder.install({ Request($0.method, try $0.url) }, in: &$0)
+        }
+        #expect(try await client.get("https://a.test:\(port.number)/").text == "b")
+        #expect(a.records.map { $0.tls?.clientCertificate != nil } == [true])
+        #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false])
+    }
+
+    @Test("takes a body nowhere that the policy forbids")
+    func body() async throws {
+        let script = Script.redirecting(307, "/same")
+        let client = script.client {
+            $0.redirects.carriesBodyAcrossOrigins = false
+            $0.redirects.decide = { .follow(try $0.next.replacing(url: "https://b.test/")) }
+        }
+        let error = try await httpError { try await client.post("https://a.test/", .text("body")) }
+        guard case .redirect(.bodyAcrossOrigins) = error.reason else { throw error }
+        #expect(script.urls.count == 1)
+    }
+
+    @Test("for the URL that the caller's text was not begins the call there")
+    func repairedURL() async throws {
+        let script = Script((200, [:]))
+        let client = script.client {
+            $0.headers = Self.secrets
+            $0.interceptors = [
+                { request, forward in try await forward(Request(.get, "https://a.test/users")) }
+            ]
+        }
+        var request = Request(.get, "/users")
+        request.addresses = ["192.0.2.1"]
+        request.authenticator = .bearer("token")
+        _ = try await client.fetch(request)
+        #expect(script.requests[0].headers["X-Api-Key"] == "secret")
+        #expect(script.requests[0].headers["Authorization"] == "Bearer token")
+        #expect(script.requests[0].addresses == ["192.0.2.1"])
+    }
+
+    @Test("gets nothing of the client's where redirects were followed before")
+    func continued() async throws {
+        let script = Script.redirecting(302, "/next")
+        let client = script.client { $0.headers = Self.secrets }
+        _ = try await client.core.observedSend(Request(.get, "https://a.test/"), isContinued: true)
+        for request in script.requests {
+            #expect(Set(request.headers.map(\.name)) == ["User-Agent", "Accept-Encoding"])
+        }
+    }
+}
+
+@Suite("A request's URL")
+struct RequestURLTests {
+    @Test("can be replaced, and only what was given for its place stays behind")
+    func replaced() throws {
+        var request = Request(.put, "https://a.test/", headers: ["X": "1"], body: .text("x"))
+        request.addresses = ["192.0.2.1"]
+        request.authenticator = .bearer("x")
+        request.retries = RetryPolicy()
+        let same = try request.replacing(url: "https://a.test/other")
+        #expect(try same.url.path == "/other")
+        #expect(same.addresses == ["192.0.2.1"] && same.authenticator != nil && same.headers["X"] == "1")
+        let insecure = try request.replacing(url: "http://a.test/")
+        #expect(insecure.addresses == ["192.0.2.1"] && insecure.authenticator == nil)
+        for other in ["https://b.test/", "https://a.test:444/"] {
+            let moved = try request.replacing(url: other)
+            #expect(moved.addresses == nil && moved.authenticator == nil)
+            #expect(
+                moved.retries != nil && moved.method == .put && !moved.body.isNone
+                    && moved.headers["X"] == "1"
+            )
+        }
+    }
+
+    @Test("stays as it is where the text for it is no URL")
+    func refused() throws {
+        var request = Request(.get, "https://a.test/")
+        #expect(throws: URLFault.self) { try request.replace(url: "a b") }
+        #expect(try request.url.text == "https://a.test/")
+        var broken = Request(.get, "a b")
+        broken.addresses = ["192.0.2.1"]
+        try broken.replace(url: "https://a.test/")
+        #expect(try broken.url.text == "https://a.test/" && broken.addresses == ["192.0.2.1"])
+    }
+}
+
+/// Answers only when it is asked.
+private struct AskedAuthenticator: Authenticator {
+    func authorization(for question: AuthenticationQuestion) async throws -> String? { nil }
+
+    func authorization(
+        for question: AuthenticationQuestion,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? { "asked" }
+}

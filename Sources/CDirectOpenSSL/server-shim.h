@@ -59,6 +59,10 @@ static inline int fixture_SSL_set_ocsp_response(SSL *ssl, const unsigned char *b
     return copy != NULL && SSL_set_tlsext_status_ocsp_resp(ssl, copy, count) == 1;
 }
 
+static inline void fixture_SSL_set_max_send_fragment(SSL *ssl, long size) {
+    (void)SSL_set_max_send_fragment(ssl, size);
+}
+
 static inline EVP_PKEY *fixture_EVP_EC_gen(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *fixture_EVP_RSA_gen(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *fixture_EVP_ED25519_gen(void) {

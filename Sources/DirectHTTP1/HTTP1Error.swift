@@ -43,7 +43,8 @@ public enum HTTP1Error: Error, Equatable, Sendable {
     case invalidChunkExtension
     case missingChunkEnd
 
-    // The stream ended too early.
+    // The stream ended too early, or spoke too early.
+    case responseBeforeRequest
     case closedBeforeResponse
     case truncatedHead
     case truncatedContent(received: UInt64, expected: UInt64)
@@ -102,6 +103,7 @@ extension HTTP1Error: CustomStringConvertible {
         case .invalidChunkExtension: "control character in a chunk extension"
         case .missingChunkEnd: "no line end after a chunk's data"
 
+        case .responseBeforeRequest: "the server sent bytes before it was sent a request"
         case .closedBeforeResponse: "closed before any byte of a response"
         case .truncatedHead: "closed in the middle of the head"
         case .truncatedContent(let received, let expected):

@@ -43,6 +43,7 @@ public struct Status: Hashable, Sendable {
     public static let forbidden: Status = 403
     public static let notFound: Status = 404
     public static let proxyAuthenticationRequired: Status = 407
+    public static let requestTimeout: Status = 408
     public static let expectationFailed: Status = 417
     public static let misdirectedRequest: Status = 421
     public static let tooManyRequests: Status = 429

@@ -1,38 +1,22 @@
-/// Runs calls that block (name look-ups, reading files of certificates) on threads of their own, a few at
-/// a time, so that no event loop and no thread of Swift's ever waits for them.
+/// Runs calls that block (reading files, name look-ups) on threads of their own, a few at a time, so that no event
+/// loop and no thread of Swift's ever waits for them.
 package final class BlockingWork: Sendable {
     package static let shared = BlockingWork(threadLimit: 8)
-    /// For the system's resolver alone: names that hang, each for many seconds, hold up no files.
-    package static let lookups = BlockingWork(threadLimit: 16)
 
-    /// The caller no longer waits; the call itself runs to its end and its answer is dropped.
+    /// Why the caller waits no longer. A call that has begun runs to its end, and its answer is dropped.
     package enum Abandoned: Error {
         case expired
         case cancelled
     }
 
     private typealias Job = @Sendable () -> Void
+    private typealias Ticket = Waitlist<Job>.Ticket
 
     private struct Queue {
-        var jobs: [Job] = []
-        var next = 0
+        var jobs = Waitlist<Job>()
         var threads = 0
         /// Those of them that wait, also when they have been woken and have not had their turn yet.
         var idle = 0
-
-        var waiting: Int { jobs.count - next }
-
-        mutating func take() -> Job? {
-            guard waiting > 0 else { return nil }
-            defer {
-                next += 1
-                if next == jobs.count {
-                    jobs.removeAll(keepingCapacity: next < 64)
-                    next = 0
-                }
-            }
-            return jobs[next]
-        }
     }
 
     private let queue = Locked(Queue())
@@ -47,44 +31,61 @@ package final class BlockingWork: Sendable {
         self.patience = patience
     }
 
-    /// The call's answer, unless the deadline or the cancellation of the task comes first.
+    /// The call's answer, unless the deadline or the cancellation of the task comes first. A call that has not begun
+    /// by then is never made, and what it holds is released at once.
     package func run<Answer: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
         _ call: @escaping @Sendable () -> Answer
     ) async throws(Abandoned) -> Answer {
-        let answer = Locked<Answer?>(nil)
-        let turn = LoopHandle(loop: loop)
-        loop.add(turn)
-        defer { loop.remove(turn) }
-        submit {
-            let value = call()
-            answer.withLock { $0 = value }
-            turn.input.signal()
+        if Task.isCancelled { throw .cancelled }
+        if deadline <= .now { throw .expired }
+        let reply = Reply<Answer>(on: loop)
+        let ticket = add { reply.give(call()) }
+        do throws(Abandoned) {
+            return try await reply.value(until: deadline)
+        } catch {
+            withdraw(ticket)
+            throw error
         }
-        while true {
-            let wake = await turn.input.wait(until: deadline, on: loop)
-            // Cleared before the look: an answer that comes after it signals again.
-            turn.input.clear()
-            // The answer counts even when it comes together with the deadline.
-            if let value = answer.withLock({ $0 }) { return value }
-            switch wake {
-            case .ready: continue
-            case .expired: throw .expired
-            case .cancelled: throw .cancelled
-            }
-        }
+    }
+
+    /// The answer of a call that has to be made although its caller may wait no longer: a removal, say, or the last
+    /// step of many.
+    package func carryOut<Answer: Sendable>(
+        on loop: EventLoop,
+        _ call: @escaping @Sendable () -> Answer
+    ) async throws(Abandoned) -> Answer {
+        let reply = Reply<Answer>(on: loop)
+        submit { reply.give(call()) }
+        return try await reply.value(until: .never)
     }
 
     /// Runs a call that nobody waits for.
     package func submit(_ job: @escaping @Sendable () -> Void) {
-        let needsThread = queue.withLock { queue in
-            queue.jobs.append(job)
-            guard queue.waiting > queue.idle, queue.threads < threadLimit else { return false }
+        _ = add(job)
+    }
+
+    /// How many calls wait for a thread.
+    package var waiting: Int { queue.withLock { $0.jobs.count } }
+
+    private func withdraw(_ ticket: Ticket) {
+        // Handed out, to be released outside the lock: the end of what the job holds may run code of its own.
+        _ = queue.withLock { $0.jobs.remove(ticket) }
+    }
+
+    private func add(_ job: @escaping Job) -> Ticket {
+        let (ticket, needsThread) = queue.withLock { queue in
+            let ticket = queue.jobs.append(job)
+            guard queue.jobs.count > queue.idle, queue.threads < threadLimit else { return (ticket, false) }
             queue.threads += 1
-            return true
+            return (ticket, true)
         }
-        guard needsThread else { return arrival.signal() }
+        if needsThread { startThread() } else { arrival.signal() }
+        return ticket
+    }
+
+    private func startThread() {
         let context = Unmanaged.passRetained(self).toOpaque()
         let refused = startDetachedThread(named: "direct-http io", context) { context in
             let pool = Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue()
@@ -105,7 +106,7 @@ package final class BlockingWork: Sendable {
         var isIdle = false
         return queue.wait(at: arrival, nanoseconds: patience) { queue, isLast in
             if isIdle { queue.idle -= 1 }
-            if let job = queue.take() { return job }
+            if let job = queue.jobs.popFirst() { return job }
             if isLast {
                 queue.threads -= 1
             } else {

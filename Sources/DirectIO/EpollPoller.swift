@@ -17,15 +17,29 @@ struct Poller: ~Copyable {
         events = .allocate(capacity: Self.capacity)
     }
 
-    /// Descriptors of a failed start are not closed: without a queue the process cannot go on.
+    /// A failed start leaves no descriptor open: it may be tried again.
     static func open() throws(SystemError) -> Poller {
         let queue = try checked("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
+        do throws(SystemError) {
+            return Poller(queue: queue, alarm: try openAlarm(in: queue))
+        } catch {
+            close(queue)
+            throw error
+        }
+    }
+
+    private static func openAlarm(in queue: Int32) throws(SystemError) -> Int32 {
         let alarm = try checked("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
         var event = epoll_event()
         event.events = EPOLLIN.rawValue | EPOLLET.rawValue
         event.data.ptr = nil
-        _ = try checked("epoll_ctl") { epoll_ctl(queue, EPOLL_CTL_ADD, alarm, &event) }
-        return Poller(queue: queue, alarm: alarm)
+        do throws(SystemError) {
+            _ = try checked("epoll_ctl") { epoll_ctl(queue, EPOLL_CTL_ADD, alarm, &event) }
+        } catch {
+            close(alarm)
+            throw error
+        }
+        return alarm
     }
 
     deinit {

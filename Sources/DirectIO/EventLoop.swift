@@ -19,7 +19,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// What only the loop's thread touches; behind a raw pointer, where Swift checks no exclusive access.
     private let jobs: UnsafeMutablePointer<JobQueue>
-    private let poller: Poller
+    private let poller: LazyPoller
+    /// Where this loop's time comes from; `nil` is the system's clock.
+    private let heldClock: HeldClock?
     /// Jobs from other threads.
     private let arrivals = Locked<[UnownedJob]>([])
     private let hasArrivals = Atomic<Bool>(false)
@@ -29,22 +31,50 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let registry = Locked<HandleRegistry>(HandleRegistry())
     private let hasDeparted = Atomic<Bool>(false)
     private let haveManyDeparted = Atomic<Bool>(false)
+    private let hasClockMoved = Atomic<Bool>(false)
     /// No deadline of any handle lies before this one.
     private let earliestDeadline = Atomic<UInt64>(.max)
 
-    /// Starts a loop of its own thread.
+    /// Starts a loop with a thread of its own.
     ///
-    /// Without a readiness queue or a thread nothing here can work, and there is nobody to tell: when the
-    /// system refuses either, the process ends with a message.
-    public init() {
+    /// A loop whose readiness queue the system refuses, for want of descriptors, asks for it again until it gets
+    /// one; sockets cannot be opened until then. Without a thread nothing here can work: when the system refuses
+    /// one the process ends with a message, as it would in libdispatch.
+    public convenience init() {
+        self.init(clock: nil)
+    }
+
+    /// The same with a clock that is moved by hand, for tests.
+    package convenience init(clock: HeldClock?) {
+        self.init(heldClock: clock)
+        clock?.attach(self)
+        startThread()
+    }
+
+    /// A loop without a thread: `turn` is called instead, by one thread.
+    package convenience init(isDriven: Void) {
+        self.init(heldClock: nil)
+    }
+
+    private init(heldClock: HeldClock?) {
         jobs = .allocate(capacity: 1)
         jobs.initialize(to: JobQueue())
-        do {
-            poller = try Poller.open()
-        } catch {
-            fatalError("direct-http cannot make an event loop: \(error)")
-        }
-        startThread()
+        poller = LazyPoller()
+        self.heldClock = heldClock
+    }
+
+    /// The time by this loop's clock, which counts for every wait on it.
+    package var now: Instant {
+        guard let heldClock else { return .now }
+        return heldClock.now
+    }
+
+    /// Returns when the moment has come.
+    package func sleep(until moment: Instant) async throws(CancellationError) {
+        let pause = LoopHandle(loop: self)
+        add(pause)
+        defer { remove(pause) }
+        if case .cancelled = await pause.input.wait(until: moment, on: self) { throw CancellationError() }
     }
 
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -129,15 +159,23 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func run() -> Never {
         thread.store(Self.currentThread, ordering: .sequentiallyConsistent)
         let executor = asUnownedTaskExecutor()
-        while true {
-            takeArrivals()
-            var budget = Self.jobsBetweenPolls
-            while budget > 0, let job = jobs.pointee.popFirst() {
-                job.runSynchronously(on: executor)
-                budget -= 1
-            }
-            poll()
+        while true { turn(executor) }
+    }
+
+    /// One round of a loop without a thread of its own: runs what is ready, then waits for the next event.
+    package func turn() {
+        thread.store(Self.currentThread, ordering: .relaxed)
+        turn(asUnownedTaskExecutor())
+    }
+
+    private func turn(_ executor: UnownedTaskExecutor) {
+        takeArrivals()
+        var budget = Self.jobsBetweenPolls
+        while budget > 0, let job = jobs.pointee.popFirst() {
+            job.runSynchronously(on: executor)
+            budget -= 1
         }
+        poll()
     }
 
     private func poll() {
@@ -148,6 +186,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             let hasWork =
                 hasArrivals.load(ordering: .sequentiallyConsistent)
                 || haveManyDeparted.load(ordering: .sequentiallyConsistent)
+                || heldClock != nil && hasClockMoved.exchange(false, ordering: .sequentiallyConsistent)
             if !hasWork { timeout = expireDeadlines() }
             if !jobs.pointee.isEmpty { timeout = 0 }
         } else {
@@ -156,35 +195,41 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         poller.poll(nanoseconds: timeout) { event in
             // Alive: the registry holds every handle that the poller may speak of.
             Unmanaged<LoopHandle>.fromOpaque(event.token)._withUnsafeGuaranteedRef { handle in
-                if event.isHungUp { handle.noteHangUp() }
-                if event.canRead { handle.input.signal() }
-                if event.canWrite { handle.output.signal() }
+                handle.note(event)
             }
         }
         isAsleep.store(false, ordering: .relaxed)
         releaseDeparted()
     }
 
-    /// Stops the leases that are due; says how long it is to the next deadline, nothing if there is none.
+    /// Ends the waits that are due. Returns how long it is to the next deadline, `nil` if there is none.
     private func expireDeadlines() -> UInt64? {
         let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
         guard due < .max else { return nil }
-        let now = Instant.now
-        guard due <= now.nanoseconds else { return due - now.nanoseconds }
+        let now = now
+        guard due <= now.nanoseconds else { return time(to: Instant(nanoseconds: due), from: now) }
         // Anew before the scan: a deadline set from here on counts again.
         earliestDeadline.store(.max, ordering: .sequentiallyConsistent)
-        let next = registry.withLock { registry in
-            var next = Instant.never
-            for handle in registry.handles {
-                if let handle { next = min(next, handle.expire(ifBefore: now)) }
-            }
-            // A scan has its price: many handles are looked at less often.
-            let soonest = now.advanced(byNanoseconds: UInt64(1_000_000 + registry.handles.count * 1000))
-            return max(next, soonest)
-        }
+        let (late, others) = registry.withLock { registry in registry.scan(at: now) }
+        // Outside the lock: to resume a task may run code of its executor.
+        var next = others
+        for handle in late { next = min(next, handle.expire(ifBefore: now)) }
         guard next < .never else { return nil }
-        noteDeadline(next)
-        return next.nanoseconds - now.nanoseconds
+        // A scan has its price: many handles are looked at less often.
+        let pause = heldClock == nil ? UInt64(1_000_000 + registry.withLock { $0.handles.count } * 1000) : 0
+        let soonest = max(next, now.advanced(byNanoseconds: pause))
+        noteDeadline(soonest)
+        return time(to: soonest, from: now)
+    }
+
+    /// A held clock does not move by itself: the loop sleeps until it is moved.
+    private func time(to moment: Instant, from now: Instant) -> UInt64? {
+        heldClock == nil ? moment.nanoseconds - now.nanoseconds : nil
+    }
+
+    func clockHasMoved() {
+        hasClockMoved.store(true, ordering: .sequentiallyConsistent)
+        wakeIfAsleep()
     }
 
     private func takeArrivals() {

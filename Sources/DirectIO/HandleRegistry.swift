@@ -15,6 +15,17 @@ struct HandleRegistry {
         }
     }
 
+    /// The handles with a wait that is due, and the earliest deadline of the others.
+    func scan(at now: Instant) -> (due: [LoopHandle], next: Instant) {
+        var due: [LoopHandle] = []
+        var next = Instant.never
+        for case let handle? in handles {
+            let earliest = handle.earliestDeadline
+            if earliest <= now { due.append(handle) } else { next = min(next, earliest) }
+        }
+        return (due, next)
+    }
+
     mutating func remove(_ handle: LoopHandle) {
         let slot = handle.slot
         guard slot >= 0 else { return }

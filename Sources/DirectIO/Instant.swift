@@ -12,6 +12,7 @@ package struct Instant: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
+    /// The system's clock. Whatever a loop waits for is counted by `EventLoop.now` instead, which a test may hold.
     package static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -18,7 +18,12 @@ struct Poller: ~Copyable {
         let queue = try checked("kqueue") { kqueue() }
         _ = fcntl(queue, F_SETFD, FD_CLOEXEC)
         let alarm = change(Self.alarm, EVFILT_USER, EV_ADD | EV_CLEAR, token: nil)
-        try submit([alarm], to: queue)
+        do throws(SystemError) {
+            try submit([alarm], to: queue)
+        } catch {
+            close(queue)
+            throw error
+        }
         return Poller(queue: queue)
     }
 

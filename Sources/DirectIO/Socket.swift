@@ -103,6 +103,20 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
     }
 
+    /// Looks whether something has arrived, or the peer has gone, that the loop has not seen yet.
+    package func noticeUnseenInput() {
+        var byte: UInt8 = 0
+        let (count, code) = retryingInterrupts {
+            recv(
+                descriptor,
+                &byte,
+                1,
+                Int32(truncatingIfNeeded: MSG_PEEK) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
+            )
+        }
+        if count >= 0 || (code != EAGAIN && code != EWOULDBLOCK) { input.signal() }
+    }
+
     /// Sends as much as fits, without waiting, and without SIGPIPE when the peer is gone.
     package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
         guard output.isReady else { return .wouldBlock }
@@ -119,6 +133,11 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     /// Says that nothing more will be sent; receiving goes on.
     package func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Lets the system ask an idle peer whether it is still there (RFC 9293, section 3.8.4).
+    package func enableKeepAlive() {
+        Self.set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
     }
 
     /// Closes the descriptor. Nothing may use the socket after this.

@@ -16,7 +16,7 @@ package final class WaitPoint: Sendable {
     }
 
     /// Idle, ready, or the bits of the continuation that waits.
-    private let word = Atomic<UInt>(Word.idle)
+    private let word: Atomic<UInt>
     /// The number of the wait in the upper bits, the `Wake` that stops it in the lowest eight.
     ///
     /// A deadline or cancellation that comes late for one wait must not end the next one: every stop
@@ -24,14 +24,18 @@ package final class WaitPoint: Sendable {
     private let stop = Atomic<UInt64>(0)
     private let deadline = Atomic<UInt64>(.max)
 
-    package init() {}
+    package init(isReady: Bool = false) {
+        word = Atomic(isReady ? Word.ready : Word.idle)
+    }
 
     /// Whether the event may have come. Only ever a hint: the system call decides.
     package var isReady: Bool { word.load(ordering: .acquiring) == Word.ready }
 
     /// To be called before the system call that uses up the readiness, so that an event which comes
-    /// during the call is not lost. Nobody waits at that time: the caller holds the lease.
-    package func clear() { word.store(Word.idle, ordering: .sequentiallyConsistent) }
+    /// during the call is not lost. Only readiness is taken back: a continuation that waits stays.
+    package func clear() {
+        _ = word.compareExchange(expected: Word.ready, desired: Word.idle, ordering: .sequentiallyConsistent)
+    }
 
     /// Says that the event has come, and wakes who waits for it. From any thread, any number of times.
     package func signal() {
@@ -51,6 +55,13 @@ package final class WaitPoint: Sendable {
         }
         self.deadline.store(.max, ordering: .relaxed)
         return Wake(rawValue: UInt8(truncatingIfNeeded: stop.load(ordering: .acquiring))) ?? .ready
+    }
+
+    /// When the wait that is under way has to end, unless it has been stopped already.
+    var pendingDeadline: Instant {
+        let stopped = stop.load(ordering: .acquiring)
+        let due = Instant(nanoseconds: deadline.load(ordering: .sequentiallyConsistent))
+        return stopped & 0xFF == 0 ? due : .never
     }
 
     /// Ends the wait if its deadline has come; else says when that will be.

@@ -47,6 +47,11 @@ package final class TLSConnection: @unchecked Sendable {
     private(set) var phase = Phase.handshaking
     /// Whether our goodbye has been sent.
     private var hasFinishedSending = false
+    /// Bytes that a write has taken and OpenSSL could not send: they are offered to it again, and nothing else is
+    /// before they are out.
+    private var unfinishedRecord: [UInt8] = []
+    /// The most that one record carries, and one call to OpenSSL with partial writes sends.
+    private static let recordSize = 16384
     /// The first fatal error, repeated to whoever calls again.
     private var failure: TLSError?
     /// What the certificate check found, for the error the handshake then fails with.
@@ -129,10 +134,41 @@ package final class TLSConnection: @unchecked Sendable {
         }
     }
 
-    /// Sends some of the bytes. After `.wantsRead` or `.wantsWrite` offer the same bytes again (they may have
-    /// moved, and more may follow them): OpenSSL has already encrypted some.
+    /// Takes some of the bytes, at most a record, and sends them if there is room.
+    ///
+    /// What has been taken goes out before anything else is written, whatever becomes of the caller: OpenSSL may have
+    /// encrypted it already. `hasUnfinishedRecord` says whether some of it still waits for room, and `flush` sends it.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         guard phase == .open, bytes.count > 0 else { return nothingWritten }
+        if hasUnfinishedRecord {
+            let step = flush()
+            guard case .bytes = step else { return step }
+        }
+        let record = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.recordSize))
+        switch writeOnce(record) {
+        case .wantsRead, .wantsWrite:
+            unfinishedRecord = [UInt8](record)
+            return .bytes(record.count)
+        case let step: return step
+        }
+    }
+
+    /// Whether bytes have been taken that still wait for room.
+    package var hasUnfinishedRecord: Bool { !unfinishedRecord.isEmpty }
+
+    /// Sends the bytes that were taken and still wait for room. `.bytes` says that there are none left.
+    package func flush() -> WriteStep {
+        while hasUnfinishedRecord {
+            guard phase == .open else { return nothingWritten }
+            let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
+            guard case .bytes(let count) = step else { return step }
+            // Fewer where the peer has asked for smaller records.
+            unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
+        }
+        return .bytes(0)
+    }
+
+    private func writeOnce(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         var count = 0
         ErrorQueue.clear()
         let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
@@ -151,6 +187,8 @@ package final class TLSConnection: @unchecked Sendable {
     /// again.
     package func finishSending() -> WriteStep {
         guard phase == .open, !hasFinishedSending else { return nothingWritten }
+        let step = flush()
+        guard case .bytes = step else { return step }
         ErrorQueue.clear()
         let result = SSL_shutdown(ssl)
         guard result < 0 else {
@@ -171,7 +209,8 @@ package final class TLSConnection: @unchecked Sendable {
     package func close() {
         guard phase == .open else { return phase = .over }
         phase = .over
-        guard !hasFinishedSending else { return }
+        // A goodbye in the middle of a record would be a broken record.
+        guard !hasFinishedSending, !hasUnfinishedRecord else { return }
         ErrorQueue.clear()
         _ = SSL_shutdown(ssl)
         ErrorQueue.clear()

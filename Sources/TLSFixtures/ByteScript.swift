@@ -31,6 +31,8 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case mute(afterBytes: Int)
         /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client to update its keys.
         case askForNewKeys
+        /// Sends the first half of a TLS 1.3 session ticket, and nothing more by TLS after it.
+        case halfATicket
         /// Sends close_notify; the socket stays open.
         case closeNotify
         /// Sends FIN without close_notify; reading goes on.
@@ -100,6 +102,7 @@ extension FixtureConnection {
         case .rawBytes(let bytes): try wire.sendRaw(bytes)
         case .mute(let count): wire.writeAllowance = count
         case .askForNewKeys: try wire.askForNewKeys()
+        case .halfATicket: try wire.sendHalfATicket()
         case .closeNotify: try closeNotify()
         case .halfClose: wire.halfClose()
         case .cut: return .serverCut

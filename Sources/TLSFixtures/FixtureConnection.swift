@@ -135,6 +135,7 @@ final class FixtureConnection {
         core.recorder.update(number) { record in
             record.socketByteCount = socketByteCount
             record.receivedCount += count
+            record.noteLast(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             let room = ConnectionRecord.receivedLimit - record.received.count
             guard room > 0 else { return }
             record.received.append(contentsOf: buffer[..<min(count, room)])

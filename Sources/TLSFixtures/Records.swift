@@ -22,6 +22,8 @@ public struct ConnectionRecord: Sendable {
     public internal(set) var requests: [RequestRecord] = []
     /// The first 256 KiB of what the client sent, after decryption.
     public internal(set) var received: [UInt8] = []
+    /// The last bytes of what the client sent, up to 1 KiB, after decryption.
+    public internal(set) var lastReceived: [UInt8] = []
     /// How many bytes the client sent in all, after decryption.
     public internal(set) var receivedCount = 0
     /// How many bytes came over the socket, still encrypted where TLS is spoken.
@@ -36,7 +38,14 @@ public struct ConnectionRecord: Sendable {
     /// The received bytes as text.
     public var receivedText: String { String(decoding: received, as: UTF8.self) }
 
+    mutating func noteLast(_ bytes: UnsafeRawBufferPointer) {
+        let news = bytes[max(0, bytes.count - Self.lastLimit)...]
+        lastReceived.removeFirst(max(0, lastReceived.count + news.count - Self.lastLimit))
+        lastReceived += news
+    }
+
     static let receivedLimit = 256 << 10
+    private static let lastLimit = 1 << 10
 }
 
 /// One HTTP request, as it came over the wire.

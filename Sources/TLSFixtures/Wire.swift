@@ -126,6 +126,23 @@ final class Wire {
         guard result == 1 else { throw tlsFailure(result) }
     }
 
+    /// Sends the first part of a session ticket that takes several records; TLS sends nothing more after it.
+    func sendHalfATicket() throws(ConnectionEnd) {
+        try handshake()
+        guard let tls else { return }
+        ERR_clear_error()
+        fixture_SSL_set_max_send_fragment(tls.ssl, 512)
+        let padding = [UInt8](repeating: 0, count: 3000)
+        guard SSL_SESSION_set1_ticket_appdata(SSL_get_session(tls.ssl), padding, padding.count) == 1 else {
+            return
+        }
+        // One record of 512 bytes, and the beginning of the next.
+        writeAllowance = 600
+        let asked = SSL_new_session_ticket(tls.ssl)
+        let result = asked == 1 ? SSL_do_handshake(tls.ssl) : asked
+        guard result == 1 else { throw tlsFailure(result) }
+    }
+
     /// Tells the client in TLS that no more data comes; the socket stays open.
     func sendCloseNotify() {
         guard let tls, isSecure else { return }

@@ -232,6 +232,22 @@ extension Behaviour {
             }
             #expect(try await sender.text(server.request("GET")) == "a=1")
         },
+        Behaviour("a cookie that a hop replaces or removes goes no further as it was") { sender in
+            let server = try FixtureServer.start { request in
+                switch request.path {
+                case "/":
+                    .redirect(to: "/two").adding("Set-Cookie", "a=1; Path=/").adding(
+                        "Set-Cookie",
+                        "b=1; Path=/"
+                    )
+                case "/two":
+                    .redirect(to: "/three").adding("Set-Cookie", "a=2; Path=/")
+                        .adding("Set-Cookie", "b=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT")
+                default: .text(request.headers["cookie"] ?? "none")
+                }
+            }
+            #expect(try await sender.text(server.request("GET")) == "a=2")
+        },
         // The session has thrown the caller's own away before a URLProtocol sees the request.
         Behaviour(
             "a cookie of the caller's own goes along with those of the storage",

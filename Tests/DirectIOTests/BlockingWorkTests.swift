@@ -76,6 +76,109 @@ struct BlockingWorkTests {
         #expect(try await task.value == 42)
     }
 
+    @Test(
+        "a call whose caller was cancelled before it began is never made, and lets go at once of what it holds"
+    )
+    func abandonedCall() async throws {
+        let work = BlockingWork(threadLimit: 1)
+        let (gate, begun) = (Gate(), Gate())
+        work.submit {
+            begun.open()
+            gate.wait()
+        }
+        try await onThread { begun.wait() }
+        let wasMade = Locked(false)
+        let (kept, task) = callHoldingSomething(work) { wasMade.withLock { $0 = true } }
+        while work.waiting < 1 { await Task.yield() }
+        #expect(kept.value != nil)
+        task.cancel()
+        await #expect(throws: BlockingWork.Abandoned.cancelled) { try await task.value }
+        #expect(work.waiting == 0)
+        // The thread is still busy with the first call.
+        #expect(kept.value == nil)
+        gate.open()
+        try await work.run(until: .never, on: loop) {}
+        #expect(!wasMade.withLock { $0 })
+    }
+
+    @Test("a call whose time is over is never made")
+    func lateCall() async throws {
+        let work = BlockingWork(threadLimit: 1)
+        let wasMade = Locked(false)
+        await #expect(throws: BlockingWork.Abandoned.expired) {
+            try await work.run(until: Instant(nanoseconds: 1), on: loop) { wasMade.withLock { $0 = true } }
+        }
+        try await work.run(until: .never, on: loop) {}
+        #expect(!wasMade.withLock { $0 })
+    }
+
+    @Test("a call that has ended is released although others still wait for a thread")
+    func endedCall() async throws {
+        let work = BlockingWork(threadLimit: 1)
+        let (first, second) = (Gate(), Gate())
+        work.submit { first.wait() }
+        let kept = submitHoldingSomething(work)
+        let begun = Gate()
+        work.submit {
+            begun.open()
+            second.wait()
+        }
+        work.submit {}
+        #expect(kept.value != nil)
+        first.open()
+        try await onThread { begun.wait() }
+        #expect(work.waiting == 1)
+        #expect(kept.value == nil)
+        second.open()
+    }
+
+    @Test("what has to be carried out is, although its caller was cancelled before it began")
+    func carriedOut() async throws {
+        let work = BlockingWork(threadLimit: 1)
+        let gate = Gate()
+        work.submit { gate.wait() }
+        let wasMade = Locked(false)
+        let task = Task.detached { [loop] in
+            try await work.carryOut(on: loop) { wasMade.withLock { $0 = true } }
+        }
+        task.cancel()
+        await #expect(throws: BlockingWork.Abandoned.cancelled) { try await task.value }
+        gate.open()
+        try await work.run(until: .never, on: loop) {}
+        #expect(wasMade.withLock { $0 })
+    }
+
+    /// A call that holds an object, and what is left of that. A function of its own, so that nobody else holds it.
+    private func callHoldingSomething(
+        _ work: BlockingWork,
+        _ body: @escaping @Sendable () -> Void
+    ) -> (Kept, Task<Void, any Error>) {
+        let object = Held()
+        let kept = Kept(object)
+        let task = Task.detached { [loop, body] in
+            try await Self.run(work, Locked(object), loop, body)
+        }
+        return (kept, task)
+    }
+
+    private static func run(
+        _ work: BlockingWork,
+        _ object: Locked<Held>,
+        _ loop: EventLoop,
+        _ body: @escaping @Sendable () -> Void
+    ) async throws {
+        try await work.run(until: .never, on: loop) {
+            object.withLock { _ in }
+            body()
+        }
+    }
+
+    private func submitHoldingSomething(_ work: BlockingWork) -> Kept {
+        let object = Held()
+        work.submit { withExtendedLifetime(object) {} }
+        return Kept(object)
+    }
+
     @Test("no more calls run at a time than there may be threads")
     func threadLimit() async throws {
         let work = BlockingWork(threadLimit: 3)
@@ -143,6 +246,18 @@ struct BlockingWorkTests {
         let masked = try await BlockingWork.shared.run(until: .never, on: loop) { maskedSignals() }
         #expect(masked.isSuperset(of: [SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGALRM]))
         #expect(masked.isDisjoint(with: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]))
+    }
+}
+
+/// Something that a call captures.
+private final class Held: Sendable {}
+
+/// Whether it is still there.
+private final class Kept: @unchecked Sendable {
+    private(set) weak var value: Held?
+
+    init(_ value: Held) {
+        self.value = value
     }
 }
 

@@ -133,6 +133,34 @@ import Testing
         #expect(long.withUnsafeBytes { pair.client.write($0) } == .bytes(16_384))
     }
 
+    @Test func recordThatWasBegunIsFinishedBeforeOtherBytes() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        pair.server.room = 100
+        let old = Array(String(repeating: "A", count: 10_000).utf8)
+        #expect(old.withUnsafeBytes { pair.client.write($0) } == .bytes(10_000))
+        #expect(pair.client.hasUnfinishedRecord)
+        // The caller has given up; what it writes next are other bytes, and fewer.
+        let new = Array("BBB".utf8)
+        #expect(new.withUnsafeBytes { pair.client.write($0) } == .wantsWrite)
+        pair.server.room = .max
+        #expect(pair.write("BBB") == .bytes(3))
+        #expect(pair.server.received == old + new)
+    }
+
+    @Test func noGoodbyeIsSentInTheMiddleOfARecord() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        pair.server.room = 100
+        let bytes = [UInt8](repeating: 7, count: 10_000)
+        #expect(bytes.withUnsafeBytes { pair.client.write($0) } == .bytes(10_000))
+        #expect(pair.client.finishSending() == .wantsWrite)
+        pair.server.room = .max
+        let before = pair.server.bytesFromClient
+        pair.client.close()
+        #expect(pair.server.bytesFromClient == before)
+    }
+
     @Test func staleErrorOfTheThreadDoesNotPoisonAHealthyConnection() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         leaveAnError()

@@ -24,4 +24,14 @@ struct CodecVectorTests {
         }
         #expect(count >= 150)
     }
+
+    @Test("of cookies hold for a jar")
+    func cookies() throws {
+        var count = 0
+        for case .cookies(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {
+            #expect(vector.differences() == [], "\(vector.head.name)")
+            count += 1
+        }
+        #expect(count >= 80)
+    }
 }

@@ -45,8 +45,8 @@ struct AddressBook: Sendable {
     func askedRoute(to url: HTTPURL, _ patience: Patience) async throws(CallFailure) -> Route {
         guard let resolver, let name = url.host.name else { return .system }
         let inquiry = Inquiry(resolver: resolver, name: name, port: url.port, loop: loop)
-        let start = Instant.now
-        let context = ResolveContext(deadline: patience.deadline(from: start), loop: loop)
+        let start = loop.now
+        let context = ResolveContext(deadline: patience.deadline, loop: loop)
         let answer: Result<Choice?, HTTPError.Reason>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) {
@@ -58,7 +58,7 @@ struct AddressBook: Sendable {
         switch answer {
         case .success(let choice):
             guard var choice else { throw .failed(.resolve, .noAddresses) }
-            choice.resolveTime = Instant.now.since(start)
+            choice.resolveTime = loop.now.since(start)
             return .chosen(choice)
         case .failure(let reason): throw .failed(.resolve, reason)
         }
@@ -114,13 +114,13 @@ private struct Inquiry: Sendable {
         _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
         until end: Instant
     ) async -> Result<Choice?, HTTPError.Reason> {
-        let start = Instant.now
+        let start = loop.now
         do throws(BlockingWork.Abandoned) {
             return try await supervised(until: end, on: loop) {
                 await answer { try await ask(ResolveContext(deadline: end, loop: loop)) }
             }
         } catch {
-            let time = Instant.now.since(start)
+            let time = loop.now.since(start)
             return .failure(.resolver(ResolverError(resolver.name, .timedOut(after: time))))
         }
     }
@@ -132,28 +132,12 @@ func supervised<Value: Sendable>(
     on loop: EventLoop,
     _ operation: @escaping @Sendable () async -> Value
 ) async throws(BlockingWork.Abandoned) -> Value {
-    let answer = Locked<Value?>(nil)
-    let turn = LoopHandle(loop: loop)
-    loop.add(turn)
-    defer { loop.remove(turn) }
-    let task = Task {
-        let value = await operation()
-        answer.withLock { $0 = value }
-        turn.input.signal()
-    }
-    while true {
-        let wake = await turn.input.wait(until: deadline, on: loop)
-        // Cleared before the look: an answer that comes after it signals again.
-        turn.input.clear()
-        if let value = answer.withLock({ $0 }) { return value }
-        switch wake {
-        case .ready: continue
-        case .expired:
-            task.cancel()
-            throw .expired
-        case .cancelled:
-            task.cancel()
-            throw .cancelled
-        }
+    let reply = Reply<Value>(on: loop)
+    let task = Task { reply.give(await operation()) }
+    do throws(BlockingWork.Abandoned) {
+        return try await reply.value(until: deadline)
+    } catch {
+        task.cancel()
+        throw error
     }
 }

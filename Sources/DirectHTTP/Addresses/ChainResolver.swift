@@ -94,7 +94,7 @@ public struct ChainResolver: Resolver {
             } catch {
                 failures.append(ResolverError(steps[index].name, .other(error)))
             }
-            if fallback == .never || Instant.now >= context.deadline { break }
+            if fallback == .never || context.loop.now >= context.deadline { break }
         }
         throw ResolverError(allOf: failures)
     }
@@ -107,10 +107,10 @@ public struct ChainResolver: Resolver {
         let step = steps[index]
         var own = context
         if index < steps.count - 1, fallback != .never {
-            let limit = Instant.now.advanced(byNanoseconds: stepTimeout.clampedNanoseconds)
+            let limit = context.loop.now.advanced(byNanoseconds: stepTimeout.clampedNanoseconds)
             own.deadline = min(limit, context.deadline)
         }
-        let start = Instant.now
+        let start = context.loop.now
         let answer: Result<Resolution, any Error>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: own.deadline, on: own.loop) { [own] in
@@ -124,7 +124,7 @@ public struct ChainResolver: Resolver {
             }
         } catch {
             guard error == .expired else { throw CancellationError() }
-            throw ResolverError(step.name, .timedOut(after: Instant.now.since(start)))
+            throw ResolverError(step.name, .timedOut(after: context.loop.now.since(start)))
         }
         return try answer.get()
     }

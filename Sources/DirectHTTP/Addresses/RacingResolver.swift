@@ -70,7 +70,7 @@ public struct RacingResolver: Resolver {
         _ port: UInt16,
         _ context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
-        let start = Instant.now
+        let start = context.loop.now
         do throws(BlockingWork.Abandoned) {
             return try await supervised(until: context.deadline, on: context.loop) {
                 do {
@@ -85,7 +85,7 @@ public struct RacingResolver: Resolver {
             }
         } catch {
             guard error == .expired else { throw CancellationError() }
-            return .failure(ResolverError(runner.name, .timedOut(after: Instant.now.since(start))))
+            return .failure(ResolverError(runner.name, .timedOut(after: context.loop.now.since(start))))
         }
     }
 }

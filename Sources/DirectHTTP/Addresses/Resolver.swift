@@ -104,11 +104,11 @@ public struct ResolveContext: Sendable {
 
     /// A question of one's own, which may take so long.
     public init(within limit: Duration = .seconds(10), on loop: EventLoop = .shared) {
-        self.init(deadline: Instant.now.advanced(byNanoseconds: limit.clampedNanoseconds), loop: loop)
+        self.init(deadline: loop.now.advanced(byNanoseconds: limit.clampedNanoseconds), loop: loop)
     }
 
     /// How long the answer may still take; nothing if there is no limit.
     public var timeLeft: Duration? {
-        deadline == .never ? nil : deadline.since(.now)
+        deadline == .never ? nil : deadline.since(loop.now)
     }
 }

@@ -2,11 +2,19 @@ internal import DirectIO
 
 /// The system's resolver: whatever this machine is set up to ask, both families, in the order of RFC 6724.
 ///
-/// A look-up cannot be broken off. Who no longer waits leaves it to its thread, of which there are a few for
-/// look-ups alone.
+/// Questions for one name at the same time share one call, those of several clients too. A call cannot be broken off,
+/// so one that nobody waits for any more runs on; it keeps no other name from being looked up.
 public struct SystemResolver: Resolver {
+    private let lookups: SystemLookups
+
     /// The system's resolver.
-    public init() {}
+    public init() {
+        self.init(.shared)
+    }
+
+    init(_ lookups: SystemLookups) {
+        self.lookups = lookups
+    }
 
     public var name: String { "system" }
     public var dependsOnPort: Bool { false }
@@ -16,20 +24,22 @@ public struct SystemResolver: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) async throws -> Resolution {
-        let start = Instant.now
-        let answer: Result<[IPAddress], LookupError>
+        let start = context.loop.now
+        let answer: SystemLookups.Answer
         do throws(BlockingWork.Abandoned) {
-            let text = host.text
-            answer = try await BlockingWork.lookups.run(until: context.deadline, on: context.loop) {
-                lookUp(text)
-            }
+            answer = try await lookups.addresses(of: host.text, until: context.deadline, on: context.loop)
         } catch {
             guard error == .expired else { throw CancellationError() }
-            throw ResolverError(name, .timedOut(after: Instant.now.since(start)))
+            throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
         switch answer {
         case .success(let addresses): return Resolution(addresses.map { Endpoint($0) }, source: .system)
         case .failure(let error): throw ResolverError(name, .lookup(error))
         }
+    }
+
+    /// Questions from now on share no call that was made before.
+    public func forgetAll() {
+        lookups.forgetAll()
     }
 }

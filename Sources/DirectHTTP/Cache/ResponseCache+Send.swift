@@ -1,6 +1,9 @@
 package import DirectHTTP1
 internal import DirectIO
 
+/// Sends a request on its way past a cache, and notes what goes out where that may be something else.
+package typealias CacheForward = @Sendable (Request, SentRequests) async throws -> Response
+
 /// The way of a request through the cache.
 extension ResponseCache {
     /// Answers the request with what is kept, or forwards it and keeps the answer.
@@ -11,10 +14,10 @@ extension ResponseCache {
         _ request: Request,
         url: HTTPURL,
         defaults: Headers = Headers(),
-        _ forward: @escaping Forward
+        _ forward: @escaping CacheForward
     ) async throws -> Response {
         let question = CacheQuestion(request, defaults: defaults)
-        guard let key = CacheKey(url) else { return try await forward(request) }
+        guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
         let trip = CacheTrip(
             cache: self,
             key: key,
@@ -38,10 +41,12 @@ struct CacheTrip: Sendable {
     let url: HTTPURL
     let request: Request
     let question: CacheQuestion
-    let forward: Forward
+    let forward: CacheForward
+    /// What went out for it.
+    let sentRequests = SentRequests()
 
     func run() async throws -> Response {
-        guard !question.passes else { return try await pass() }
+        guard !question.passes else { return try await question.control.onlyIfCached ? refusal() : pass() }
         let stored = await cache.store.find(key, question.fields)
         switch question.plan(stored?.head, at: cache.clock()) {
         case .serve(let isStale):
@@ -55,14 +60,18 @@ struct CacheTrip: Sendable {
             revalidateMeanwhile(stored)
             return response
         case .ask: return try await fetch(stored)
-        case .refuse: return try Response(to: request, .gatewayTimeout).with(.miss)
+        case .refuse: return try refusal()
         }
+    }
+
+    private func refusal() throws -> Response {
+        try Response(to: request, .gatewayTimeout).with(.miss)
     }
 
     /// Not a question for a cache, but perhaps news for it.
     private func pass() async throws -> Response {
         let sent = cache.clock()
-        let response = try await forward(request)
+        let response = try await forward(request, sentRequests)
         for url in Invalidation.urls(of: request.method, url, response.head) {
             if let key = CacheKey(url) { await cache.forget(key) }
         }
@@ -73,7 +82,7 @@ struct CacheTrip: Sendable {
     }
 
     /// Asks the origin; what is kept may be confirmed by it, replaced, or the best that can be had.
-    private func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
+    func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
         let mark = cache.changes.mark(key)
         let sent = cache.clock()
         var request = request
@@ -81,7 +90,7 @@ struct CacheTrip: Sendable {
         validated?.head.addValidators(to: &request.headers)
         let response: Response
         do {
-            response = try await forward(request)
+            response = try await forward(request, sentRequests)
         } catch {
             guard let stored, error.isFailureToReach,
                 let consolation = await console(stored, .unreachable)
@@ -127,7 +136,9 @@ struct CacheTrip: Sendable {
         _ stored: (any CacheEntry)?,
         _ times: (sent: UnixTime, received: UnixTime)
     ) async -> Response {
-        if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag {
+        if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
+            wasSentAsSeen(stored.variant.names)
+        {
             let head = stored.head.freshened(
                 by: response.head,
                 requestTime: times.sent,
@@ -136,6 +147,12 @@ struct CacheTrip: Sendable {
             await refresh(stored, with: head)
         }
         return response.with(.miss)
+    }
+
+    /// Whether what came back is an answer to the request that the cache has seen. Else it is for the caller alone, and
+    /// nothing that is kept is changed by it.
+    func wasSentAsSeen(_ names: SelectingNames) -> Bool {
+        sentRequests.agree(with: question, for: url, selecting: names)
     }
 
     /// What is kept, confirmed; nothing if the 304 is about something else.
@@ -152,7 +169,9 @@ struct CacheTrip: Sendable {
             requestTime: times.sent,
             responseTime: times.received
         )
-        if !question.control.noStore, !head.control.noStore, cache.changes.mark(key) == mark {
+        if !question.control.noStore, !head.control.noStore, cache.changes.mark(key) == mark,
+            wasSentAsSeen(stored.variant.names)
+        {
             await refresh(stored, with: head)
         }
         return Response(
@@ -168,7 +187,7 @@ struct CacheTrip: Sendable {
         _ stored: any CacheEntry,
         _ times: (sent: UnixTime, received: UnixTime)
     ) async {
-        guard head.status == .ok else { return }
+        guard head.status == .ok, wasSentAsSeen(stored.variant.names) else { return }
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
             return await cache.forget(key)
         }
@@ -193,86 +212,8 @@ struct CacheTrip: Sendable {
     }
 }
 
-extension CacheTrip {
-    /// The answer from what is kept; nothing if it does not do.
-    private func serve(_ stored: any CacheEntry, isStale: Bool) async -> Response? {
-        let now = cache.clock()
-        let use = isStale ? CacheUse.stale : .hit
-        if question.conditions.hold(for: stored.head, now: now) {
-            return response(stored.head.notModified(at: now), .none).with(use)
-        }
-        if request.method == .head {
-            return response(stored.head.served(at: now, confirmed: false), .none).with(use)
-        }
-        var head = stored.head.served(at: now, confirmed: false)
-        var range = 0..<stored.length
-        if let asked = question.range, stored.head.head.status == .ok {
-            guard let part = ByteRange.parse(asked, length: stored.length) else { return nil }
-            head = stored.head.partial(part, of: stored.length, at: now)
-            range = part
-        }
-        guard let content = try? await stored.content(range) else { return nil }
-        return response(head, content).with(use)
-    }
-
-    private func response(_ head: ResponseHead, _ content: ResponseBody.Content?) -> Response {
-        let content = content ?? .complete([], Headers(), nil)
-        return Response(head: head, body: ResponseBody(content: content), url: url, transaction: nil)
-    }
-
-    /// Hands the response on and keeps a copy, once it has been read to its end.
-    private func keep(_ response: Response, _ head: CachedHead, _ mark: KeyChanges.Mark) async -> Response {
-        let response = response.with(.miss)
-        guard head.hasCertainEnd(response.headers, url),
-            let names = SelectingNames(response.headers, to: question.fields),
-            let variant = CacheVariant(names, question.fields)
-        else { return response }
-        switch response.body.content {
-        case .complete(let bytes, _, _):
-            guard let draft = cache.store.draft(key, variant, head, length: UInt64(bytes.count)),
-                bytes.isEmpty ? true : await draft.append(bytes), cache.changes.mark(key) == mark
-            else { return response }
-            await draft.commit()
-            return response
-        case .arriving(let pieces):
-            let length = response.headers["Content-Length"].flatMap { UInt64($0) }
-            guard let draft = cache.store.draft(key, variant, head, length: length)
-            else { return response }
-            let fill = CacheFill(pieces, into: draft, length: length, name: url.host.description) {
-                cache.changes.mark(key) == mark
-            }
-            var kept = response
-            kept.body = ResponseBody(content: .arriving(fill))
-            return kept
-        }
-    }
-
-    /// Fetches something newer for the next one, at most once at a time.
-    private func revalidateMeanwhile(_ stored: any CacheEntry) {
-        var request = request
-        request.method = .get
-        for name in ["Range", "If-None-Match", "If-Modified-Since", "Cache-Control", "Pragma"] {
-            request.headers.remove(name)
-        }
-        let trip = CacheTrip(
-            cache: cache,
-            key: key,
-            url: url,
-            request: request,
-            question: CacheQuestion(request, defaults: question.fields.defaults),
-            forward: forward
-        )
-        cache.background.start(key.digest) {
-            guard let response = try? await trip.fetch(stored) else { return }
-            guard case .arriving(let pieces) = response.body.content else { return }
-            // What nobody reads is not kept.
-            while let piece = try? await pieces.next(), !piece.isEmpty {}
-        }
-    }
-}
-
 extension Response {
-    fileprivate func with(_ use: CacheUse, history: [Hop]? = nil) -> Response {
+    func with(_ use: CacheUse, history: [Hop]? = nil) -> Response {
         var response = self
         response.cacheUse = use
         if let history { response.history = history }

@@ -8,11 +8,21 @@ struct Call: Sendable {
     let end: Instant
     /// Where to write what happens, if somebody wants to hear of it.
     let log: CallLog?
+    /// Where to note what goes out, if a cache has asked.
+    var sent: SentRequests?
+    /// Where its cookies are, if not in the client's own store.
+    let cookies: (any CookieStore)?
 
-    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
+    init(
+        _ timeouts: Timeouts.Nanoseconds,
+        from start: Instant,
+        _ log: CallLog? = nil,
+        cookies: (any CookieStore)? = nil
+    ) {
         self.timeouts = timeouts
         self.start = start
         self.log = log
+        self.cookies = cookies
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 

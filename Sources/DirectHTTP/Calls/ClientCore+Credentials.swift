@@ -57,12 +57,20 @@ extension ClientCore {
 
     /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
     private func rememberingSend(_ request: Request, _ call: Call) async throws -> Response {
-        let request = memory?.prepared(request) ?? request
+        let request = memory(of: call)?.prepared(request) ?? request
         guard let cache = settings.cache else { return try await persistentSend(request, call) }
         let url = try request.checkedURL()
-        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request in
-            try await self.persistentSend(request, call)
+        return try await cache.send(request, url: url, defaults: defaults(for: request)) { request, sent in
+            var call = call
+            call.sent = sent
+            return try await self.persistentSend(request, call)
         }
+    }
+
+    /// What is remembered for the requests of a call.
+    func memory(of call: Call) -> Memory? {
+        guard let cookies = call.cookies else { return memory }
+        return Memory(cookies: cookies, hsts: settings.hsts)
     }
 
     /// A wrong password stays wrong; a nonce may have grown old meanwhile.

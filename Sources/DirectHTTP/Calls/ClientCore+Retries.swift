@@ -29,7 +29,7 @@ extension ClientCore {
                 isRepeatable: isRepeatable,
                 random: .random(in: 0..<1)
             )
-            guard let wait, call.leaves(wait), policy.budget?.take() ?? true else {
+            guard let wait, call.leaves(wait, at: settings.loop.now), policy.budget?.take() ?? true else {
                 policy.settle(outcome)
                 var result = result
                 if case .success(var response) = result {
@@ -42,7 +42,9 @@ extension ClientCore {
                 await response.body.drain()
                 history.append(call.noting(Hop(.retry, request.method, response)))
             }
-            try await Task.sleep(for: wait)
+            try await settings.loop.sleep(
+                until: settings.loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
+            )
             attempt += 1
         }
     }
@@ -83,7 +85,7 @@ extension ClientCore {
         avoiding endpoint: Endpoint? = nil
     ) async throws -> Response {
         let response = try await transportSend(request, call, avoiding: endpoint)
-        memory?.learn(from: response)
+        memory(of: call)?.learn(from: response)
         return response
     }
 
@@ -93,15 +95,21 @@ extension ClientCore {
         avoiding endpoint: Endpoint?
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await transact(request, call, from: .now, avoiding: endpoint)
+            return try await transact(request, call, from: settings.loop.now, avoiding: endpoint)
         }
         let url = try? request.url
         var complete = request
         complete.headers = headers(of: request)
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
             try await intercept(complete, self.settings.networkInterceptors[...]) { request in
+                call.sent?.note(request, defaults: self.defaults(for: request))
                 guard let transport = self.settings.transport else {
-                    return try await self.transact(request, call, from: .now, avoiding: endpoint)
+                    return try await self.transact(
+                        request,
+                        call,
+                        from: self.settings.loop.now,
+                        avoiding: endpoint
+                    )
                 }
                 return try await transport(request)
             }
@@ -120,8 +128,8 @@ extension ClientCore {
 
 extension Call {
     /// Whether there is time left for an attempt after such a wait.
-    fileprivate func leaves(_ wait: Duration) -> Bool {
-        Instant.now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
+    fileprivate func leaves(_ wait: Duration, at now: Instant) -> Bool {
+        now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
     }
 }
 

@@ -34,15 +34,19 @@ extension ClientCore {
         return try decoding.decode(last, to: request)
     }
 
-    private func call(for request: Request, _ log: CallLog? = nil) -> Call {
+    private func call(
+        for request: Request,
+        _ log: CallLog? = nil,
+        cookies: (any CookieStore)? = nil
+    ) -> Call {
         // Not `settings` as a whole: to hand it over would copy all of it.
         let timeouts = request.timeouts?.nanoseconds ?? settings.timeouts.nanoseconds
-        return Call(timeouts, from: .now, log)
+        return Call(timeouts, from: settings.loop.now, log, cookies: cookies)
     }
 
     private func observedSend(_ request: Request) async throws -> Response {
         guard let observer = settings.observer else { return try await interceptedSend(request, nil) }
-        let log = CallLog(observer, request)
+        let log = CallLog(observer, request, on: settings.loop)
         do {
             let response = try await interceptedSend(request, log)
             log.conclude(response)
@@ -54,9 +58,11 @@ extension ClientCore {
     }
 
     private func interceptedSend(_ request: Request, _ log: CallLog?) async throws -> Response {
-        try await intercept(request, settings.interceptors[...]) { request in
+        // Of the call, whatever an interceptor makes of the request.
+        let cookies = request.cookies
+        return try await intercept(request, settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
-            let call = self.call(for: request, log)
+            let call = self.call(for: request, log, cookies: cookies)
             let request = request.introducingURLUser()
             let last = try await self.follow(self.identifiedSend(request, call), to: request, call)
             return try self.decoding.decode(last, to: request)
@@ -76,7 +82,7 @@ extension Request {
     fileprivate var hasPlainWay: Bool {
         if case .success(let url) = target, url.hasCredentials { return false }
         guard hasOptions else { return true }
-        return authenticator == nil && retries == nil
+        return authenticator == nil && retries == nil && cookies == nil
     }
 
     /// User and password of the URL are for its origin, and no part of the URL from here on.

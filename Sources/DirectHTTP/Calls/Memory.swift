@@ -4,7 +4,7 @@ internal import DirectIO
 /// What a client remembers of responses for later requests, all of it under the name that was asked for, and
 /// none of it under an address: cookies, and who wants to be reached over TLS only.
 struct Memory: Sendable {
-    private let cookies: CookieJar?
+    private let cookies: (any CookieStore)?
     private let hsts: HSTSStore?
 
     /// Nothing if the client is to remember nothing.
@@ -14,17 +14,22 @@ struct Memory: Sendable {
         hsts = settings.hsts
     }
 
+    /// What is remembered for a call whose cookies are not the client's.
+    init(cookies: any CookieStore, hsts: HSTSStore?) {
+        self.cookies = cookies
+        self.hsts = hsts
+    }
+
     /// The request as it is to be sent: over TLS if the name wants that, before anything else is decided by its
     /// URL, and with its cookies.
     func prepared(_ request: Request) -> Request {
         guard case .success(var url) = request.target else { return request }
-        let now = UnixTime.now
         var request = request
-        if let upgraded = hsts?.upgrades(url, at: now) {
+        if let upgraded = upgraded(url) {
             url = upgraded
             request.target = .success(upgraded)
         }
-        cookies?.addField(to: &request.headers, for: url, at: now)
+        if let cookies { request.headers.add(cookies: cookies.cookies(for: url)) }
         return request
     }
 
@@ -43,11 +48,10 @@ struct Memory: Sendable {
 
     /// Keeps what the response says.
     func learn(from response: Response) {
-        let now = UnixTime.now
-        cookies?.take(response.headers, from: response.url, at: now)
+        cookies?.take(response.headers, from: response.url)
         // Over plain HTTP anybody could say it (RFC 6797, section 8.1); our TLS is always verified.
         if response.url.scheme == .https, response.transaction?.tls != nil || response.transaction == nil {
-            hsts?.learn(from: response.headers, host: response.url.host, at: now)
+            hsts?.learn(from: response.headers, host: response.url.host, at: .now)
         }
     }
 }

@@ -76,7 +76,7 @@ extension ClientCore {
     ) {
         if case .failed(.request, _) = failure {
             // Refused by this client: not a byte of the request was sent.
-            pool.checkIn(connection, lease, at: .now)
+            pool.checkIn(connection, lease, at: settings.loop.now)
         } else {
             pool.discard(connection, lease)
         }
@@ -86,7 +86,12 @@ extension ClientCore {
 extension CallFailure {
     /// Whether the connection was dead before the request reached it.
     fileprivate func showsStale(_ connection: Connection) -> Bool {
-        guard !connection.hasResponseBegun, case .failed(let phase, let reason) = self else { return false }
+        guard case .failed(let phase, let reason) = self else { return false }
+        // A goodbye, or the late end of the response before, is not the beginning of this one.
+        if case .http(let fault) = reason, phase == .response {
+            if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
+        }
+        guard !connection.hasResponseBegun else { return false }
         guard phase == .write || phase == .response else { return false }
         switch reason {
         case .http(.closedBeforeResponse), .connectionClosed, .system: return true
@@ -98,5 +103,5 @@ extension CallFailure {
 
 extension Request {
     /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
-    fileprivate var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
+    var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
 }

@@ -148,7 +148,13 @@ final class ClientCore: Sendable {
                 return try addresses.chosenRoute(for: request, to: url) ?? .byProxy
             }
             if let known = try addresses.knownRoute(for: request, to: url) { return known }
-            let patience = Patience(phase: .resolve, stall: timeouts.resolve, end: end, total: timeouts.total)
+            let patience = Patience(
+                .resolve,
+                stall: timeouts.resolve,
+                end: end,
+                total: timeouts.total,
+                from: settings.loop.now
+            )
             return try await addresses.askedRoute(to: url, patience)
         } catch {
             throw DialFailure(cause: error)
@@ -160,10 +166,11 @@ final class ClientCore: Sendable {
         fresh: Bool
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
         let patience = Patience(
-            phase: .queue,
+            .queue,
             stall: leg.timeouts.queue,
             end: leg.end,
-            total: leg.timeouts.total
+            total: leg.timeouts.total,
+            from: settings.loop.now
         )
         let turn: ConnectionPool.Turn
         do throws(CallFailure) {
@@ -192,6 +199,7 @@ final class ClientCore: Sendable {
         let asked = request.asked
         var upload: Upload?
         do throws(CallFailure) {
+            if !isReused { try connection.checkSilence() }
             var streamed = BodyFraming.none
             if case .stream(let body) = request.body.content {
                 streamed = try await exchange.framing(of: body)
@@ -201,16 +209,19 @@ final class ClientCore: Sendable {
             if let log = leg.log {
                 log.sends(request.method, leg.url, connection, bytes: count, isReused: isReused)
             }
-            try await exchange.send(count)
+            var unsent = try exchange.send(count)
             var refusal: ResponseHead?
-            if let rest {
-                if let asked, asked.options.expectsContinue, rest.hasContent {
-                    refusal = try await exchange.awaitLeave(asked.options)
-                }
-                if refusal == nil { upload = Upload.start(rest, exchange, asked?.options.onUpload) }
+            if let asked, asked.options.expectsContinue, let rest, rest.hasContent {
+                if let head = unsent { try await exchange.sendHead(head) }
+                unsent = nil
+                refusal = try await exchange.awaitLeave(asked.options)
+            }
+            // What finds no room at once is sent beside the reading, be it a head: the server may write first.
+            if refusal == nil, unsent != nil || rest != nil {
+                upload = Upload.start(unsent, rest, exchange, asked?.options.onUpload)
             }
             if let asked, rest == nil { asked.options.reportUpload(of: request.body) }
-            let sent = Instant.now
+            let sent = settings.loop.now
             let head: ResponseHead
             if let refusal {
                 // Whether it takes the next bytes for the body or for a request, nobody knows.
@@ -219,14 +230,19 @@ final class ClientCore: Sendable {
             } else {
                 head = try await exchange.receiveHead(from: sent, upload, asked)
             }
+            // The server had given up waiting for a request when it was sent one: this is no answer to it.
+            if isReused, head.status == .requestTimeout, request.mayBeSentTwice {
+                throw .failed(.response, .http(.responseBeforeRequest))
+            }
             // It will not know the name any better next time.
             if head.status == .misdirectedRequest { connection.retire() }
-            let times = Transaction.Times(start: leg.start, sent: sent, response: .now)
+            let times = Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             leg.log?.responds(head.status, transaction)
             // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
-            if let upload, upload.isRunning, !head.status.isSuccess { upload.cancel() }
+            if let upload, upload.isRunning, head.status.code >= 300 { upload.stop() }
             var reading = BodyReading(exchange, upload, leg.log)
+            if upload != nil { reading.head = head }
             if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
             if case .tunnel = connection.framing {
@@ -234,8 +250,7 @@ final class ClientCore: Sendable {
             } else {
                 let first = try reading.takeBuffered()
                 if asked != nil { reading.report(first.count) }
-                if reading.isAtEnd {
-                    if let upload { await upload.settle() }
+                if reading.isAtEnd, reading.isRequestSent {
                     conclude(reading, lease, at: times.response)
                     body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
                 } else {
@@ -254,10 +269,7 @@ final class ClientCore: Sendable {
         _ reading: BodyReading,
         _ lease: ConnectionPool.Lease
     ) async throws(CallFailure) -> ResponseBody {
-        if let upload = reading.upload {
-            await upload.settle()
-            guard upload.isFinished else { throw .failed(.response, .connectionClosed) }
-        }
+        if let upload = reading.upload { try await reading.exchange.awaitEnd(of: upload) }
         guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: reading.exchange.connection, lease)
         reading.log?.endBody(0, isWhole: true)

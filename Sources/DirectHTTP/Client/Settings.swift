@@ -74,8 +74,9 @@ extension HTTPClient {
         public var limits = HTTP1Limits()
         /// Which faults of old servers are overlooked; none.
         public var leniency = HTTP1Leniency()
-        /// Keeps the cookies that servers set, and sends them back; without one no cookie is kept.
-        public var cookies: CookieJar?
+        /// Keeps the cookies that servers set, and sends them back: a `CookieJar`, for example. Without one no cookie is
+        /// kept.
+        public var cookies: (any CookieStore)?
         /// Remembers the names that want to be reached over https only, and keeps to it; without one nobody does.
         public var hsts: HSTSStore?
         /// The thread that watches the sockets.

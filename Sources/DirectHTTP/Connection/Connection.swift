@@ -28,9 +28,7 @@ final class Connection: @unchecked Sendable {
 
     /// Under a lock nobody can overlap.
     @exclusivity(unchecked) private var notes = PoolStay()
-    private let tls: TLSConnection?
-    /// The TLS to a proxy, on which the other one sits.
-    private let outer: TLSConnection?
+    private let layers: LayerStack
     /// Set where each request is handed to a proxy whole.
     let forwarding: Forwarding?
     /// Whether there is a proxy between us and the server.
@@ -53,14 +51,13 @@ final class Connection: @unchecked Sendable {
     private(set) var isRetired = false
 
     init(
-        _ link: Link,
+        _ layers: LayerStack,
         facts: ConnectionFacts,
         reader: consuming ResponseReader,
         forwarding: Forwarding? = nil
     ) {
-        socket = link.socket
-        tls = link.tls
-        outer = link.outer
+        socket = layers.socket
+        self.layers = layers
         self.forwarding = forwarding
         isProxied = facts.proxy != nil
         self.facts = facts
@@ -99,9 +96,7 @@ final class Connection: @unchecked Sendable {
         exclusively {
             guard !isClosed else { return }
             isClosed = true
-            tls?.close()
-            outer?.close()
-            socket.close()
+            layers.close()
         }
     }
 
@@ -109,11 +104,34 @@ final class Connection: @unchecked Sendable {
     ///
     /// Anything it has to say now, be it a goodbye or an unsolicited response (RFC 9112, section 11.1), makes
     /// the connection useless; only TLS may have had news of its own, such as a session ticket.
-    func isStillQuiet() -> Bool {
+    ///
+    /// With `asksKernel` what the loop has not seen yet counts as well: a task that has kept the loop's thread to
+    /// itself has kept the loop from looking.
+    func isStillQuiet(asksKernel: Bool = false) -> Bool {
+        if asksKernel, !mayHaveInput { socket.noticeUnseenInput() }
         guard mayHaveInput else { return true }
         reserve(Self.smallBuffer)
         if case .wantsInput = unsafe read(into: buffer) { return true }
         return false
+    }
+
+    /// Throws if the server of a new connection has spoken, or gone, before it was sent a request: what it has to
+    /// say can be no answer (RFC 9112, section 9.2).
+    func checkSilence() throws(CallFailure) {
+        guard mayHaveInput else { return }
+        reserve(Self.smallBuffer)
+        switch unsafe read(into: buffer) {
+        case .wantsInput, .wantsRoom, .moved(0): return
+        case .moved: throw .failed(.response, .http(.responseBeforeRequest))
+        case .ended: throw .failed(.response, .http(.closedBeforeResponse))
+        case .failed(let reason): throw .failed(.response, reason)
+        }
+    }
+
+    /// Whether the unparsed bytes begin with an end of line, as a late one of the response before would.
+    var beginsWithLineEnd: Bool {
+        guard let first = unsafe buffer[unparsed].first else { return false }
+        return first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n")
     }
 
     /// Gives memory back that an idle connection does not need; says whether there was any.
@@ -124,8 +142,7 @@ final class Connection: @unchecked Sendable {
         // Empty it is, but it may lie behind the end of what is no more.
         unparsed = 0..<0
         unsafe reader.releaseMemory()
-        tls?.releaseBuffers()
-        outer?.releaseBuffers()
+        layers.releaseBuffers()
         return true
     }
 
@@ -135,8 +152,8 @@ final class Connection: @unchecked Sendable {
     /// Whether a read may well find something.
     var mayHaveInput: Bool {
         if socket.hasNews { return true }
-        guard let tls else { return false }
-        return exclusively { tls.hasPending || outer?.hasPending ?? false }
+        guard layers.top != nil else { return false }
+        return exclusively { layers.hasPending }
     }
 
     /// Makes room for at least `count` bytes in `buffer`, without moving what is unparsed.
@@ -223,29 +240,30 @@ final class Connection: @unchecked Sendable {
     func read(into target: UnsafeMutableRawBufferPointer) -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
-            guard let tls else { return unsafe socket.step(readingInto: target) }
-            return switch unsafe tls.read(into: target) {
-            case .bytes(let count): .moved(count)
-            case .wantsRead: .wantsInput
-            case .wantsWrite: .wantsRoom
-            case .closeNotify: .ended(clean: true)
-            case .truncated: .ended(clean: false)
-            case .failed(let error): .failed(.tls(error))
-            }
+            return unsafe layers.read(into: target)
         }
     }
 
-    /// Encrypts, and sends, as much as there is room for.
+    /// Encrypts, and sends, as much as there is room for. What it reports as moved goes out before all that is
+    /// written later, but perhaps not at once: see `flush`.
     func write(_ source: UnsafeRawBufferPointer) -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
-            guard let tls else { return unsafe socket.step(writing: source) }
-            return switch unsafe tls.write(source) {
-            case .bytes(let count): .moved(count)
-            case .wantsRead: .wantsInput
-            case .wantsWrite: .wantsRoom
-            case .failed(let error): .failed(.tls(error))
-            }
+            return unsafe layers.write(source)
+        }
+    }
+
+    /// Whether bytes that were written still wait for room.
+    var hasUnsentBytes: Bool {
+        guard layers.top != nil else { return false }
+        return exclusively { !isClosed && layers.hasUnsentBytes }
+    }
+
+    /// Sends bytes that were written and still wait for room.
+    func flush() -> Step {
+        exclusively {
+            guard !isClosed else { return .ended(clean: false) }
+            return layers.flush()
         }
     }
 
@@ -253,16 +271,7 @@ final class Connection: @unchecked Sendable {
     func finishSending() -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
-            guard let tls else {
-                socket.finishSending()
-                return .moved(0)
-            }
-            return switch tls.finishSending() {
-            case .bytes(let count): .moved(count)
-            case .wantsRead: .wantsInput
-            case .wantsWrite: .wantsRoom
-            case .failed(let error): .failed(.tls(error))
-            }
+            return layers.finishSending()
         }
     }
 
@@ -290,7 +299,7 @@ extension Socket {
     /// Whether the loop has seen anything happen that nobody has looked at yet.
     var hasNews: Bool { input.isReady || isHungUp }
 
-    fileprivate func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
+    func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let base = target.baseAddress else { return .moved(0) }
         return switch unsafe receive(into: base, count: target.count) {
         case .moved(let count): .moved(count)
@@ -300,7 +309,7 @@ extension Socket {
         }
     }
 
-    fileprivate func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
+    func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let base = source.baseAddress else { return .moved(0) }
         return switch unsafe send(base, count: source.count) {
         case .moved(let count): .moved(count)

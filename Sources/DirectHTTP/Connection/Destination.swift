@@ -32,18 +32,21 @@ struct Destination: Hashable, Sendable {
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
+    let loop: EventLoop
     /// Until when descriptors are waited for, where there are none: as long as for a turn in the pool.
     let endOfShortage: Instant
     var log: ExchangeLog?
 
-    init(timeouts: Timeouts.Nanoseconds, end: Instant, log: ExchangeLog? = nil) {
+    init(timeouts: Timeouts.Nanoseconds, end: Instant, loop: EventLoop, log: ExchangeLog? = nil) {
         self.timeouts = timeouts
         self.end = end
+        self.loop = loop
         self.log = log
-        endOfShortage = min(end, Instant.now.advanced(byNanoseconds: timeouts.queue))
+        endOfShortage = min(end, loop.now.advanced(byNanoseconds: timeouts.queue))
     }
 
+    /// The limits of a wait that begins now.
     func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
-        Patience(phase: phase, stall: stall, end: end, total: timeouts.total)
+        Patience(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
     }
 }

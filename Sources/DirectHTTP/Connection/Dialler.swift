@@ -25,7 +25,7 @@ struct Dialler: Sendable {
     /// Forgets which addresses were good and which were not, and who translates them.
     func forgetAll() {
         memory.forgetAll()
-        network.translators.forgetAll()
+        network.forgetAll()
     }
 
     /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
@@ -43,7 +43,7 @@ struct Dialler: Sendable {
         end: Instant,
         log: ExchangeLog? = nil
     ) async throws(DialFailure) -> Connection {
-        let limits = DialLimits(timeouts: timeouts, end: end, log: log)
+        let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
         let destination = Destination(url)
         let maker = maker(destination, limits, isAnonymous ? anonymousSecrets : secrets)
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
@@ -123,24 +123,22 @@ struct Dialler: Sendable {
             return Choice([Endpoint(address, port: port)], port: port, .url)
         case .chosen(let choice): return choice
         case .system, .byProxy:
-            let start = Instant.now
-            let addresses = try await network.shortage.overcome(limits, on: loop) {
+            let start = loop.now
+            let addresses = try await network.shortage.overcome(limits) {
                 () async throws(DialFailure) in
                 try await askSystem(destination.host.description, limits)
             }
             var choice = Choice(addresses.map { Endpoint($0) }, port: destination.port, .system)
-            choice.resolveTime = Instant.now.since(start)
+            choice.resolveTime = loop.now.since(start)
             return choice
         }
     }
 
     private func askSystem(_ name: String, _ limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
         let patience = limits.patience(.resolve, limits.timeouts.resolve)
-        let answer: Result<[IPAddress], LookupError>
+        let answer: SystemLookups.Answer
         do throws(BlockingWork.Abandoned) {
-            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: .now), on: loop) {
-                lookUp(name)
-            }
+            answer = try await network.lookups.addresses(of: name, until: patience.deadline, on: loop)
         } catch {
             throw DialFailure(cause: error == .cancelled ? .cancelled : patience.timeout)
         }
@@ -158,7 +156,7 @@ struct Dialler: Sendable {
     ) -> Race {
         let endpoints = choice.endpoints
         return Race(
-            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: .now) : endpoints,
+            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: loop.now) : endpoints,
             stagger: isOrdered(choice) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
             end: limits.end,
@@ -191,11 +189,11 @@ struct Dialler: Sendable {
             endpoint: last.endpoint,
             attempts: attempts
         )
-        let now = Instant.now
+        let now = loop.now
         guard let fallback = choice.fallback, now < limits.end else { throw failure }
-        switch await fallback(limits.patience(.resolve, limits.timeouts.resolve).deadline(from: now)) {
+        switch await fallback(limits.patience(.resolve, limits.timeouts.resolve).deadline) {
         case .success(.some(var choice)):
-            choice.resolveTime = Instant.now.since(now)
+            choice.resolveTime = loop.now.since(now)
             return choice
         case .success(nil): throw failure
         case .failure(let reason):
@@ -249,7 +247,7 @@ struct Dialler: Sendable {
             name: destination.host.description,
             endpoint: found.trial.endpoint,
             source: found.choice.source,
-            tls: found.link.tls?.facts,
+            tls: found.link.tls,
             failedAttempts: found.attempts,
             resolveTime: found.choice.resolveTime,
             connectTime: found.link.connectTime,
@@ -265,7 +263,7 @@ struct Dialler: Sendable {
 
     func connection(_ link: Link, _ facts: ConnectionFacts, forwarding: Forwarding? = nil) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
-        return Connection(link, facts: facts, reader: reader, forwarding: forwarding)
+        return Connection(link.layers, facts: facts, reader: reader, forwarding: forwarding)
     }
 }
 

@@ -1,13 +1,11 @@
 internal import DirectIO
 internal import DirectTLS
 
-/// What bytes to a server flow over: a socket, and the TLS on it, agreed and checked.
+/// A way to a server, made and checked.
 struct Link: Sendable {
-    let socket: Socket
-    /// The TLS to a proxy, below that to the server.
-    var outer: TLSConnection?
-    /// Nothing for plain HTTP.
-    var tls: TLSConnection?
+    var layers: LayerStack
+    /// What was agreed with the server itself; `nil` for plain HTTP, also over TLS to a proxy.
+    var tls: TLSFacts?
     /// The IPv6 address behind which a translator has the IPv4 one that was to be dialled.
     var translated: IPAddress?
     var connectTime: Duration
@@ -17,9 +15,7 @@ struct Link: Sendable {
     var phase: HTTPError.Phase { tls == nil ? .connect : .tls }
 
     func close() {
-        tls?.close()
-        outer?.close()
-        socket.close()
+        layers.close()
     }
 }
 
@@ -33,7 +29,7 @@ struct LinkMaker: Sendable {
 
     /// A link to this address, whose certificate, if there is to be one, has been accepted.
     func link(to endpoint: Endpoint) async throws(AttemptFailure) -> Link {
-        let start = Instant.now
+        let start = loop.now
         let port = endpoint.port ?? destination.port
         var translated: IPAddress?
         let socket: Socket
@@ -43,7 +39,11 @@ struct LinkMaker: Sendable {
             guard error.meansNoRoute, endpoint.address.unmapped.family == .v4 else { throw error }
             (socket, translated) = try await openTranslated(endpoint.address, port, error)
         }
-        var link = Link(socket: socket, translated: translated, connectTime: Instant.now.since(start))
+        var link = Link(
+            layers: LayerStack(socket),
+            translated: translated,
+            connectTime: loop.now.since(start)
+        )
         guard destination.isSecure else { return link }
         try await secure(&link)
         return link
@@ -51,15 +51,16 @@ struct LinkMaker: Sendable {
 
     /// Puts TLS on a link, or closes it.
     func secure(_ link: inout Link) async throws(AttemptFailure) {
-        let start = Instant.now
+        let start = loop.now
         do throws(AttemptFailure) {
-            let transport = link.outer?.transport ?? link.socket.transport
-            link.tls = try await secure(link.socket, transport)
+            let tls = try await secure(link.layers.socket, link.layers.transport)
+            link.tls = tls.facts
+            link.layers.push(tls)
         } catch {
             link.close()
             throw error
         }
-        link.tlsTime = Instant.now.since(start)
+        link.tlsTime = loop.now.since(start)
     }
 
     /// There is no way to the IPv4 address: perhaps it has an IPv6 one on this network. Who vets addresses has
@@ -90,7 +91,7 @@ struct LinkMaker: Sendable {
     private func openSocket(_ address: IPAddress, _ port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(CallFailure) {
-            socket = try await network.shortage.overcome(limits, on: loop) { () throws(CallFailure) in
+            socket = try await network.shortage.overcome(limits) { () throws(CallFailure) in
                 try network.socket(address, port, loop)
             }
         } catch {
@@ -134,7 +135,7 @@ struct LinkMaker: Sendable {
 
     private func shakeHands(_ tls: TLSConnection, over socket: Socket) async throws(AttemptFailure) {
         let patience = limits.patience(.tls, limits.timeouts.tls)
-        let deadline = patience.deadline(from: .now)
+        let deadline = patience.deadline
         while true {
             let point: WaitPoint
             switch tls.handshake() {
@@ -171,7 +172,7 @@ extension Network {
 
 extension Socket {
     fileprivate func waitUntilConnected(_ patience: Patience) async throws(CallFailure) {
-        try patience.check(await output.wait(until: patience.deadline(from: .now), on: loop))
+        try patience.check(await output.wait(until: patience.deadline, on: loop))
         do throws(SystemError) {
             try finishConnecting()
         } catch {

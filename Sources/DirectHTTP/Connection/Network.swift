@@ -10,14 +10,21 @@ struct Network: Sendable {
         try Socket.connecting(to: address, port: port, on: loop, sparesReserve: true)
     }
     var shortage = DescriptorShortage()
+    /// Where the system's resolver is asked, whatever for.
+    let lookups: SystemLookups
     let translators: Translators
 
-    init(lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError> = lookUpName) {
-        translators = Translators(lookUp)
+    init(_ lookups: SystemLookups = .shared) {
+        self.lookups = lookups
+        translators = Translators(lookups)
+    }
+
+    /// What was found out of the network that the machine was in.
+    func forgetAll() {
+        lookups.forgetAll()
+        translators.forgetAll()
     }
 }
-
-private func lookUpName(_ name: String) -> Result<[IPAddress], LookupError> { lookUp(name) }
 
 /// The translators from IPv6 to IPv4 that the network has, as far as it says so (RFC 7050).
 final class Translators: Sendable {
@@ -26,11 +33,11 @@ final class Translators: Sendable {
         var expiry: Instant
     }
 
-    private let lookUp: @Sendable (String) -> Result<[IPAddress], LookupError>
+    private let lookups: SystemLookups
     private let known = Locked<Known?>(nil)
 
-    init(_ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>) {
-        self.lookUp = lookUp
+    init(_ lookups: SystemLookups) {
+        self.lookups = lookups
     }
 
     /// What to dial instead of an IPv4 address to which there is no way.
@@ -49,14 +56,15 @@ final class Translators: Sendable {
 
     private func prefixes(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> [NAT64Prefix]
     {
-        let now = Instant.now
+        let now = loop.now
         if let known = known.withLock({ $0 }), known.expiry > now { return known.prefixes }
-        let answer: Result<[IPAddress], LookupError>
+        let answer: SystemLookups.Answer
         do throws(BlockingWork.Abandoned) {
-            let lookUp = lookUp
-            answer = try await BlockingWork.lookups.run(until: patience.deadline(from: now), on: loop) {
-                lookUp("ipv4only.arpa")
-            }
+            answer = try await lookups.addresses(
+                of: "ipv4only.arpa",
+                until: patience.deadline,
+                on: loop
+            )
         } catch {
             throw error == .cancelled ? .cancelled : patience.timeout
         }
@@ -67,7 +75,7 @@ final class Translators: Sendable {
             }
         }
         let time = prefixes.isEmpty ? Self.timeWithoutAnswer : Self.timeOfAnswer
-        let news = Known(prefixes: prefixes, expiry: Instant.now.advanced(byNanoseconds: time))
+        let news = Known(prefixes: prefixes, expiry: loop.now.advanced(byNanoseconds: time))
         known.withLock { $0 = news }
         return prefixes
     }

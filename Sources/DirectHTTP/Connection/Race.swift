@@ -46,7 +46,7 @@ struct Race: Sendable {
     private func runInTurn() async -> Outcome {
         var outcome = Outcome(trials: [])
         for endpoint in endpoints {
-            let trial = await trial(endpoint, from: .now)
+            let trial = await trial(endpoint, from: loop.now)
             outcome.trials.append(trial)
             if isDecisive(trial) {
                 outcome.decisive = outcome.trials.count - 1
@@ -66,9 +66,9 @@ struct Race: Sendable {
             var schedule = RaceSchedule(count: endpoints.count, stagger: stagger, end: end)
             var seen = 0
             while true {
-                switch schedule.next(at: .now) {
+                switch schedule.next(at: loop.now) {
                 case .begin(let place):
-                    let start = Instant.now
+                    let start = loop.now
                     group.addTask {
                         let entry = Entry(place: place, trial: await trial(endpoints[place], from: start))
                         ended.withLock { $0.append(entry) }
@@ -105,7 +105,7 @@ struct Race: Sendable {
         } catch {
             result = .failure(error)
         }
-        return Trial(endpoint: endpoint, start: start, end: .now, result: result)
+        return Trial(endpoint: endpoint, start: start, end: loop.now, result: result)
     }
 
     private func isDecisive(_ trial: Trial) -> Bool {

@@ -33,7 +33,9 @@ extension TLSConnection {
                     switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
                     {
                     case .bytes(let count): count
-                    case .wantsRead: TLSTransport.wouldBlock
+                    // The answer that is waited for may be to something that has not gone out yet.
+                    case .wantsRead:
+                        below.isFlushed ? TLSTransport.wouldBlock : TLSTransport.wouldBlockCrosswise
                     case .wantsWrite: TLSTransport.wouldBlockCrosswise
                     case .closeNotify, .truncated: TLSTransport.endOfStream
                     case .failed(let error): TLSTransport.failure(errno: error.errno)
@@ -52,6 +54,13 @@ extension TLSConnection {
                 }
             }
         )
+    }
+}
+
+extension TLSConnection {
+    /// Whether everything has been passed on, after another attempt.
+    fileprivate var isFlushed: Bool {
+        if case .bytes = flush() { true } else { false }
     }
 }
 

@@ -19,7 +19,7 @@ final class TLSSecrets: Sendable {
         if let context = made.withLock({ $0 }) { return context }
         let outcome: Result<TLSContext, TLSError>
         do throws(BlockingWork.Abandoned) {
-            outcome = try await BlockingWork.shared.run(until: patience.deadline(from: .now), on: loop) {
+            outcome = try await BlockingWork.shared.run(until: patience.deadline, on: loop) {
                 self.makeOnce()
             }
         } catch {

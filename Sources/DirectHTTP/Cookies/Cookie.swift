@@ -45,7 +45,7 @@ public struct Cookie: Hashable, Sendable {
         sameSite: SameSite? = nil
     ) throws(CookieFault) {
         var content = CookieContent(name: Array(name.utf8), value: Array(value.utf8))
-        content.path = Array(path.utf8)
+        content.path = .given(Array(path.utf8))
         content.expiry = expiry
         content.isSecure = isSecure
         content.isHTTPOnly = isHTTPOnly
@@ -69,7 +69,7 @@ public struct Cookie: Hashable, Sendable {
         sameSite = content.sameSite
         nameLength = content.name.count
         pair = nameLength == 0 ? content.value : content.name + [UInt8(ascii: "=")] + content.value
-        pathBytes = content.path
+        pathBytes = content.path.bytes
     }
 }
 

@@ -12,11 +12,24 @@ struct CookieContent {
 
     var name: [UInt8]
     var value: [UInt8]
-    var path: [UInt8] = [UInt8(ascii: "/")]
+    var path = Path.given([UInt8(ascii: "/")])
     var expiry: UnixTime?
     var isSecure = false
     var isHTTPOnly = false
     var sameSite: Cookie.SameSite?
+
+    /// A path, and whether the cookie says it. The promise of `__Host-` holds only where it does.
+    enum Path {
+        case given([UInt8])
+        /// Of the URL that set the cookie (RFC 6265bis, section 5.1.4).
+        case derived([UInt8])
+
+        var bytes: [UInt8] {
+            switch self {
+            case .given(let bytes), .derived(let bytes): bytes
+            }
+        }
+    }
 
     init(name: [UInt8], value: [UInt8]) {
         self.name = name
@@ -26,6 +39,7 @@ struct CookieContent {
     /// What would make another cookie, another field or a broken request of it (CVE-2022-35252).
     func check() throws(CookieFault) {
         guard !name.isEmpty || !value.isEmpty else { throw .empty }
+        let path = path.bytes
         guard name.count + value.count <= Self.maximumPairLength, path.count <= Self.maximumPathLength
         else { throw .tooLong }
         guard path.first == UInt8(ascii: "/") else { throw .badPath }
@@ -45,7 +59,7 @@ struct CookieContent {
             guard isSecure else { throw .brokenPrefix }
         }
         if isForHost {
-            guard isHostOnly, path == [UInt8(ascii: "/")] else { throw .brokenPrefix }
+            guard isHostOnly, case .given([UInt8(ascii: "/")]) = path else { throw .brokenPrefix }
         }
         // It would be sent as if it were the name.
         guard name.isEmpty else { return }

@@ -1,4 +1,4 @@
-internal import DirectHTTP1
+public import DirectHTTP1
 internal import DirectIO
 
 /// Cookies that servers set, to be sent back to them (RFC 6265bis). Any number of clients may share one.
@@ -6,7 +6,7 @@ internal import DirectIO
 /// A jar knows hosts by the names in URLs, wherever their requests were sent. It sends a cookie over http
 /// only if it came without `Secure`, takes none for other names than the server's own, and none for all names
 /// below a public suffix such as `co.uk` or `github.io`.
-public final class CookieJar: Sendable {
+public final class CookieJar: CookieStore {
     /// How many cookies a jar holds, sends and takes at once.
     public struct Limits: Hashable, Sendable {
         /// Of one site, that is of a name that can be registered, and all names below it.
@@ -42,17 +42,14 @@ public final class CookieJar: Sendable {
         return table.withLock(\.cookies).filter { !$0.hasExpired(at: now) }
     }
 
-    /// The cookies that a request for this URL would carry, in their order.
+    /// The cookies that a request for this URL carries, in their order and within the limits of one request.
     public func cookies(for url: HTTPURL) -> [Cookie] {
-        var cookies: [Cookie] = []
-        let request = CookieRequest(url, at: .now)
-        table.withLock { table in
-            table.visit(request) { cookie in
-                cookies.append(cookie)
-                return true
-            }
-        }
-        return cookies
+        cookies(for: url, at: .now)
+    }
+
+    /// Keeps what the `Set-Cookie` fields of the response to a request for this URL say.
+    public func take(_ headers: Headers, from url: HTTPURL) {
+        take(headers, from: url, at: .now)
     }
 
     /// Puts a cookie in, in place of one of the same name, host and path; one that has expired only removes that.
@@ -88,11 +85,27 @@ public final class CookieJar: Sendable {
     }
 }
 
-/// What the client asks of a jar for each request and response.
+/// The same at any time, and as bytes.
 extension CookieJar {
-    /// The value of the `Cookie` field for a request; nothing if there is no cookie for it.
-    package func field(for url: HTTPURL, at now: UnixTime) -> String? {
-        fieldBytes(for: url, at: now).map { String(cookieText: $0[...]) }
+    /// The value of the `Cookie` field of a request; `nil` if there is no cookie for it. It need not be text.
+    package func fieldBytes(for url: HTTPURL, at now: UnixTime) -> [UInt8]? {
+        let cookies = cookies(for: url, at: now)
+        return cookies.isEmpty ? nil : cookies.fieldBytes
+    }
+
+    func cookies(for url: HTTPURL, at now: UnixTime) -> [Cookie] {
+        let request = CookieRequest(url, at: now)
+        var cookies: [Cookie] = []
+        var length = 0
+        table.withLock { table in
+            table.visit(request) { cookie in
+                length += cookie.pair.count + (cookies.isEmpty ? 0 : 2)
+                guard cookies.count < limits.perRequest, length <= limits.fieldLength else { return false }
+                cookies.append(cookie)
+                return true
+            }
+        }
+        return cookies
     }
 
     /// Takes what the response to a request for this URL sets.
@@ -113,34 +126,6 @@ extension CookieJar {
                 table.store(cookie, in: site, at: now)
             }
         }
-    }
-
-    /// The field's bytes, which need not be text; `isTaken` says which names must not come from the jar.
-    package func fieldBytes(
-        for url: HTTPURL,
-        at now: UnixTime,
-        unless isTaken: ((ArraySlice<UInt8>) -> Bool)? = nil
-    ) -> [UInt8]? {
-        let request = CookieRequest(url, at: now)
-        var field: [UInt8] = []
-        var count = 0
-        table.withLock { table in
-            table.visit(request) { cookie in
-                if let isTaken, isTaken(cookie.nameBytes) { return true }
-                let length = field.count + cookie.pair.count + (count == 0 ? 0 : 2)
-                guard count < limits.perRequest, length <= limits.fieldLength else { return false }
-                if count == 0 {
-                    field.reserveCapacity(256)
-                } else {
-                    field.append(UInt8(ascii: ";"))
-                    field.append(UInt8(ascii: " "))
-                }
-                field += cookie.pair
-                count += 1
-                return true
-            }
-        }
-        return count == 0 ? nil : field
     }
 }
 

@@ -31,7 +31,7 @@ enum JSONCookies {
             let host = try members.bytes("host")
         else { throw LineError("name, value or host is missing") }
         var content = CookieContent(name: name, value: value)
-        content.path = try members.bytes("path") ?? content.path
+        if let path = try members.bytes("path") { content.path = .given(path) }
         content.expiry = try members.number("expiry").map { UnixTime(seconds: $0) }
         content.isSecure = try members.flag("secure")
         content.isHTTPOnly = try members.flag("httpOnly")

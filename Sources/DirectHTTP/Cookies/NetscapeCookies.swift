@@ -30,7 +30,7 @@ enum NetscapeCookies {
         if fields.count == 6 { fields.append([]) }
         guard fields.count == 7 else { throw LineError("there are \(fields.count) fields, not 7") }
         var content = CookieContent(name: Array(fields[5]), value: Array(fields[6]))
-        content.path = Array(fields[2])
+        content.path = .given(Array(fields[2]))
         content.isSecure = try flag(fields[3])
         content.isHTTPOnly = isHTTPOnly
         content.expiry = try expiry(fields[4])

@@ -4,7 +4,7 @@ internal import DirectIO
 struct SetCookie {
     private var content: CookieContent
     private var domain: ArraySlice<UInt8> = []
-    /// Empty unless it begins with a slash.
+    /// Of the last `Path` attribute; empty unless it begins with a slash.
     private var path: ArraySlice<UInt8> = []
     private var expires: UnixTime?
     private var maximumAge: Int64?
@@ -35,23 +35,21 @@ struct SetCookie {
         } else if let expires {
             content.expiry = min(limit, expires)
         }
-        content.path = path.isEmpty ? url.defaultCookiePath : Array(path)
+        content.path = path.isEmpty ? .derived(url.defaultCookiePath) : .given(Array(path))
         guard !content.isSecure || url.scheme == .https else { return nil }
         guard let (host, coversSubdomains) = scope(for: url.host) else { return nil }
         return try? Cookie(content, for: host, coversSubdomains: coversSubdomains)
     }
 
-    /// Whom the cookie is for. Who claims a domain must be in it, label by label (CVE-2013-1944).
+    /// Which hosts the cookie is for. A claimed domain is the host or a name above it, label by label (CVE-2013-1944),
+    /// up to the host's registrable domain. A name above that has another owner, also where it is no public suffix
+    /// itself: `windows.net` lies above the public suffix `blob.core.windows.net`.
     private func scope(for host: Host) -> (Host, coversSubdomains: Bool)? {
         guard !domain.isEmpty else { return (host, false) }
         guard let claimed = try? Array(domain).withSpan(Host.init(utf8:)) else { return nil }
-        // An address has no domain: it is what it is (CVE-2014-3613).
-        guard let name = host.name, let claimedName = claimed.name else {
-            return claimed == host ? (host, false) : nil
-        }
-        guard name.isSubdomain(of: claimedName) else { return nil }
-        guard claimedName.isPublicSuffix else { return (claimed, true) }
-        return claimedName == name ? (host, false) : nil
+        guard host.isAtOrBelow(claimed), claimed.isAtOrBelow(host.site) else { return nil }
+        // An address has no names below it (CVE-2014-3613); those below a public suffix have other owners.
+        return (claimed, claimed.name.map { !$0.isPublicSuffix } ?? false)
     }
 
     /// Takes an attribute; the last of its name counts.

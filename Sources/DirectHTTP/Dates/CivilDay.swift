@@ -15,7 +15,7 @@ struct CivilDay: Hashable {
     init(daysSince1970 days: Int64) {
         // Years begin in March, so that a leap day is the last one of its year; eras have 400 years.
         let shifted = Int(days) + 719_468
-        let era = Int64(shifted).floorQuotient(by: 146_097)
+        let era = Int64(shifted).floorDivided(by: 146_097).quotient
         let dayOfEra = shifted - Int(era) * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -27,7 +27,7 @@ struct CivilDay: Hashable {
 
     var daysSince1970: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
-        let era = Int(Int64(shiftedYear).floorQuotient(by: 400))
+        let era = Int(Int64(shiftedYear).floorDivided(by: 400).quotient)
         let yearOfEra = shiftedYear - era * 400
         let shiftedMonth = month > 2 ? month - 3 : month + 9
         let dayOfYear = (153 * shiftedMonth + 2) / 5 + day - 1
@@ -45,22 +45,23 @@ struct CivilDay: Hashable {
 
     /// 0 is Sunday.
     var weekday: Int {
-        let days = daysSince1970 + 4
-        return Int(days - days.floorQuotient(by: 7) * 7)
+        Int((daysSince1970 + 4).floorDivided(by: 7).remainder)
     }
 
-    /// The moment at this time of the day; nothing if there is none.
+    /// The moment at this time of the day; `nil` if there is none, or none that fits.
     func time(hour: Int, minute: Int, second: Int) -> UnixTime? {
         // A leap second is the last second of its minute.
         guard exists, 0...23 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
-        return UnixTime(seconds: daysSince1970 * 86_400 + Int64(hour * 3600 + minute * 60 + min(second, 59)))
+        let (start, overflow) = daysSince1970.multipliedReportingOverflow(by: 86_400)
+        guard !overflow, start <= .max - 86_400 else { return nil }
+        return UnixTime(seconds: start + Int64(hour * 3600 + minute * 60 + min(second, 59)))
     }
 }
 
 extension Int64 {
-    /// The quotient, rounded down.
-    func floorQuotient(by divisor: Int64) -> Int64 {
+    /// The quotient, rounded down, and the remainder, which is never negative. `divisor` is positive.
+    func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

@@ -13,8 +13,8 @@ package enum HTTPDate {
 
     /// The moment in the form that is to be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package static func text(_ time: UnixTime) -> String {
-        let day = CivilDay(daysSince1970: time.seconds.floorQuotient(by: 86_400))
-        let second = time.seconds - time.seconds.floorQuotient(by: 86_400) * 86_400
+        let (days, second) = time.seconds.floorDivided(by: 86_400)
+        let day = CivilDay(daysSince1970: days)
         let clock = [second / 3600, second / 60 % 60, second % 60].map { twoDigits(Int($0)) }
         let year = String(repeating: "0", count: max(0, 4 - String(day.year).count)) + String(day.year)
         return "\(weekdays[day.weekday]), \(twoDigits(day.day)) \(months[day.month - 1]) \(year) "
@@ -67,7 +67,7 @@ private struct DateScan {
             take("-"),
             let shortYear = number(digits: 2), take(" "), let clock = clock(), take(" GMT")
         else { return nil }
-        let thisYear = CivilDay(daysSince1970: now.seconds.floorQuotient(by: 86_400)).year
+        let thisYear = CivilDay(daysSince1970: now.seconds.floorDivided(by: 86_400).quotient).year
         var year = thisYear - thisYear % 100 + shortYear
         if year > thisYear + 50 { year -= 100 }
         // The day of the week is right for one century only, and this one is a guess.

@@ -5,6 +5,8 @@ internal import DirectIO
 struct BodyReading {
     var exchange: Exchange
     let upload: Upload?
+    /// The head of the response; kept only where an upload that fails has to tell of it.
+    var head: ResponseHead?
     /// Whom to tell how much has come, if anybody.
     var onProgress: (@Sendable (TransferProgress) -> Void)?
     private(set) var trailers = Headers()
@@ -14,7 +16,9 @@ struct BodyReading {
     private var stop: Connection.Step?
     /// How much content has been read.
     private(set) var received: UInt64 = 0
-    private var gauge: SpeedGauge?
+    private var gauge: SpeedGauge
+    /// How much has been read since the task last gave way to others.
+    private var unyielded = 0
     /// Where to write how it ended.
     let log: ExchangeLog?
 
@@ -22,6 +26,7 @@ struct BodyReading {
         self.exchange = exchange
         self.upload = upload
         self.log = log
+        gauge = SpeedGauge(exchange.timeouts.speed)
     }
 
     /// The content among the bytes that have already been received; stops where more are needed.
@@ -44,18 +49,22 @@ struct BodyReading {
     }
 
     /// The next piece, as large as what has arrived but no larger than `pieceSize`; nothing at the end.
+    ///
+    /// The end of the call and its cancellation are looked at for every piece, whether it had to be waited for or not:
+    /// bytes may keep coming for as long as a server likes.
     mutating func next() async throws(CallFailure) -> [UInt8]? {
         let connection = exchange.connection
-        let patience = exchange.patience(.body, stall: exchange.timeouts.read)
+        var patience = exchange.patience(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
+            try patience.checkEnd(at: connection.loop.now)
+            if unyielded >= Self.bytesBetweenYields { await yield() }
             if connection.hasUnparsedBytes {
                 let taken = try takeBuffered()
                 if !taken.isEmpty { return taken }
                 if isAtEnd { return nil }
                 if connection.hasUnparsedBytes {
                     // Half of a chunk's size line, or of the trailers: the rest has to come behind it.
-                    let step = exchange.connection.fill()
-                    _ = try await goesOn(after: step, patience)
+                    try await fillBehind(&patience)
                     continue
                 }
             }
@@ -83,6 +92,35 @@ struct BodyReading {
         return nil
     }
 
+    private mutating func fillBehind(_ patience: inout Patience) async throws(CallFailure) {
+        let step = exchange.connection.fill()
+        guard case .moved(let count) = step else {
+            _ = try await goesOn(after: step, patience)
+            return
+        }
+        unyielded += count
+        patience.extend(from: exchange.connection.loop.now)
+    }
+
+    /// Lets other tasks of the executor have their turn, and its loop a look at the sockets.
+    private mutating func yield() async {
+        unyielded = 0
+        await Task.yield()
+    }
+
+    /// Whether nothing is left to be sent, be it because the server has refused it.
+    var isRequestSent: Bool {
+        guard let upload else { return true }
+        return upload.isFinished || upload.isStopped
+    }
+
+    /// Waits for the end of the request, which an early response may have overtaken.
+    ///
+    /// Throws where the server has accepted a request that could not be sent to its end.
+    func finish() async throws(CallFailure) {
+        if let upload, !isRequestSent { try await exchange.awaitEnd(of: upload) }
+    }
+
     /// How many bytes it will be, if the head has said so.
     var total: UInt64? {
         switch exchange.connection.framing {
@@ -95,7 +133,10 @@ struct BodyReading {
     /// Reads what is left and throws it away, if that is little and comes soon; true if that was the end of it.
     mutating func drain() async -> Bool {
         guard isWorthDraining else { return false }
-        exchange.end = min(exchange.end, Instant.now.advanced(byNanoseconds: Self.timeToDrain))
+        exchange.end = min(
+            exchange.end,
+            exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
+        )
         let limit = received + Self.bytesToDrain
         do throws(CallFailure) {
             while received <= limit, try await next() != nil {}
@@ -121,24 +162,9 @@ struct BodyReading {
         after step: Connection.Step,
         _ patience: Patience
     ) async throws(CallFailure) -> Bool {
-        var gauge = self.gauge ?? SpeedGauge(exchange.timeouts.speed)
-        // As long as we are sending, the server need not say anything.
-        guard gauge.isOn, upload?.isRunning != true else {
-            return try await exchange.goesOn(after: step, patience, from: .now, upload)
-        }
-        defer { self.gauge = gauge }
+        unyielded = 0
         gauge.count(to: received)
-        let start = Instant.now
-        var goesOn = true
-        do throws(CallFailure) {
-            goesOn = try await exchange.goesOn(after: step, gauge.shortened(patience), from: start, upload)
-        } catch {
-            guard error.isTimeout, gauge.timeLeft < patience.stall, Instant.now < patience.end else {
-                throw error
-            }
-        }
-        try gauge.enter(waitFrom: start, to: .now, patience.phase)
-        return goesOn
+        return try await exchange.goesOn(after: step, patience, upload, &gauge)
     }
 
     /// Reads straight into the memory that is handed out, and lets the parser close up the gaps that the
@@ -152,6 +178,7 @@ struct BodyReading {
                 let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled...])
                 step = unsafe exchange.connection.read(into: free)
                 guard case .moved(let count) = step else { break }
+                unyielded += count
                 do throws(CallFailure) {
                     let arrived = unsafe UnsafeMutableRawBufferPointer(rebasing: free[0..<count])
                     filled += try unsafe closeGaps(in: arrived)
@@ -208,6 +235,7 @@ struct BodyReading {
     /// More than that is cheaper to have on a new connection.
     private static let bytesToDrain: UInt64 = 64 * 1024
     private static let timeToDrain: UInt64 = 100_000_000
+    private static let bytesBetweenYields = 256 * 1024
     private static let pieceSize = 64 * 1024
     private static let pieceWorthCopying = 4 * 1024
     /// Less than a full record would only split it.

@@ -13,6 +13,10 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     /// What came together with the head.
     private var first: [UInt8]
     private var outcome: Outcome?
+    /// What a collector has so far; an error may have to tell of it.
+    private var collected: [UInt8] = []
+    /// Whether the request could not be sent to its end, although the server had accepted it.
+    private var hasLostUpload = false
     /// Whether a reader has been told that the body is complete.
     private var isRead = false
 
@@ -50,12 +54,12 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         try await exclusively {
             // What the head announces need not be read to be refused.
             if let left, left > UInt64(max(0, limit)) { throw tooLarge(limit) }
-            var all: [UInt8] = []
             while let piece = try await nextPiece() {
-                guard all.count + piece.count <= limit else { throw tooLarge(limit) }
-                if all.isEmpty { all = piece } else { all += piece }
+                guard collected.count + piece.count <= limit else { throw tooLarge(limit) }
+                if collected.isEmpty { collected = piece } else { collected += piece }
             }
-            return all
+            defer { collected = [] }
+            return collected
         }
     }
 
@@ -84,23 +88,39 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
             guard !isRead else { throw reading.error(.body, .bodyAlreadyRead) }
             isRead = true
             return nil
-        case .failed(let failure): throw reading.error(failure)
+        case .failed(let failure): throw error(failure)
         case nil: break
         }
         do throws(CallFailure) {
             let piece = try await reading.next()
             if let piece { reading.report(piece.count) }
-            // Given back with the last piece, not after it: the caller may never ask again.
-            if reading.isAtEnd {
-                await reading.upload?.settle()
-                end(.complete)
-            }
+            // Given back with the last piece, not after it: the caller may never ask again. Only where the request
+            // is still being sent, the end has to wait for that, and no piece with it.
+            if reading.isAtEnd, piece == nil || reading.isRequestSent { try await finish() }
             if piece == nil { isRead = true }
             return piece
         } catch {
             end(.failed(error))
-            throw reading.error(error)
+            throw self.error(error)
         }
+    }
+
+    /// The error of this body; with the response, where that is whole and the request is not.
+    private func error(_ failure: CallFailure) -> any Error {
+        let error = reading.error(failure)
+        guard hasLostUpload, let head = reading.head, var lost = error as? HTTPError else { return error }
+        lost.response = ReceivedResponse(head, body: collected)
+        return lost
+    }
+
+    private func finish() async throws(CallFailure) {
+        do throws(CallFailure) {
+            try await reading.finish()
+        } catch {
+            hasLostUpload = true
+            throw error
+        }
+        end(.complete)
     }
 
     /// How many bytes nobody has had yet.
@@ -119,7 +139,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         guard self.outcome == nil else { return }
         self.outcome = outcome
         switch outcome {
-        case .complete: core?.conclude(reading, lease, at: .now)
+        case .complete: core?.conclude(reading, lease, at: reading.exchange.connection.loop.now)
         case .failed: core?.abandon(reading, lease)
         }
         core = nil
@@ -150,7 +170,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         func drain() async {
             var reading = reading
             if await reading.drain() {
-                core.conclude(reading, lease, at: .now)
+                core.conclude(reading, lease, at: core.settings.loop.now)
             } else {
                 core.abandon(reading, lease)
             }

@@ -49,8 +49,7 @@ struct Exchange {
     /// Waits for leave to send the body, and not for long (RFC 9110, section 10.1.1). Returns a final head if the
     /// server refuses, and nothing if the body is to be sent.
     func awaitLeave(_ asked: ExchangeOptions) async throws(CallFailure) -> ResponseHead? {
-        let patience = patience(.response, stall: timeouts.continue)
-        let start = Instant.now
+        let patience = patience(.response, stall: timeouts.continue, from: connection.loop.now)
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return head
@@ -59,9 +58,12 @@ struct Exchange {
                 asked.onInterim?(head)
             case .needsMore:
                 do throws(CallFailure) {
-                    try await fill(patience, from: start, nil)
+                    let step = connection.fill()
+                    // Bytes that keep coming and say nothing must not hold the body back either.
+                    try patience.check(at: connection.loop.now)
+                    _ = try await goesOn(after: step, patience, nil)
                 } catch {
-                    guard error.isTimeout, Instant.now < end else { throw error }
+                    guard error.isTimeout, connection.loop.now < end else { throw error }
                     return nil
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
@@ -69,20 +71,32 @@ struct Exchange {
         }
     }
 
-    /// Sends what has been composed. Only one that finds no room at once has to wait.
-    func send(_ count: Int) async throws(CallFailure) {
+    /// Sends what has been composed, as far as there is room at once. Returns the rest, which may be empty where only
+    /// the end of the last record waits for room; `nil` if all has gone.
+    func send(_ count: Int) throws(CallFailure) -> [UInt8]? {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
-        let step = unsafe connection.write(bytes)
-        if case .moved(count) = step { return }
-        let patience = patience(.write, stall: timeouts.write)
         var sent = 0
-        // What has gone is gone, and a failure is reported once: neither may be tried again.
-        if case .moved(let some) = step {
-            sent = some
-        } else {
-            try await connection.wait(for: step, patience)
+        while sent < count {
+            let step = unsafe connection.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+            switch step {
+            case .moved(let some): sent += some
+            case .wantsInput, .wantsRoom: return unsafe [UInt8](bytes[sent...])
+            case .ended: throw .failed(.write, .connectionClosed)
+            case .failed(let reason): throw .failed(.write, reason)
+            }
         }
-        try await unsafe connection.writeAll(UnsafeRawBufferPointer(rebasing: bytes[sent...]), patience)
+        return connection.hasUnsentBytes ? [] : nil
+    }
+
+    /// Sends the rest of a head behind which the body waits for leave.
+    func sendHead(_ rest: [UInt8]) async throws(CallFailure) {
+        let patience = patience(.write, stall: timeouts.write, from: connection.loop.now)
+        connection.reserve(rest.count)
+        unsafe connection.buffer.copyBytes(from: rest)
+        try await unsafe connection.writeAll(
+            UnsafeRawBufferPointer(rebasing: connection.buffer[0..<rest.count]),
+            patience
+        )
     }
 
     /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).
@@ -92,31 +106,34 @@ struct Exchange {
         _ asked: ExchangeOptions.Box?
     ) async throws(CallFailure) -> ResponseHead {
         let connection = connection
-        var since = sent
+        var patience = patience(.response, stall: timeouts.response, from: sent)
+        var gauge = SpeedGauge(timeouts.speed)
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return head
             case .interim(let head):
-                since = .now
+                patience = self.patience(.response, stall: timeouts.response, from: connection.loop.now)
                 if let asked, head.status != .continue { asked.options.onInterim?(head) }
             case .needsMore:
-                let stall = connection.hasResponseBegun ? timeouts.read : timeouts.response
-                let patience = patience(.response, stall: stall)
                 let step = connection.fill()
-                if case .moved = step {
-                    since = .now
-                } else if case .wantsInput = step, upload == nil {
+                if case .moved(let count) = step {
+                    let now = connection.loop.now
+                    patience = self.patience(.response, stall: timeouts.read, from: now)
+                    try patience.check(at: now)
+                    gauge.count(count)
+                } else if case .wantsInput = step, upload == nil, !gauge.isOn {
                     // The way of almost every request, in one frame less.
-                    let deadline = patience.deadline(from: since)
                     try patience.check(
-                        await connection.socket.input.wait(until: deadline, on: connection.loop)
+                        await connection.socket.input.wait(until: patience.deadline, on: connection.loop)
                     )
-                } else {
+                } else if upload?.isRunning == true {
+                    _ = try await goesOn(after: step, patience, upload)
                     // The server's time to answer begins when all has been sent, be it before or in this wait.
-                    let isSending = upload?.isRunning ?? false
-                    if isSending { since = .now }
-                    _ = try await goesOn(after: step, patience, from: since, upload)
-                    if isSending { since = .now }
+                    patience.extend(from: connection.loop.now)
+                } else if connection.hasResponseBegun {
+                    _ = try await goesOn(after: step, patience, upload, &gauge)
+                } else {
+                    _ = try await goesOn(after: step, patience, upload)
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }
@@ -132,38 +149,19 @@ struct Exchange {
         }
     }
 
-    /// Reads more into the connection's buffer, waiting if need be. The end of the stream is an error, except
-    /// where it ends the body: then it brings nothing, and the parser's next event is the end.
-    func fill(_ patience: Patience, from now: Instant, _ upload: Upload?) async throws(CallFailure) {
-        while true {
-            let step = connection.fill()
-            if case .moved = step { return }
-            if try await !goesOn(after: step, patience, from: now, upload) { return }
-        }
-    }
-
     /// Waits for what the step wants. False when the stream has ended and so has the response.
     func goesOn(
         after step: Connection.Step,
         _ patience: Patience,
-        from now: Instant,
         _ upload: Upload?
     ) async throws(CallFailure) -> Bool {
         if let failure = upload?.hopelessFailure { throw failure }
         switch step {
         case .moved: return true
-        case .wantsInput:
-            var patience = patience
+        case .wantsInput, .wantsRoom:
             // As long as we are sending, the server need not say anything; sending has a limit of its own.
-            if let upload, upload.isRunning { patience.stall = .max }
-            try await connection.waitForInput(patience, from: now)
-            return true
-        case .wantsRoom:
-            if let upload, upload.isRunning {
-                try await connection.waitCrosswise(patience, from: now)
-            } else {
-                try await connection.wait(for: step, patience)
-            }
+            let isSending = upload?.isRunning ?? false
+            try await connection.wait(for: step, as: .reader, isSending ? patience.untilEnd : patience)
             return true
         case .ended(let clean):
             do throws(HTTP1Error) {
@@ -176,8 +174,55 @@ struct Exchange {
         }
     }
 
-    func patience(_ phase: HTTPError.Phase, stall: UInt64) -> Patience {
-        Patience(phase: phase, stall: stall, end: end, total: timeouts.total)
+    /// The same for a response that is coming, which has to keep up the least speed.
+    func goesOn(
+        after step: Connection.Step,
+        _ patience: Patience,
+        _ upload: Upload?,
+        _ gauge: inout SpeedGauge
+    ) async throws(CallFailure) -> Bool {
+        // As long as we are sending, the server need not say anything.
+        guard gauge.isOn, upload?.isRunning != true else {
+            return try await goesOn(after: step, patience, upload)
+        }
+        let start = connection.loop.now
+        let look = start.advanced(byNanoseconds: gauge.timeLeft)
+        var goesOn = true
+        do throws(CallFailure) {
+            goesOn = try await self.goesOn(after: step, patience.shortened(to: look), upload)
+        } catch {
+            // Time for a look at the speed, and not the end of the wait.
+            guard error.isTimeout, look < patience.deadline else { throw error }
+        }
+        try gauge.enter(waitFrom: start, to: connection.loop.now, patience.phase)
+        return goesOn
+    }
+
+    /// Waits until the request has been sent whole, when the response has come to its end before.
+    ///
+    /// Only a broken connection ends this early: a server may have closed its own side and read on (RFC 9112, section
+    /// 9.6). Bytes behind the response make the connection useless for another request, and no more.
+    func awaitEnd(of upload: Upload) async throws(CallFailure) {
+        let patience = patience(.write, stall: .max, from: connection.loop.now)
+        while upload.isRunning {
+            connection.socket.input.clear()
+            // Looked at again behind the clearing, as its end is told at the same point.
+            guard upload.isRunning else { break }
+            switch connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill() {
+            case .wantsInput: try await connection.wait(for: .wantsInput, as: .reader, patience)
+            case .wantsRoom: try await connection.wait(for: .wantsRoom, as: .reader, patience)
+            case .moved, .ended:
+                connection.retire()
+                return try await upload.waitForEnd(patience)
+            case .failed(let reason): throw upload.failure ?? .failed(.write, reason)
+            }
+        }
+        if let failure = upload.failure { throw failure }
+    }
+
+    /// The limits of a wait that begins at that moment.
+    func patience(_ phase: HTTPError.Phase, stall: UInt64, from now: Instant) -> Patience {
+        Patience(phase, stall: stall, end: end, total: timeouts.total, from: now)
     }
 
     private func writeHead(

@@ -4,9 +4,12 @@ internal import Synchronization
 
 /// A connection that no longer speaks HTTP: bytes in both directions, under TLS if it was before.
 ///
-/// It has left the client's pool. One task may read while another one writes; letting go of it closes it. Reads
-/// wait for as long as it takes, writes as long as `timeouts.write` allows; cancelling a task ends its wait and
-/// leaves the stream usable.
+/// It has left the client's pool. One task may read while another one writes; letting go of it closes it. A read
+/// waits for as long as its `timeout` says, a write as long as `timeouts.write` allows for the next progress. TCP asks
+/// an idle peer from time to time whether it is still there.
+///
+/// A cancelled task ends its wait and leaves the stream usable: a read has taken nothing, and a write has sent the
+/// first part of its bytes, whose end nobody can tell. What is written next comes behind that part.
 public final class RawStream: @unchecked Sendable {
     /// The name the connection was made for.
     public let name: String
@@ -32,6 +35,8 @@ public final class RawStream: @unchecked Sendable {
         writeLimit = timeouts.write
         early = connection.takeUnparsed()
         connection.beginDuplex()
+        // Without a limit a dead peer would never be noticed.
+        connection.socket.enableKeepAlive()
     }
 
     deinit {
@@ -39,9 +44,13 @@ public final class RawStream: @unchecked Sendable {
     }
 
     /// The next bytes, as many as have arrived but at most `limit`; nothing when the peer has ended its side.
+    ///
+    /// With `timeout`, a peer that sends nothing for so long is an error; the stream stays usable.
     @concurrent
-    public func read(upTo limit: Int = 64 * 1024) async throws -> [UInt8]? {
-        try await alone(isReading) { () throws(CallFailure) in try await readPiece(max(1, limit)) }
+    public func read(upTo limit: Int = 64 * 1024, timeout: Duration? = nil) async throws -> [UInt8]? {
+        try await alone(isReading) { () throws(CallFailure) in
+            try await readPiece(max(1, limit), within: timeout?.clampedNanoseconds ?? .max)
+        }
     }
 
     /// Sends all of the bytes.
@@ -49,6 +58,7 @@ public final class RawStream: @unchecked Sendable {
     public func write(_ bytes: [UInt8]) async throws {
         try await alone(isWriting) { () throws(CallFailure) in
             guard !hasFinished, !isClosed else { throw .failed(.write, .streamClosed) }
+            var patience = writePatience
             var sent = 0
             while sent < bytes.count {
                 let step = unsafe bytes.withUnsafeBytes { all in
@@ -56,10 +66,13 @@ public final class RawStream: @unchecked Sendable {
                 }
                 if case .moved(let count) = step {
                     sent += count
+                    patience = writePatience
+                    if Task.isCancelled { throw .cancelled }
                 } else {
-                    try await connection.waitToWrite(after: step, writePatience, from: .now)
+                    try await connection.wait(for: step, as: .writer, patience)
                 }
             }
+            try await connection.flushAll(patience)
         }
     }
 
@@ -68,10 +81,11 @@ public final class RawStream: @unchecked Sendable {
     public func finishWriting() async throws {
         try await alone(isWriting) { () throws(CallFailure) in
             guard !hasFinished else { return }
+            let patience = writePatience
             while true {
                 let step = connection.finishSending()
                 if case .moved = step { break }
-                try await connection.waitToWrite(after: step, writePatience, from: .now)
+                try await connection.wait(for: step, as: .writer, patience)
             }
             hasFinished = true
         }
@@ -82,19 +96,18 @@ public final class RawStream: @unchecked Sendable {
         closed.store(true, ordering: .releasing)
         connection.close()
         // The descriptor is gone: nothing else would ever wake who waits for it.
-        connection.socket.input.signal()
-        connection.socket.output.signal()
+        connection.socket.wakeAll()
     }
 
     private var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    private func readPiece(_ limit: Int) async throws(CallFailure) -> [UInt8]? {
+    private func readPiece(_ limit: Int, within stall: UInt64) async throws(CallFailure) -> [UInt8]? {
         if !early.isEmpty {
             let piece = Array(early.prefix(limit))
             early.removeFirst(piece.count)
             return piece
         }
-        let patience = Patience(phase: .body, stall: .max, end: .never, total: .max)
+        let patience = patience(.body, stall: stall)
         while !isAtEnd {
             if Task.isCancelled { throw .cancelled }
             var step = Connection.Step.wantsInput
@@ -104,8 +117,7 @@ public final class RawStream: @unchecked Sendable {
             }
             switch step {
             case .moved: return piece
-            case .wantsInput: try await connection.waitForInput(patience, from: .now)
-            case .wantsRoom: try await connection.waitCrosswise(patience, from: .now)
+            case .wantsInput, .wantsRoom: try await connection.wait(for: step, as: .reader, patience)
             case .ended(clean: true): isAtEnd = true
             // Cut off, not ended: under TLS anybody on the way could have done that.
             case .ended(clean: false): throw .failed(.body, .connectionClosed)
@@ -115,8 +127,11 @@ public final class RawStream: @unchecked Sendable {
         return nil
     }
 
-    private var writePatience: Patience {
-        Patience(phase: .write, stall: writeLimit, end: .never, total: .max)
+    private var writePatience: Patience { patience(.write, stall: writeLimit) }
+
+    /// The limits of a wait that begins now; the call that led here is over.
+    private func patience(_ phase: HTTPError.Phase, stall: UInt64) -> Patience {
+        Patience(phase, stall: stall, end: .never, total: .max, from: connection.loop.now)
     }
 
     private func alone<Value>(

@@ -43,11 +43,4 @@ struct SpeedGauge {
         }
         (movedBefore, waited) = (moved, 0)
     }
-
-    /// The patience for one wait: no longer than until the next look.
-    func shortened(_ patience: Patience) -> Patience {
-        var patience = patience
-        patience.stall = min(patience.stall, timeLeft)
-        return patience
-    }
 }

@@ -2,10 +2,11 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// The sending of a body by a task of its own, so that the response can be read meanwhile.
+/// The sending of a request by a task of its own, so that the response can be read meanwhile.
 ///
 /// A server may answer before it has read everything, or answer piece by piece and read no further until
-/// its answer is taken: one task alone would wait for ever.
+/// its answer is taken: one task alone would wait for ever. While there is an upload it is the writing half of the
+/// lease on a connection: the connection serves no other request before both halves have ended well.
 final class Upload: @unchecked Sendable {
     enum Content: Sendable {
         case bytes([UInt8], from: Int)
@@ -23,34 +24,39 @@ final class Upload: @unchecked Sendable {
         case failed(CallFailure)
     }
 
-    private let connection: Connection
-    private let patience: Patience
+    private let exchange: Exchange
+    private var connection: Connection { exchange.connection }
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
     /// Used by the sending task alone.
     private var gauge: SpeedGauge
+    private var unyielded = 0
     /// How much content has been sent.
     private let sent = Atomic<UInt64>(0)
     private let state = Locked(State.running)
+    private let stopped = Atomic<Bool>(false)
     private let task = Locked<Task<Void, Never>?>(nil)
-    /// Where the reader waits for the end of it, once the response is over.
+    /// Where the reader waits for the end of it, when nothing is to be read any more.
     private let ending: LoopHandle
 
     private init(_ exchange: Exchange, _ onProgress: (@Sendable (TransferProgress) -> Void)?) {
-        connection = exchange.connection
-        patience = exchange.patience(.write, stall: exchange.timeouts.write)
+        self.exchange = exchange
         self.onProgress = onProgress
         gauge = SpeedGauge(exchange.timeouts.speed)
         ending = LoopHandle(loop: exchange.connection.loop)
     }
 
+    /// Begins to send: first what is left of the head and what went with it, then the content.
+    ///
+    /// The task has the values that are bound to the caller's, for the source of a body may ask for them.
     static func start(
-        _ content: Content,
+        _ head: [UInt8]?,
+        _ content: Content?,
         _ exchange: Exchange,
         _ onProgress: (@Sendable (TransferProgress) -> Void)?
     ) -> Upload {
         exchange.connection.beginDuplex()
         let upload = Upload(exchange, onProgress)
-        upload.task.withLock { $0 = Task.detached { await upload.run(content) } }
+        upload.task.withLock { $0 = Task { await upload.run(head, content) } }
         return upload
     }
 
@@ -79,36 +85,43 @@ final class Upload: @unchecked Sendable {
         }
     }
 
+    /// Whether the server has refused the rest of it.
+    private(set) var isStopped: Bool {
+        get { stopped.load(ordering: .relaxed) }
+        set { stopped.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The server has refused the request before all of it was sent: the rest is not sent, and that is no failure.
+    func stop() {
+        isStopped = true
+        cancel()
+    }
+
     /// No more is sent. The task ends as soon as the source lets it.
     func cancel() {
         task.withLock { $0?.cancel() }
     }
 
-    /// Waits, when the response is over, for an upload that still flows. One that stands still has no business
-    /// any more: the server has said all it had to say.
-    func settle() async {
-        guard isRunning else { return }
+    /// Waits until it has ended, well or not; throws why it has not ended well.
+    func waitForEnd(_ patience: Patience) async throws(CallFailure) {
         connection.loop.add(ending)
         defer { connection.loop.remove(ending) }
         while isRunning {
-            let before = sent.load(ordering: .relaxed)
-            let look = min(Instant.now.advanced(byNanoseconds: Self.standstill), patience.end)
-            let wake = await ending.input.wait(until: look, on: connection.loop)
+            try patience.check(await ending.input.wait(until: patience.deadline, on: connection.loop))
             ending.input.clear()
-            if case .cancelled = wake { return }
-            if case .expired = wake, sent.load(ordering: .relaxed) == before || patience.end <= .now {
-                return
-            }
         }
+        if let failure { throw failure }
     }
 
-    private func run(_ content: Content) async {
+    private func run(_ head: [UInt8]?, _ content: Content?) async {
         do throws(CallFailure) {
+            if let head { try await send(head, from: 0, total: nil, content: 0) }
             switch content {
             case .bytes(let bytes, let start):
                 sent.store(UInt64(start), ordering: .relaxed)
                 try await send(bytes, from: start, total: UInt64(bytes.count))
             case .stream(let body, let length): try await send(body, length)
+            case nil: break
             }
             end(.finished)
         } catch {
@@ -180,19 +193,41 @@ final class Upload: @unchecked Sendable {
         content: Int? = nil
     ) async throws(CallFailure) {
         var position = start
+        var patience: Patience?
         while position < bytes.count {
             let step = unsafe bytes.withUnsafeBytes { all in
                 unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position...]))
             }
             if case .moved(let count) = step {
                 position += count
+                patience = nil
                 if gauge.isOn { gauge.count(count) }
                 if content == nil { report(count, total) }
+                try await giveWay(after: count)
             } else {
-                try await wait(for: step)
+                try await wait(for: step, &patience)
+            }
+        }
+        while connection.hasUnsentBytes {
+            let step = connection.flush()
+            guard case .moved = step else {
+                try await wait(for: step, &patience)
+                continue
             }
         }
         if let content, content > 0 { report(content, total) }
+    }
+
+    /// Looks at the limits of the call and lets others have their turn, where the peer takes all as fast as it is
+    /// given.
+    private func giveWay(after count: Int) async throws(CallFailure) {
+        unyielded += count
+        guard unyielded >= Self.bytesBetweenYields else { return }
+        unyielded = 0
+        try exchange.patience(.write, stall: .max, from: connection.loop.now).checkEnd(
+            at: connection.loop.now
+        )
+        await Task.yield()
     }
 
     private func report(_ count: Int, _ total: UInt64?) {
@@ -200,17 +235,21 @@ final class Upload: @unchecked Sendable {
         onProgress?(TransferProgress(bytes: bytes, total: total))
     }
 
-    private func wait(for step: Connection.Step) async throws(CallFailure) {
-        guard gauge.isOn else { return try await connection.waitToWrite(after: step, patience, from: .now) }
-        let start = Instant.now
+    /// Waits for what the step wants. The limit begins with the first wait since there was progress.
+    private func wait(for step: Connection.Step, _ patience: inout Patience?) async throws(CallFailure) {
+        let start = connection.loop.now
+        unyielded = 0
+        let limits = patience ?? exchange.patience(.write, stall: exchange.timeouts.write, from: start)
+        patience = limits
+        guard gauge.isOn else { return try await connection.wait(for: step, as: .writer, limits) }
+        let look = start.advanced(byNanoseconds: gauge.timeLeft)
         do throws(CallFailure) {
-            try await connection.waitToWrite(after: step, gauge.shortened(patience), from: start)
+            try await connection.wait(for: step, as: .writer, limits.shortened(to: look))
         } catch {
-            guard gauge.timeLeft < patience.stall, error.isTimeout, Instant.now < patience.end else {
-                throw error
-            }
+            // Time for a look at the speed, and not the end of the wait.
+            guard error.isTimeout, look < limits.deadline else { throw error }
         }
-        try gauge.enter(waitFrom: start, to: .now, .write)
+        try gauge.enter(waitFrom: start, to: connection.loop.now, .write)
     }
 
     private func fromSource<Value>(_ ask: () async throws -> Value) async throws(CallFailure) -> Value {
@@ -244,8 +283,7 @@ final class Upload: @unchecked Sendable {
         return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[0..<count]))
     }
 
-    /// An upload that moves nothing for so long, after the response is over, is given up.
-    private static let standstill: UInt64 = 50_000_000
+    private static let bytesBetweenYields = 256 * 1024
 }
 
 extension [UInt8] {

@@ -92,6 +92,9 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let attempts: [Attempt]
     /// The responses that had come before, and led to the request that failed.
     public internal(set) var history: [Hop] = []
+    /// The response that had come whole before the request could be sent to its end: the server has accepted, and
+    /// not received, what was sent. `nil` for every other failure.
+    public internal(set) var response: ReceivedResponse?
 
     package init(
         _ phase: Phase,

@@ -38,6 +38,11 @@ public struct Request: Sendable {
         get { rare?.options.authenticator }
         set { options.authenticator = newValue }
     }
+    /// Instead of the client's, for all requests of the call.
+    package var cookies: (any CookieStore)? {
+        get { rare?.options.cookies }
+        set { options.cookies = newValue }
+    }
 
     var target: Result<HTTPURL, URLFault>
     private var rare: Rare?
@@ -49,6 +54,7 @@ public struct Request: Sendable {
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
         var authenticator: (any Authenticator)?
+        var cookies: (any CookieStore)?
         /// Expectations, upgrades and callbacks, if there are any.
         var exchange: ExchangeOptions.Box?
         /// A redirect has led it to another origin at some time: no secret of the client's goes along any more.

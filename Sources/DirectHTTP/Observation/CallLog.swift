@@ -21,12 +21,15 @@ final class CallLog: Sendable {
 
     private let observer: CallObserver
     private let number = CallLog.numbers.wrappingAdd(1, ordering: .relaxed).newValue
-    private let start = Instant.now
+    private let loop: EventLoop
+    private let start: Instant
     private let method: Method
     private let url: HTTPURL?
     private let state = Locked(State())
 
-    init(_ observer: @escaping CallObserver, _ request: Request) {
+    init(_ observer: @escaping CallObserver, _ request: Request, on loop: EventLoop) {
+        self.loop = loop
+        start = loop.now
         self.observer = observer
         method = request.method
         url = (try? request.target.get())?.withoutCredentials
@@ -36,7 +39,7 @@ final class CallLog: Sendable {
     /// A request goes over the network.
     func beginExchange(_ method: Method, _ url: HTTPURL) -> ExchangeLog {
         let place = state.withLock { state in
-            let start = Instant.now.since(start)
+            let start = loop.now.since(start)
             state.exchanges.append(CallReport.Exchange(method, url, state.reason, start: start))
             state.reason = nil
             return state.exchanges.count - 1
@@ -79,7 +82,7 @@ final class CallLog: Sendable {
                 method: method,
                 url: url,
                 outcome: outcome,
-                duration: Instant.now.since(start),
+                duration: loop.now.since(start),
                 exchanges: state.exchanges
             )
         )
@@ -121,7 +124,7 @@ final class CallLog: Sendable {
 
     private func close(_ place: Int, _ state: inout State) {
         state.openBodies.remove(place)
-        state.exchanges[place].duration = Instant.now.since(start) - state.exchanges[place].start
+        state.exchanges[place].duration = loop.now.since(start) - state.exchanges[place].start
     }
 
     /// Tells the observer what follows from a change, after all that happened before. It is told by one thread
@@ -129,7 +132,7 @@ final class CallLog: Sendable {
     private func tell(_ change: (inout State) -> CallEvent.Kind?) {
         let begins = state.withLock { state in
             guard let kind = change(&state), !state.isSilent(kind) else { return false }
-            state.untold.append(CallEvent(call: number, time: Instant.now.since(start), kind: kind))
+            state.untold.append(CallEvent(call: number, time: loop.now.since(start), kind: kind))
             defer { state.isTelling = true }
             return !state.isTelling
         }

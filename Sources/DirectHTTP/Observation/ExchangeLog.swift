@@ -57,7 +57,7 @@ extension ExchangeLog {
         return { endpoint throws(AttemptFailure) in
             self.note(.attempted(endpoint, name: name))
             let link = try await attempt(endpoint)
-            self.note(.connected(endpoint, tls: link.tls?.facts))
+            self.note(.connected(endpoint, tls: link.tls))
             return link
         }
     }

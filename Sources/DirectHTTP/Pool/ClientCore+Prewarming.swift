@@ -3,7 +3,7 @@ internal import DirectIO
 
 extension HTTPClient {
     /// What connections there are, what they do, and who waits for one.
-    public var connections: ConnectionList { core.pool.survey(at: .now) }
+    public var connections: ConnectionList { core.pool.survey(at: settings.loop.now) }
 
     /// To be called when the machine has come into another network, or left one: what was true of addresses there
     /// may not be here.
@@ -13,7 +13,7 @@ extension HTTPClient {
     public func forgetNetwork() {
         settings.resolver?.forgetAll()
         core.dialler.forgetAll()
-        core.pool.dismissAll(at: .now)
+        core.pool.dismissAll(at: settings.loop.now)
     }
 
     /// Sees to it that so many connections to the URL's origin are there without work, so that the first requests need
@@ -41,7 +41,7 @@ extension ClientCore {
         guard settings.transport == nil else { return }
         let request = memory?.upgraded(request) ?? request
         let url = try request.checkedURL()
-        let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: .now)
+        let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: settings.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
@@ -52,7 +52,7 @@ extension ClientCore {
     }
 
     private func warm(_ leg: Leg, _ count: Int) async throws(DialFailure) {
-        let permits = pool.warm(leg.poolKey, leg.route, count: count, at: .now)
+        let permits = pool.warm(leg.poolKey, leg.route, count: count, at: settings.loop.now)
         let failure = await withTaskGroup(of: DialFailure?.self) { group in
             for permit in permits { group.addTask { await self.warm(leg, permit) } }
             return await group.reduce(nil) { $0 ?? $1 }
@@ -63,7 +63,7 @@ extension ClientCore {
     private func warm(_ leg: Leg, _ permit: ConnectionPool.WarmingPermit) async -> DialFailure? {
         do throws(DialFailure) {
             let connection = try await connect(leg)
-            pool.deliver(connection, permit, since: leg.start, at: .now)
+            pool.deliver(connection, permit, since: leg.start, at: settings.loop.now)
             return nil
         } catch {
             pool.release(permit)

@@ -224,7 +224,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func ask(_ key: PoolKey, _ route: Route, _ fresh: Bool) -> (Machine.Turn, Waiter) {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
-            let turn = state.machine.checkOut(key, route, fresh: fresh, at: .now)
+            let turn = state.machine.checkOut(key, route, fresh: fresh, at: loop.now)
             if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
             return (turn, state.consequences())
         }
@@ -241,7 +241,7 @@ final class ConnectionPool: @unchecked Sendable {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
         while true {
-            let wake = await waiter.turn.input.wait(until: patience.deadline(from: .now), on: loop)
+            let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
             waiter.turn.input.clear()
             if case .ready = wake {
                 guard let grant = state.withLock({ _ in waiter.granted }) else { continue }
@@ -267,7 +267,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func giveBack(_ grant: Machine.Grant, _ origin: Machine.Origin) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }
-            $0.takeBack(connection, to: origin, at: .now)
+            $0.takeBack(connection, to: origin, at: loop.now)
         }
     }
 
@@ -280,9 +280,9 @@ final class ConnectionPool: @unchecked Sendable {
             while true {
                 // The last expiry has left it signalled. A goodbye lost here is noticed one round later.
                 janitor.input.clear()
-                let next = Instant.now.advanced(byNanoseconds: interval)
+                let next = janitor.loop.now.advanced(byNanoseconds: interval)
                 let wake = await janitor.input.wait(until: next, on: janitor.loop)
-                guard wake == .expired, let self, self.tidy(at: .now) else { return }
+                guard wake == .expired, let self, self.tidy(at: loop.now) else { return }
             }
         }
     }

@@ -35,12 +35,12 @@ extension Dialler {
             endpoint: found.trial.endpoint,
             source: .proxy,
             // What was agreed with the proxy says nothing about the server.
-            tls: forwarding == nil ? link.tls?.facts : nil,
+            tls: forwarding == nil ? link.tls : nil,
             failedAttempts: found.attempts,
             resolveTime: found.choice.resolveTime,
             connectTime: link.connectTime,
             tlsTime: link.tlsTime,
-            birth: .now,
+            birth: loop.now,
             followsAnswers: false,
             standsInFor: nil,
             proxy: "\(entry.proxy)"
@@ -102,7 +102,7 @@ extension Dialler {
         _ found: Found,
         _ entry: ProxyEntry
     ) async throws(AttemptFailure) -> Link {
-        let start = Instant.now
+        let start = loop.now
         let limits = maker.limits
         let line = found.link
         let facts = ConnectionFacts(
@@ -127,8 +127,8 @@ extension Dialler {
         // Where this throws, the connection closes the link behind it.
         try await conversation.open()
         conversation.connection.giveAway()
-        let time = line.connectTime + (line.tlsTime ?? .zero) + Instant.now.since(start)
-        var link = Link(socket: line.socket, outer: line.tls, connectTime: time)
+        let time = line.connectTime + (line.tlsTime ?? .zero) + loop.now.since(start)
+        var link = Link(layers: line.layers, connectTime: time)
         if maker.destination.isSecure { try await maker.secure(&link) }
         return link
     }

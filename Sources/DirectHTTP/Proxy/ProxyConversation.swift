@@ -7,6 +7,7 @@ struct ProxyConversation {
     let connection: Connection
     let entry: ProxyEntry
     let target: ProxyTarget
+    /// One limit for all of it.
     let patience: Patience
 
     /// Asks for the way to the target. After this the bytes on the link are the target's.
@@ -106,8 +107,10 @@ struct ProxyConversation {
     private func fill() async throws(CallFailure) {
         while true {
             let step = connection.fill()
+            // Also where bytes keep coming: one a second must not begin the limit anew.
+            try patience.check(at: connection.loop.now)
             if case .moved = step { return }
-            try await connection.wait(for: step, patience)
+            try await connection.wait(for: step, as: .reader, patience)
         }
     }
 
@@ -147,10 +150,11 @@ struct ProxyConversation {
                 rebasing: connection.buffer[0..<count - bytes.count]
             )
             let step = unsafe connection.read(into: room)
+            try patience.check(at: connection.loop.now)
             if case .moved(let moved) = step {
                 unsafe bytes += room[0..<moved]
             } else {
-                try await connection.wait(for: step, patience)
+                try await connection.wait(for: step, as: .reader, patience)
             }
         }
         return bytes

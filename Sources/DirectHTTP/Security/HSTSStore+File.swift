@@ -57,10 +57,9 @@ extension HSTSStore {
 extension UnixTime {
     /// `20270314 15:09:26`, or `unlimited` where the year would not fit.
     fileprivate var stamp: String {
-        let days = seconds.floorQuotient(by: 86_400)
+        let (days, second) = seconds.floorDivided(by: 86_400)
         let day = CivilDay(daysSince1970: min(days, 1 << 30))
         guard day.year <= 9999 else { return "unlimited" }
-        let second = seconds - days * 86_400
         let date = [day.year, day.month, day.day].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined()
         let clock = [second / 3600, second / 60 % 60, second % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
         return date + " " + clock.joined(separator: ":")

@@ -85,8 +85,7 @@ extension HSTSStore {
     /// (RFC 6797, section 8.3).
     func upgrades(_ url: HTTPURL, at now: UnixTime) -> HTTPURL? {
         guard url.scheme == .http, let name = url.host.name, isKnown(name, at: now) else { return nil }
-        // The text leaves port 80 out, and so what follows the scheme is the same for both.
-        return try? HTTPURL("https" + url.text.dropFirst("http".count))
+        return url.with(scheme: .https)
     }
 
     /// Takes what a response says that came over https from a server whose certificate was accepted.

@@ -123,7 +123,8 @@ extension HTTPURL {
     /// Scheme, host and port.
     public var origin: Origin { storage.authority.origin }
 
-    /// The whole URL with user information and fragment, so that `HTTPURL(url.text) == url`.
+    /// The whole URL with user information and fragment. `HTTPURL(url.text) == url`, unless the text has become longer
+    /// than 64 KiB by escaping or resolving: so no other URL is ever derived from the text.
     public var text: String { storage.text(userinfo: storage.authority.userinfo) }
 
     /// Path and query as the request line says them; only visible ASCII, beginning with a slash.
@@ -150,6 +151,13 @@ extension HTTPURL {
     package var withoutCredentials: HTTPURL {
         guard storage.authority.userinfo != nil else { return self }
         let authority = URLAuthority(withoutUserinfo: storage.authority)
+        return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
+    }
+
+    /// The same URL with that scheme: the default port becomes the other default port, another port stays.
+    package func with(scheme: Scheme) -> HTTPURL {
+        guard scheme != self.scheme else { return self }
+        let authority = URLAuthority(storage.authority, scheme: scheme)
         return HTTPURL(Storage(authority: authority, target: storage.target, fragment: fragment))
     }
 

@@ -45,15 +45,22 @@ public struct Origin: Hashable, Sendable {
     }
 }
 
+extension Origin {
+    /// Host and port as `Host` says them, without the default port.
+    var authorityBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        switch host {
+        case .name(let name): bytes = name.bytes
+        case .address(let address): address.appendAuthority(to: &bytes)
+        }
+        if port != scheme.defaultPort { bytes += ":\(port)".utf8 }
+        return bytes
+    }
+}
+
 extension Origin: CustomStringConvertible {
     /// The origin as a URL without path: `https://example.com:8443`.
     public var description: String {
-        var authority: [UInt8] = []
-        switch host {
-        case .name(let name): authority = name.bytes
-        case .address(let address): address.appendAuthority(to: &authority)
-        }
-        let port = port == scheme.defaultPort ? "" : ":\(port)"
-        return "\(scheme.rawValue)://\(String(decoding: authority, as: UTF8.self))\(port)"
+        "\(scheme.rawValue)://\(String(decoding: authorityBytes, as: UTF8.self))"
     }
 }

@@ -36,6 +36,16 @@ struct URLAuthority: Sendable {
         hasTrailingDot = other.hasTrailingDot
     }
 
+    /// The same for another scheme. The default port becomes the other default port, another port stays.
+    init(_ other: URLAuthority, scheme: HTTPURL.Scheme) {
+        let old = other.origin
+        let port = old.port == old.scheme.defaultPort ? scheme.defaultPort : old.port
+        origin = Origin(scheme: scheme, host: old.host, port: port)
+        bytes = origin.authorityBytes
+        userinfo = other.userinfo
+        hasTrailingDot = other.hasTrailingDot
+    }
+
     private typealias ReadHost = (host: Host, bytes: [UInt8], end: Int, hasTrailingDot: Bool)
 
     @inline(__always)

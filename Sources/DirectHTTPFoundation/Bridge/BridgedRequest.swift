@@ -12,7 +12,6 @@ struct BridgedRequest: Sendable {
     let url: URL?
     /// The caller wants an answer from a cache or none at all.
     private let isForCacheOnly: Bool
-    private let handlesCookies: Bool
 
     init(
         _ original: URLRequest,
@@ -23,11 +22,11 @@ struct BridgedRequest: Sendable {
         var request = Request(original)
         if let body { request.body = body }
         request.timeouts = settings.timeouts.limited(by: original.timeoutInterval, session)
+        if !original.httpShouldHandleCookies { request.cookies = NoCookies() }
         self.request = request
         hasCache = settings.cache != nil
         url = original.url
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
-        handlesCookies = original.httpShouldHandleCookies
     }
 
     /// The request, unless there can be no answer.
@@ -44,11 +43,7 @@ struct BridgedRequest: Sendable {
         _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            let request = try checked()
-            guard !handlesCookies else { return try await perform(request, progress, call) }
-            return try await CookieShelf.$isClosed.withValue(true) {
-                try await perform(request, progress, call)
-            }
+            return try await perform(checked(), progress, call)
         } catch {
             throw asURLError(error)
         }

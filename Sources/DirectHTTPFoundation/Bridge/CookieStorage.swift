@@ -9,23 +9,13 @@ public import Foundation
 #endif
 
 extension HTTPClient.Settings {
-    /// Cookies come from this storage and go there, for every request that reaches the network.
+    /// Cookies come from this storage and go there, in the place of a `CookieJar`.
     ///
     /// They belong to the name in the URL, wherever the bytes go. Which cookie a server may set and which request it
     /// goes with is decided by the rules of `CookieJar`, as Foundation's own are broken on Linux; the storage only
-    /// stores. A `URLRequest` whose `httpShouldHandleCookies` is false neither gets nor leaves any. Take this or
-    /// `cookies`, not both: `cookies` knows nothing of that flag.
+    /// stores.
     public mutating func useCookies(of storage: HTTPCookieStorage) {
-        let shelf = CookieShelf(storage)
-        networkInterceptors.append { request, forward in
-            guard !CookieShelf.isClosed else { return try await forward(request) }
-            var request = request
-            let url = try request.url
-            shelf.addField(to: &request.headers, for: url)
-            let response = try await forward(request)
-            shelf.keep(response.headers, from: url)
-            return response
-        }
+        cookies = FoundationCookies(storage)
     }
 }
 
@@ -64,41 +54,72 @@ extension HTTPCookie {
     }
 }
 
-/// A storage of Foundation's, with the rules of our jar.
-struct CookieShelf: @unchecked Sendable {
-    /// Set for a `URLRequest` whose `httpShouldHandleCookies` is false.
-    @TaskLocal static var isClosed = false
-
+/// A storage of Foundation's as a store that goes by the rules of `CookieJar`.
+final class FoundationCookies: CookieStore, @unchecked Sendable {
     // Thread-safe by its documentation, but not marked so everywhere.
     private let storage: HTTPCookieStorage
+    /// Held from looking at what is stored to changing it.
+    private let change = Locked(())
 
     init(_ storage: HTTPCookieStorage) {
         self.storage = storage
     }
 
-    /// Puts the cookies for a request into its headers, behind the caller's own.
-    func addField(to headers: inout Headers, for url: HTTPURL) {
-        jar?.addField(to: &headers, for: url, at: .now)
+    func cookies(for url: HTTPURL) -> [Cookie] {
+        jar?.cookies(for: url) ?? []
     }
 
-    /// Keeps what the response to a request for this URL sets.
-    func keep(_ headers: Headers, from url: HTTPURL) {
+    func take(_ headers: Headers, from url: HTTPURL) {
         guard headers.contains("Set-Cookie"), storage.cookieAcceptPolicy != .never else { return }
-        let jar = jar ?? CookieJar()
-        let before = Set(jar.cookies)
-        jar.take(headers, from: url, at: .now)
-        let after = Set(jar.cookies)
-        for cookie in before.subtracting(after).compactMap(HTTPCookie.init) { storage.deleteCookie(cookie) }
-        for cookie in after.subtracting(before).compactMap(HTTPCookie.init) { storage.setCookie(cookie) }
+        change.withLock { _ in
+            let jar = jar ?? CookieJar()
+            let before = Set(jar.cookies)
+            jar.take(headers, from: url)
+            let after = Set(jar.cookies)
+            for cookie in before.subtracting(after).compactMap(HTTPCookie.init) {
+                storage.deleteCookie(cookie)
+            }
+            for cookie in after.subtracting(before).compactMap(HTTPCookie.init) { storage.setCookie(cookie) }
+        }
     }
 
-    /// All that the storage holds, in a jar that knows whom each is for.
+    /// All that the storage holds, in a jar that knows which hosts each is for; `nil` if it holds nothing.
     private var jar: CookieJar? {
         guard let cookies = storage.cookies, !cookies.isEmpty else { return nil }
         let jar = CookieJar()
         for cookie in cookies.compactMap(Cookie.init) { jar.add(cookie) }
         return jar
     }
+}
+
+/// Two stores for the same requests, such as a session's and the client's own.
+final class JoinedCookies: CookieStore {
+    private let first: any CookieStore
+    private let second: any CookieStore
+
+    init(_ first: any CookieStore, _ second: any CookieStore) {
+        self.first = first
+        self.second = second
+    }
+
+    /// Those of the second store follow, but for names that the first one has.
+    func cookies(for url: HTTPURL) -> [Cookie] {
+        let cookies = first.cookies(for: url)
+        let names = Set(cookies.map(\.name))
+        return cookies + second.cookies(for: url).filter { !names.contains($0.name) }
+    }
+
+    func take(_ headers: Headers, from url: HTTPURL) {
+        first.take(headers, from: url)
+        second.take(headers, from: url)
+    }
+}
+
+/// For a request that neither carries nor leaves cookies.
+final class NoCookies: CookieStore {
+    func cookies(for url: HTTPURL) -> [Cookie] { [] }
+
+    func take(_ headers: Headers, from url: HTTPURL) {}
 }
 
 extension Int64 {

@@ -43,8 +43,8 @@ struct ProtocolOrder: @unchecked Sendable {
         additionalFields = (configuration?.httpAdditionalHeaders ?? [:]).compactMap { name, value in
             (name.base as? String).map { ($0, "\(value)") }
         }
-        cookies = configuration.flatMap { SessionCookies($0, request) }
-        redirects = settings.redirects.with(cookies, delegate)
+        cookies = configuration.flatMap { SessionCookies($0, request, settings.cookies) }
+        redirects = settings.redirects.asking(delegate)
         authenticator = configuration?.urlCredentialStorage.flatMap(CredentialAuthenticator.init(ifFilled:))
     }
 
@@ -61,15 +61,14 @@ struct ProtocolOrder: @unchecked Sendable {
         for (name, value) in additionalFields where !request.headers.contains(name) {
             request.headers.add(name, value)
         }
-        if let url = try? request.url { cookies?.replaceField(of: &request.headers, for: url) }
+        cookies?.prepare(&request)
         request.redirects = redirects
         request.authenticator = authenticator
         return request
     }
 
     func head(_ response: Response) throws -> HTTPURLResponse {
-        cookies?.shelf.keep(response.headers, from: response.url)
-        return try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))
+        try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))
     }
 
     func isStreaming() async -> Bool {
@@ -115,22 +114,11 @@ struct ProtocolOrder: @unchecked Sendable {
 }
 
 extension RedirectPolicy {
-    /// The client's policy, with the session's cookies on each hop. Where it asks nobody else, the delegate decides.
-    fileprivate func with(_ cookies: SessionCookies?, _ delegate: SessionDelegate?) -> RedirectPolicy {
-        guard cookies != nil || delegate != nil else { return self }
+    /// The client's policy. Where it leaves the decision open, the delegate decides.
+    fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
+        guard let delegate, decide == nil else { return self }
         var policy = self
-        policy.decide = { [decide] redirect in
-            let decision: RedirectDecision
-            if let decide {
-                decision = try await decide(redirect)
-            } else {
-                decision = await delegate?.decide(redirect) ?? .follow(redirect.next)
-            }
-            guard let cookies, case .follow(var next) = decision else { return decision }
-            cookies.shelf.keep(redirect.headers, from: try redirect.request.url)
-            cookies.replaceField(of: &next.headers, for: try next.url)
-            return .follow(next)
-        }
+        policy.decide = { await delegate.decide($0) }
         return policy
     }
 }

@@ -42,9 +42,9 @@ final class ServiceClient: Sendable {
             throw ResolverError(name, .refused("there is no server to ask"))
         }
         var failures: [ResolverError] = []
-        let order = rotation.withLock { $0.order(at: .now) }
+        let order = rotation.withLock { $0.order(at: context.loop.now) }
         for index in order.prefix(max(1, settings.maximumAttempts)) {
-            if Instant.now >= context.deadline { break }
+            if context.loop.now >= context.deadline { break }
             do {
                 let answer = try await ask(servers.endpoints[index], host, context)
                 rotation.withLock { $0.noteSuccess(of: index) }
@@ -55,7 +55,7 @@ final class ServiceClient: Sendable {
                     rotation.withLock { $0.noteSuccess(of: index) }
                     break
                 }
-                rotation.withLock { $0.noteFailure(of: index, at: .now) }
+                rotation.withLock { $0.noteFailure(of: index, at: context.loop.now) }
             }
         }
         guard var last = failures.popLast() else {
@@ -79,7 +79,7 @@ final class ServiceClient: Sendable {
     ) async throws -> Resolution {
         let questions = try format.questions(host, settings.families, at: .now)
         let limit = min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
-        let answers = await answers(to: questions.count) { number in
+        let answers = await answers(to: questions.count, on: context.loop) { number in
             do {
                 return .success(try await self.send(questions[number], server, host, limit))
             } catch {
@@ -99,8 +99,12 @@ final class ServiceClient: Sendable {
     /// The answers to so many questions at the same time, in their order. Where one family has addresses the other
     /// one is waited for as long again and no longer: a service that does not answer for one of them is no reason
     /// to have none (RFC 8305, section 3).
-    private func answers(to count: Int, _ ask: @escaping @Sendable (Int) async -> Answer) async -> [Answer] {
-        let start = Instant.now
+    private func answers(
+        to count: Int,
+        on loop: EventLoop,
+        _ ask: @escaping @Sendable (Int) async -> Answer
+    ) async -> [Answer] {
+        let start = loop.now
         return await withTaskGroup(of: (number: Int, answer: Answer)?.self) { group in
             for number in 0..<count { group.addTask { (number, await ask(number)) } }
             var answers: [(number: Int, answer: Answer)] = []
@@ -110,9 +114,10 @@ final class ServiceClient: Sendable {
                 answers.append(answer)
                 guard !isHurrying, answers.count < count, answer.answer.hasAddresses else { continue }
                 isHurrying = true
-                let pause = max(settings.otherFamilyTime, Instant.now.since(start))
+                let pause = max(settings.otherFamilyTime, loop.now.since(start)).clampedNanoseconds
+                let end = loop.now.advanced(byNanoseconds: pause)
                 group.addTask {
-                    try? await Task.sleep(for: pause)
+                    try? await loop.sleep(until: end)
                     return nil
                 }
             }

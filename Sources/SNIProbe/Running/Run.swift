@@ -178,7 +178,7 @@ final class Run {
         let name = target.name
         Task(executorPreference: loop) {
             // Nothing where the resolver took longer than a probe may.
-            let answer = try? await BlockingWork.shared.run(until: deadline, on: loop) { lookUp(name) }
+            let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
             mailbox.put(.resolved(slot, answer, Instant.now.since(start)))
         }
     }

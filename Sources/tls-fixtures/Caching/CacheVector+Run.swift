@@ -31,11 +31,26 @@ extension CacheVector {
             let url = try HTTPURL("https://a.example/").resolving(exchange.url)
             var request = Request(Method(stringLiteral: exchange.method), url)
             request.headers = Headers(exchange.fields)
-            let response = try await cache.send(request, url: url) { request in try stage.answer(request) }
+            if let body = exchange.body { request.body = .text(body) }
+            if !exchange.upgrade.isEmpty { request.upgrade = exchange.upgrade }
+            let response = try await cache.send(request, url: url) { request, sent in
+                let request = request.with(exchange.added)
+                sent.note(request, defaults: Headers())
+                return try stage.answer(request)
+            }
             return .success(try await response.collected(upTo: 1 << 20))
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension Request {
+    /// What an interceptor below the cache makes of it.
+    fileprivate func with(_ fields: [(name: String, value: String)]) -> Request {
+        var request = self
+        for (name, value) in fields { request.headers[name] = value }
+        return request
     }
 }
 

@@ -11,6 +11,11 @@ struct CacheVector: Sendable {
         /// A reference to `https://a.example/`.
         var url: String
         var fields: [(name: String, value: String)]
+        var body: String?
+        /// Protocols to switch to.
+        var upgrade: [String]
+        /// Fields that something between cache and origin puts in the place of those of the same name.
+        var added: [(name: String, value: String)]
         var origin: Origin
         /// How long the origin takes.
         var delay: Int64
@@ -69,6 +74,9 @@ extension CacheVector.Exchange {
         method = try fields.optional("method", Read.text) ?? "GET"
         url = try fields.optional("url", Read.text) ?? "/"
         self.fields = try fields.optional("request", Read.fieldLines) ?? []
+        body = try fields.optional("content", Read.text)
+        upgrade = try fields.optional("upgrade", Read.list(of: Read.text)) ?? []
+        added = try fields.optional("added", Read.fieldLines) ?? []
         (origin, delay) = try fields.required("response", Read.origin)
         try fields.end()
     }

@@ -36,6 +36,7 @@ extension HTTP1Error {
         case .chunkSizeOverflow: "chunkSizeOverflow"
         case .invalidChunkExtension: "invalidChunkExtension"
         case .missingChunkEnd: "missingChunkEnd"
+        case .responseBeforeRequest: "response-before-request"
         case .closedBeforeResponse: "closedBeforeResponse"
         case .truncatedHead: "truncatedHead"
         case .truncatedContent(let received, let expected): "truncatedContent \(received)/\(expected)"

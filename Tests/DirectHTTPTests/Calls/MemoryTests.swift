@@ -50,6 +50,24 @@ struct MemoryTests {
         #expect(jar.cookies(for: try HTTPURL("http://a.test/")).count == 1)
     }
 
+    @Test("any store of cookies is asked for each hop, and told what each response from the network sets")
+    func ownStore() async throws {
+        let script = Script(
+            (302, ["Set-Cookie": "a=1", "Location": "/in"]),
+            (200, ["Set-Cookie": "a=2", "Cache-Control": "max-age=60"])
+        )
+        let store = RecordingStore()
+        let client = script.client {
+            $0.cookies = store
+            $0.cache = .memory()
+            $0.redirects.decide = { .follow(Request($0.next.method, $0.url)) }
+        }
+        for _ in 0..<2 { _ = try await client.get("https://a.test/in") }
+        _ = try await client.get("https://a.test/in")
+        #expect(script.requests.map { $0.headers["Cookie"] } == ["n=1", "n=2"])
+        #expect(store.taken == ["https://a.test/in a=1", "https://a.test/in a=2"])
+    }
+
     @Test("cookies of a refusal are sent with the credentials")
     func refusal() async throws {
         let script = Script(
@@ -95,6 +113,23 @@ struct MemoryTests {
         #expect(script.urls == ["https://a.test/", "https://a.test/x"])
     }
 
+    @Test("no Location is so long that it takes a cookie past TLS")
+    func longUpgrade() async throws {
+        let script = Script.redirecting(302, "http://a.test/" + String(repeating: "\"", count: 22_000))
+        let jar = CookieJar()
+        let host = try Host("a.test")
+        jar.add(try Cookie("a", "1", for: host))
+        let hsts = HSTSStore()
+        hsts.add(.init(try DomainName("a.test"), until: UnixTime(seconds: .max)))
+        let client = script.client {
+            $0.cookies = jar
+            $0.hsts = hsts
+        }
+        let response = try await client.get("http://b.test/")
+        #expect(response.url.scheme == .https)
+        #expect(script.urls.map { $0.hasPrefix("https://a.test/") } == [false, true])
+    }
+
     @Test("what comes over plain HTTP asks for TLS in vain")
     func plainHTTP() async throws {
         let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))
@@ -102,5 +137,25 @@ struct MemoryTests {
         _ = try await client.get("http://a.test/")
         _ = try await client.get("http://a.test/")
         #expect(script.urls == ["http://a.test/", "http://a.test/"])
+    }
+}
+
+/// Has a cookie whose value counts how often it was asked for.
+private final class RecordingStore: CookieStore {
+    private let state = Locked((asked: 0, taken: [String]()))
+
+    var taken: [String] { state.withLock { $0.taken } }
+
+    func cookies(for url: HTTPURL) -> [Cookie] {
+        let count = state.withLock { state in
+            state.asked += 1
+            return state.asked
+        }
+        return (try? [Cookie("n", "\(count)", for: url.host)]) ?? []
+    }
+
+    func take(_ headers: Headers, from url: HTTPURL) {
+        let values = headers.values(for: "Set-Cookie")
+        state.withLock { $0.taken += values.map { "\(url.text) \($0)" } }
     }
 }

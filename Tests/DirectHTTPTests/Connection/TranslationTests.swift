@@ -100,7 +100,7 @@ struct TranslationTests {
         _ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>
     ) async throws(DialFailure) -> Connection {
         let settings = HTTPClient.trusting().settings
-        var network = Network(lookUp: lookUp)
+        var network = Network(SystemLookups(lookUp))
         let port = server.port
         network.connect = { address, _, loop throws(Socket.StartFailure) in
             guard address.family == .v6, let local = IPAddress("::1") else {

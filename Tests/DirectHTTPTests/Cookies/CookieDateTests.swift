@@ -36,7 +36,7 @@ struct CookieDateTests {
     func years() {
         func year(_ text: String) -> Int? {
             CookieDate.parse("1 Jan \(text) 00:00:00".utf8).map {
-                CivilDay(daysSince1970: $0.seconds.floorQuotient(by: 86_400)).year
+                CivilDay(daysSince1970: $0.seconds.floorDivided(by: 86_400).quotient).year
             }
         }
         #expect(year("70") == 1970)

@@ -35,6 +35,18 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text) == nil)
     }
 
+    @Test("are read and written at the ends of time", arguments: [Int64.min, .min + 1, 0, .max - 1, .max])
+    func endsOfTime(seconds: Int64) {
+        let time = UnixTime(seconds: seconds)
+        #expect(HTTPDate.text(time).hasSuffix(" GMT"))
+        for year in 0...99 {
+            let text = "Sunday, 31-Dec-\(year < 10 ? "0" : "")\(year) 23:59:59 GMT"
+            if let date = HTTPDate.parse(text, now: time) {
+                #expect(HTTPDate.text(date).contains("23:59:59"))
+            }
+        }
+    }
+
     @Test("of two digits of the year are at most 50 years ahead")
     func century() {
         let now = UnixTime(seconds: 1_700_000_000)

@@ -16,8 +16,9 @@ struct DescriptionTests {
         settings.headers["X-API-Key"] = "hunter2"
         settings.authenticators[url.origin] = .basic(user: "joe", password: "hunter2")
         settings.proxy = ProxySettings(try Proxy("http://joe:hunter2@proxy.test"))
-        settings.cookies = CookieJar()
-        settings.cookies?.add(try Cookie("sid", "hunter2", for: url.host))
+        let jar = CookieJar()
+        jar.add(try Cookie("sid", "hunter2", for: url.host))
+        settings.cookies = jar
         settings.cache = .memory()
         settings.transport = { request in
             let fields: Headers = ["Set-Cookie": "a=hunter2", "Cache-Control": "max-age=60"]

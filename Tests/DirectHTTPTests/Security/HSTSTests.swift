@@ -68,6 +68,18 @@ struct HSTSTests {
         #expect(try upgraded(store, "http://test/") == nil)
     }
 
+    @Test("a URL that has become too long to be read again is upgraded like any other")
+    func longURL() throws {
+        let store = HSTSStore()
+        try learn(store, "a.test", "max-age=10")
+        let long = try HTTPURL("http://u:p@a.test.:8080/" + String(repeating: "\"", count: 22_000) + "?q#f")
+        #expect(throws: URLFault.self) { try HTTPURL(long.text) }
+        let upgraded = store.upgrades(long, at: time)
+        #expect(upgraded?.text == "https" + long.text.dropFirst(4))
+        #expect(upgraded?.authorityBytes == Array("a.test:8080".utf8))
+        #expect(upgraded?.origin == Origin(scheme: .https, host: long.host, port: 8080))
+    }
+
     @Test("names below are included only where it says so, and label by label (section 8.2)")
     func subdomains() throws {
         let store = HSTSStore()

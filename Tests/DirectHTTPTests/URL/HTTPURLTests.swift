@@ -102,6 +102,30 @@ struct HTTPURLTests {
         ),
     ]
 
+    @Test(
+        "a URL with another scheme is the URL that its text with that scheme is",
+        arguments: [
+            "http://example.com/a?b#c", "http://example.com:443/", "http://example.com:8080/",
+            "https://example.com/",
+            "https://example.com:80/", "http://u:p@example.com./", "http://203.0.113.7/",
+            "https://[2001:db8::7]:81/x",
+            "http://[fe80::1%25eth0]/",
+        ]
+    )
+    func otherScheme(text: String) throws {
+        let url = try HTTPURL(text)
+        for scheme in [HTTPURL.Scheme.http, .https] {
+            let other = url.with(scheme: scheme)
+            #expect(
+                other
+                    == (try HTTPURL(
+                        scheme.rawValue + url.text[(url.text.firstIndex(of: ":") ?? url.text.endIndex)...]
+                    ))
+            )
+            #expect(try HTTPURL(other.text).authorityBytes == other.authorityBytes)
+        }
+    }
+
     @Test("a URL is read into its parts and written in normal form", arguments: accepted)
     func reads(_ example: Example) throws {
         let url = try HTTPURL(example.text)

@@ -72,7 +72,13 @@ final class Pair {
             UnsafeMutableRawBufferPointer.allocate(byteCount: rest.count, alignment: 1)
         }
         defer { for place in places { place.deallocate() } }
-        for attempt in 0..<1_000_000 where !rest.isEmpty {
+        for attempt in 0..<1_000_000 where !rest.isEmpty || client.hasUnfinishedRecord {
+            if rest.isEmpty {
+                let step = client.flush()
+                server.work()
+                if step.isFailure { return step }
+                continue
+            }
             let place = places[attempt % 2]
             rest.withUnsafeBytes { place.copyMemory(from: $0) }
             let step = client.write(UnsafeRawBufferPointer(rebasing: place[..<rest.count]))
@@ -83,7 +89,7 @@ final class Pair {
             case .failed: return step
             }
         }
-        return rest.isEmpty ? .bytes(text.utf8.count) : .wantsWrite
+        return rest.isEmpty && !client.hasUnfinishedRecord ? .bytes(text.utf8.count) : .wantsWrite
     }
 }
 

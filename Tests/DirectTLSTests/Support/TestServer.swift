@@ -128,6 +128,8 @@ final class ServerSide {
 
     /// The most bytes one call moves; with 1, every second call also would block.
     var bytesAtOnce = Int.max
+    /// How many bytes of the client's there is room for, until more is made.
+    var room = Int.max
     /// After what the server has sent, the client sees the end of the stream.
     var endsStream = false
     /// After what the server has sent, the client sees this error; its writes see it at once.
@@ -212,8 +214,10 @@ final class ServerSide {
     private func clientWrites(_ buffer: UnsafeRawPointer, _ count: Int) -> Int {
         if stutters() { return TLSTransport.wouldBlock }
         if brokenBy != 0 { return TLSTransport.failure(errno: brokenBy) }
-        let moved = Int(BIO_write(toServer, buffer, Int32(clamping: min(count, bytesAtOnce))))
+        guard room > 0 else { return TLSTransport.wouldBlock }
+        let moved = Int(BIO_write(toServer, buffer, Int32(clamping: min(count, bytesAtOnce, room))))
         bytesFromClient += moved
+        if room != .max { room -= moved }
         return moved
     }
 

@@ -8,7 +8,7 @@ extension CachingResolver {
         _ context: ResolveContext,
         anew: Bool
     ) async throws -> Resolution {
-        let start = Instant.now
+        let start = context.loop.now
         let waiter = Flight.Waiter(loop: context.loop)
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
@@ -23,7 +23,7 @@ extension CachingResolver {
             guard wake != .ready else { continue }
             leave(flight, waiter)
             guard wake == .expired else { throw CancellationError() }
-            throw ResolverError(name, .timedOut(after: Instant.now.since(start)))
+            throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
     }
 

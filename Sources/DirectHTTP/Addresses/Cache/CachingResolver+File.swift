@@ -41,7 +41,7 @@ extension CachingResolver {
         Task { [weak self] in
             let pause = LoopHandle(loop: .shared)
             EventLoop.shared.add(pause)
-            let end = Instant.now.advanced(byNanoseconds: Self.savingDelay)
+            let end = EventLoop.shared.now.advanced(byNanoseconds: Self.savingDelay)
             _ = await pause.input.wait(until: end, on: .shared)
             EventLoop.shared.remove(pause)
             guard let self else { return }

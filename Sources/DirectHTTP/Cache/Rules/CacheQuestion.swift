@@ -26,7 +26,9 @@ struct CacheQuestion: Sendable {
         }
         self.control = control
         let isRead = method == .get || method == .head
-        passes = !isRead || control.noStore || headers.hasConditionsForServers
+        // A body may say what is asked for, and another protocol is no answer that can be kept.
+        let isPlain = request.body.isNothing && request.upgrade.isEmpty
+        passes = !isRead || !isPlain || control.noStore || headers.hasConditionsForServers
     }
 
     /// What to do, with the response that is kept, if any.
@@ -123,6 +125,11 @@ extension CachedHead {
         let freshness = freshness(at: now)
         return freshness > -.max && -freshness < window
     }
+}
+
+extension RequestBody {
+    /// Whether nothing is sent, or no bytes.
+    fileprivate var isNothing: Bool { bytesInMemory?.isEmpty ?? false }
 }
 
 extension Headers {

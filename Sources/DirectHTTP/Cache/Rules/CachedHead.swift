@@ -200,14 +200,15 @@ extension Status {
 extension UnixTime {
     /// How many seconds `earlier` lies back; none if it lies ahead.
     func secondsSince(_ earlier: UnixTime) -> Int64 {
+        guard self > earlier else { return 0 }
         let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
-        return overflow ? .max : max(0, difference)
+        return overflow ? .max : difference
     }
 }
 
-extension Int64 {
+extension FixedWidthInteger {
     /// For what is never negative: the sum, or the largest there is.
-    func addingClamped(_ other: Int64) -> Int64 {
+    func addingClamped(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
     }

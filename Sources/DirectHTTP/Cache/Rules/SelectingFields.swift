@@ -58,19 +58,26 @@ struct SelectingFields: Sendable {
         return weighted.sorted { ($1.weight, $0.offset) < ($0.weight, $1.offset) }.map(\.text)
     }
 
-    /// In thousandths, as `;q=0.5` says; 1000 without.
+    /// In thousandths, as `;q=0.5` says; 1000 where there is no weight, or one that breaks the grammar: then the place
+    /// in the list counts.
     private static func weight(_ element: String) -> Int {
         guard let parameter = element.split(separator: ";").dropFirst().last(where: { $0.hasPrefix("q=") })
         else { return 1000 }
-        let digits = parameter.dropFirst(2).split(
-            separator: ".",
-            maxSplits: 1,
-            omittingEmptySubsequences: false
-        )
-        guard let whole = digits.first.flatMap({ Int($0) }) else { return 1000 }
-        let fraction = digits.count > 1 ? String(digits[1].prefix(3)) : ""
-        let padded = fraction + String(repeating: "0", count: 3 - fraction.count)
-        return whole * 1000 + (Int(padded) ?? 0)
+        return thousandths(parameter.utf8.dropFirst(2)) ?? 1000
+    }
+
+    /// A `qvalue` (RFC 9110, section 12.4.2): from 0 to 1, with at most three digits behind the point.
+    private static func thousandths(_ text: Substring.UTF8View) -> Int? {
+        guard let whole = text.first, text.count <= 5,
+            text.dropFirst().first ?? UInt8(ascii: ".") == UInt8(ascii: ".")
+        else { return nil }
+        var value = 0
+        for place in 0..<4 {
+            let digit = place == 0 ? whole : text.dropFirst(place + 1).first ?? UInt8(ascii: "0")
+            guard digit.isDigit else { return nil }
+            value = value * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        return value <= 1000 ? value : nil
     }
 }
 

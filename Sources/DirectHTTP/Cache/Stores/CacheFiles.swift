@@ -187,7 +187,8 @@ extension CacheFiles {
     private func sweepAlone() {
         var kept: [StateFolder.Facts] = []
         let isDone = attempt { () throws(SystemError) in kept = try tidiedContents() }
-        var bytes = kept.reduce(0) { $0 + $1.size }
+        // A sparse file may be of any size.
+        var bytes = kept.reduce(0) { $0.addingClamped($1.size) }
         var objects = kept.count
         if bytes > limits.bytes || objects > limits.objects {
             kept.sort { $0.time < $1.time }

@@ -35,25 +35,30 @@ final class DirectoryStore: CacheStore {
 
     func replaceHead(_ entry: any CacheEntry, with head: CachedHead) async {
         guard let entry = entry as? DirectoryEntry else { return }
-        _ = await Self.blocking { [files] in files.replaceHead(entry, with: head) }
+        await Self.carryOut { [files] in files.replaceHead(entry, with: head) }
     }
 
     func remove(_ key: CacheKey) async {
-        _ = await Self.blocking { [files] in files.remove(key) }
+        await Self.carryOut { [files] in files.remove(key) }
     }
 
     func removeAll() async {
-        _ = await Self.blocking { [files] in files.removeAll() }
+        await Self.carryOut { [files] in files.removeAll() }
     }
 
     /// Counts what there is, and removes what has been used least until it is within the limits.
     func sweep() async {
-        _ = await Self.blocking { [files] in files.sweep() }
+        await Self.carryOut { [files] in files.sweep() }
     }
 
     /// Off the event loop and off Swift's threads; nothing if the task is cancelled before it is done.
     static func blocking<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer? {
         try? await BlockingWork.shared.run(until: .never, on: .shared, work)
+    }
+
+    /// The same for what has to happen although the task is cancelled: what a response has made invalid must not stay.
+    static func carryOut(_ work: @escaping @Sendable () -> Void) async {
+        try? await BlockingWork.shared.carryOut(on: .shared, work)
     }
 }
 
@@ -190,8 +195,8 @@ private final class DirectoryDraft: CacheDraft {
     }
 
     func commit() async {
-        _ = await DirectoryStore.blocking { [self] in
-            files.attempt { () throws(SystemError) in try finish() }
+        await DirectoryStore.carryOut { [self] in
+            _ = files.attempt { () throws(SystemError) in try finish() }
         }
     }
 

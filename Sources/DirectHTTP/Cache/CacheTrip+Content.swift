@@ -1,0 +1,79 @@
+internal import DirectHTTP1
+
+extension CacheTrip {
+    /// The answer from what is kept; nothing if it does not do.
+    func serve(_ stored: any CacheEntry, isStale: Bool) async -> Response? {
+        let now = cache.clock()
+        let use = isStale ? CacheUse.stale : .hit
+        if question.conditions.hold(for: stored.head, now: now) {
+            return response(stored.head.notModified(at: now), .none).with(use)
+        }
+        if request.method == .head {
+            return response(stored.head.served(at: now, confirmed: false), .none).with(use)
+        }
+        var head = stored.head.served(at: now, confirmed: false)
+        var range = 0..<stored.length
+        if let asked = question.range, stored.head.head.status == .ok {
+            guard let part = ByteRange.parse(asked, length: stored.length) else { return nil }
+            head = stored.head.partial(part, of: stored.length, at: now)
+            range = part
+        }
+        guard let content = try? await stored.content(range) else { return nil }
+        return response(head, content).with(use)
+    }
+
+    private func response(_ head: ResponseHead, _ content: ResponseBody.Content?) -> Response {
+        let content = content ?? .complete([], Headers(), nil)
+        return Response(head: head, body: ResponseBody(content: content), url: url, transaction: nil)
+    }
+
+    /// Hands the response on and keeps a copy, once it has been read to its end.
+    func keep(_ response: Response, _ head: CachedHead, _ mark: KeyChanges.Mark) async -> Response {
+        let response = response.with(.miss)
+        guard head.hasCertainEnd(response.headers, url),
+            let names = SelectingNames(response.headers, to: question.fields),
+            let variant = CacheVariant(names, question.fields), wasSentAsSeen(names)
+        else { return response }
+        switch response.body.content {
+        case .complete(let bytes, _, _):
+            guard let draft = cache.store.draft(key, variant, head, length: UInt64(bytes.count)),
+                bytes.isEmpty ? true : await draft.append(bytes), cache.changes.mark(key) == mark
+            else { return response }
+            await draft.commit()
+            return response
+        case .arriving(let pieces):
+            let length = response.headers["Content-Length"].flatMap { UInt64($0) }
+            guard let draft = cache.store.draft(key, variant, head, length: length)
+            else { return response }
+            let fill = CacheFill(pieces, into: draft, length: length, name: url.host.description) {
+                cache.changes.mark(key) == mark
+            }
+            var kept = response
+            kept.body = ResponseBody(content: .arriving(fill))
+            return kept
+        }
+    }
+
+    /// Fetches something newer for the next one, at most once at a time.
+    func revalidateMeanwhile(_ stored: any CacheEntry) {
+        var request = request
+        request.method = .get
+        for name in ["Range", "If-None-Match", "If-Modified-Since", "Cache-Control", "Pragma"] {
+            request.headers.remove(name)
+        }
+        let trip = CacheTrip(
+            cache: cache,
+            key: key,
+            url: url,
+            request: request,
+            question: CacheQuestion(request, defaults: question.fields.defaults),
+            forward: forward
+        )
+        cache.background.start(key.digest) {
+            guard let response = try? await trip.fetch(stored) else { return }
+            guard case .arriving(let pieces) = response.body.content else { return }
+            // What nobody reads is not kept.
+            while let piece = try? await pieces.next(), !piece.isEmpty {}
+        }
+    }
+}

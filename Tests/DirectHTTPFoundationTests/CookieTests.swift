@@ -1,0 +1,112 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Cookies of Foundation")
+struct CookieTests {
+    private let configuration = URLSessionConfiguration.ephemeral
+
+    private func text(_ client: HTTPClient, _ url: URL) async throws -> String {
+        String(decoding: try await client.data(from: url).0, as: UTF8.self)
+    }
+
+    @Test("select among cached responses: nobody gets what was for another user")
+    func varyingByCookie() async throws {
+        let server = try FixtureServer.start { request in
+            .text(request.headers["cookie"] ?? "none", ["Cache-Control": "max-age=60", "Vary": "Cookie"])
+        }
+        let storage = try #require(configuration.httpCookieStorage)
+        let client = HTTPClient {
+            $0.cache = .memory()
+            $0.useCookies(of: storage)
+        }
+        for _ in 0..<2 {
+            for user in ["user=alice", "user=bob"] {
+                let properties: [HTTPCookiePropertyKey: Any] = [
+                    .name: "user", .value: user.dropFirst(5), .domain: server.address, .path: "/",
+                ]
+                storage.setCookie(try #require(HTTPCookie(properties: properties)))
+                #expect(try await text(client, server.url()) == user)
+            }
+        }
+        // The second time both came from the cache.
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("are not set again by a response from the cache", arguments: [Way.bridge, .urlProtocol])
+    func cachedResponses(way: Way) async throws {
+        let server = try FixtureServer.start { request in
+            switch request.path {
+            case "/kept": .text("kept", ["Set-Cookie": "a=old; Path=/", "Cache-Control": "max-age=60"])
+            case "/new": .text("new", ["Set-Cookie": "a=new; Path=/", "Cache-Control": "no-store"])
+            default: .text(request.headers["cookie"] ?? "none", ["Cache-Control": "no-store"])
+            }
+        }
+        let storage = try #require(configuration.httpCookieStorage)
+        let client = HTTPClient {
+            $0.cache = .memory()
+            if way == .bridge { $0.useCookies(of: storage) }
+        }
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        let session = URLSession(configuration: configuration)
+        var answers: [String] = []
+        for path in ["/kept", "/new", "/kept", "/show"] {
+            let url = try server.url(path)
+            let data =
+                way == .bridge ? try await client.data(from: url).0 : try await session.data(from: url).0
+            answers.append(String(decoding: data, as: UTF8.self))
+        }
+        #expect(answers == ["kept", "new", "kept", "a=new"])
+        #expect(server.requests.map(\.target) == ["/kept", "/new", "/show"])
+    }
+
+    @Test("of a session and of its client's own jar go together, the session's first")
+    func joined() async throws {
+        let server = try FixtureServer.start { request in
+            .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "c=3; Path=/"])
+        }
+        let jar = CookieJar()
+        let host = try DirectHTTP.Host(server.address)
+        jar.add(try Cookie("a", "0", for: host))
+        jar.add(try Cookie("b", "2", for: host))
+        let storage = try #require(configuration.httpCookieStorage)
+        let own = try Cookie("a", "1", for: host)
+        storage.setCookie(try #require(HTTPCookie(own)))
+        let client = HTTPClient { $0.cookies = jar }
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        let data = try await URLSession(configuration: configuration).data(from: server.url()).0
+        #expect(String(decoding: data, as: UTF8.self) == "a=1; b=2")
+        #expect(jar.cookies.contains { $0.name == "c" })
+        #expect(storage.cookies?.contains { $0.name == "c" } == true)
+    }
+
+    @Test("stay away from a request that handles cookies itself, a jar's as well")
+    func jarOfTheClient() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/"
+                ? .redirect(to: "/next").adding("Set-Cookie", "a=1; Path=/")
+                : .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "b=2; Path=/"])
+        }
+        let jar = CookieJar()
+        // An interceptor that builds the request anew changes nothing about it.
+        let client = HTTPClient {
+            $0.cookies = jar
+            $0.interceptors.append { request, forward in
+                try await forward(Request(request.method, try request.url, headers: request.headers))
+            }
+        }
+        var request = try server.request("GET")
+        request.httpShouldHandleCookies = false
+        #expect(try await client.data(for: request).0 == Data("none".utf8))
+        #expect(jar.cookies.isEmpty)
+        request.httpShouldHandleCookies = true
+        #expect(try await client.data(for: request).0 == Data("a=1".utf8))
+        #expect(jar.cookies.count == 2)
+    }
+}

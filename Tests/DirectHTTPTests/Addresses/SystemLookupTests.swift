@@ -1,0 +1,79 @@
+import DirectIO
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Names that the system looks up", .timeLimit(.minutes(1)))
+struct SystemLookupTests {
+    private let server: FixtureServer
+    private let gate = DispatchSemaphore(value: 0)
+    private let asked = Locked<[String]>([])
+    private let lookups: SystemLookups
+
+    init() throws {
+        server = try FixtureServer.start(.plain) { _ in .text("hello") }
+        lookups = SystemLookups { [gate, asked] name in
+            asked.withLock { $0.append(name) }
+            if name.hasPrefix("hangs") {
+                gate.wait()
+                gate.signal()
+            }
+            return .success([IPAddress("127.0.0.1")].compactMap(\.self))
+        }
+    }
+
+    @Test("two clients and a resolver that want the same name at a time share one call")
+    func sharing() async throws {
+        let dialled = try (0..<4).map { number in
+            let dialler = dialler()
+            return try dial("hangs.test", with: dialler, number)
+        }
+        let resolver = SystemResolver(lookups)
+        let resolved = Task { try await resolver.endpoints("hangs.test") }
+        while lookups.waiting < 5 { await Task.yield() }
+        gate.signal()
+        for task in dialled { try await task.value.close() }
+        #expect(try await resolved.value == ["127.0.0.1"])
+        #expect(asked.withLock { $0 } == ["hangs.test"])
+    }
+
+    @Test("names that hang, and that nobody waits for any more, keep no other name from being dialled")
+    func hangingNames() async throws {
+        defer { gate.signal() }
+        let dialler = dialler()
+        let stuck = try (0..<40).map { try dial("hangs\($0).test", with: dialler, $0) }
+        while lookups.waiting < 40 { await Task.yield() }
+        for task in stuck { task.cancel() }
+        for task in stuck { _ = await task.result }
+        #expect(lookups.waiting == 0)
+        try await dial("localhost", with: dialler, 0).value.close()
+    }
+
+    @Test("a call that was made in another network answers nobody who asks in this one")
+    func otherNetwork() async throws {
+        let dialler = dialler()
+        let before = try dial("hangs.test", with: dialler, 0)
+        while lookups.waiting < 1 { await Task.yield() }
+        dialler.forgetAll()
+        let after = try dial("hangs.test", with: dialler, 1)
+        while asked.withLock({ $0.count }) < 2 { await Task.yield() }
+        gate.signal()
+        try await before.value.close()
+        try await after.value.close()
+        #expect(asked.withLock { $0 } == ["hangs.test", "hangs.test"])
+    }
+
+    private func dialler() -> Dialler {
+        let settings = HTTPClient.trusting().settings
+        return Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: Network(lookups))
+    }
+
+    private func dial(_ name: String, with dialler: Dialler, _ number: Int) throws -> Task<
+        Connection, any Error
+    > {
+        let url = try HTTPURL("http://\(name):\(server.port)/\(number)")
+        return Task { try await dialler.dial(url, .system, Timeouts().nanoseconds, end: .never) }
+    }
+}

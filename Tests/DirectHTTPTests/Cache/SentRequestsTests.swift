@@ -1,0 +1,165 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A cache above interceptors of the network", .timeLimit(.minutes(1)))
+struct SentRequestsTests {
+    private let who = Locked("")
+
+    /// Answers with the fields that say who asks; each answer may be kept.
+    private func server(_ fields: FixtureHeaders = ["Cache-Control": "max-age=60"]) throws -> FixtureServer {
+        try FixtureServer.start { request in
+            let names = ["Authorization", "Cookie", "X-User"].compactMap { request.headers[$0] }
+            return .text("\(request.target) for \(names.joined(separator: " "))", fields)
+        }
+    }
+
+    private func client(_ change: @escaping @Sendable (inout Request, String) throws -> Void) -> HTTPClient {
+        HTTPClient { [who] in
+            $0.cache = .memory()
+            $0.networkInterceptors.append { request, forward in
+                var request = request
+                try change(&request, who.withLock { $0 })
+                return try await forward(request)
+            }
+        }
+    }
+
+    private func ask(_ client: HTTPClient, _ url: String, as name: String) async throws -> FullResponse {
+        who.withLock { $0 = name }
+        return try await client.get(url)
+    }
+
+    @Test("keeps nothing for whom an interceptor has vouched", arguments: ["Authorization", "Cookie"])
+    func credentials(field: String) async throws {
+        let server = try server()
+        let client = client { request, name in request.headers[field] = name }
+        for name in ["alice", "bob", "alice"] {
+            let response = try await ask(client, server.http("/"), as: name)
+            #expect(response.text == "/ for \(name)" && response.cacheUse == .miss)
+        }
+    }
+
+    @Test("keeps nothing that was selected by a field of an interceptor's")
+    func selecting() async throws {
+        let server = try server(["Cache-Control": "max-age=60", "Vary": "X-User"])
+        let client = client { request, name in request.headers["X-User"] = name }
+        for name in ["alice", "bob"] {
+            #expect(try await ask(client, server.http("/"), as: name).text == "/ for \(name)")
+        }
+    }
+
+    @Test("keeps nothing that an interceptor has asked of another URL, or with another method or a body")
+    func otherRequests() async throws {
+        let server = try server()
+        let base = server.http()
+        let clients = [
+            client { request, name in request = Request(.get, base + name) },
+            client { request, name in
+                request.headers["X-User"] = name; request.method = "REPORT"
+            },
+            client { request, name in
+                request.headers["X-User"] = name; request.body = .text(name)
+            },
+        ]
+        for client in clients {
+            for name in ["alice", "bob"] {
+                let response = try await ask(client, base, as: name)
+                #expect(response.text?.contains(name) == true && response.cacheUse == .miss)
+            }
+        }
+    }
+
+    @Test("keeps nothing that an interceptor has made of what was sent for somebody else")
+    func ownResponses() async throws {
+        let server = try server()
+        let client = HTTPClient { [who] in
+            $0.cache = .memory()
+            $0.networkInterceptors.append { original, forward in
+                var request = original
+                request.headers["Authorization"] = who.withLock { $0 }
+                let response = try await forward(request)
+                let body = try await response.body.collect(upTo: 1000)
+                return try Response(to: original, response.status, headers: response.headers, body: body)
+            }
+        }
+        for name in ["alice", "bob"] {
+            #expect(try await ask(client, server.http(), as: name).text == "/ for \(name)")
+        }
+    }
+
+    @Test("keeps what an interceptor has changed in nothing that counts, or has answered itself")
+    func harmless() async throws {
+        let server = try server()
+        let tracing = client { request, name in request.headers["X-Trace"] = name }
+        let answering = HTTPClient {
+            $0.cache = .memory()
+            $0.networkInterceptors.append { request, _ in
+                try Response(
+                    to: request,
+                    .ok,
+                    headers: ["Cache-Control": "max-age=60", "Content-Length": "0"]
+                )
+            }
+        }
+        for client in [tracing, answering] {
+            for use in [CacheUse.miss, .hit] {
+                #expect(try await ask(client, server.http(), as: "1").cacheUse == use)
+            }
+        }
+    }
+
+    @Test("a redirect and a second try are judged by what was sent for each")
+    func walks() async throws {
+        let count = Locked(0)
+        let server = try FixtureServer.start { request in
+            let name = request.headers["Authorization"] ?? "all"
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            switch request.target {
+            case "/from": return .redirect(to: "/to", status: 301).adding("Cache-Control", "max-age=60")
+            default:
+                return number == 2
+                    ? .status(503) : .text("for \(name)", ["Cache-Control": "max-age=60"])
+            }
+        }
+        let client = HTTPClient { [who] in
+            $0.cache = .memory()
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+            $0.networkInterceptors.append { request, forward in
+                var request = request
+                if try request.url.path == "/to" { request.headers["Authorization"] = who.withLock { $0 } }
+                return try await forward(request)
+            }
+        }
+        for name in ["alice", "bob"] {
+            #expect(try await ask(client, server.http("/from"), as: name).text == "for \(name)")
+        }
+        // The redirect itself was sent as the cache had seen it, and was kept.
+        #expect(server.records.flatMap(\.requests).count { $0.target == "/from" } == 1)
+    }
+
+    @Test("a request with a body or for another protocol is neither answered from the cache nor kept")
+    func passingBy() async throws {
+        let server = try FixtureServer.start { request in
+            let body = try request.text
+            return .text("found \(body)", ["Cache-Control": "max-age=60"])
+        }
+        let client = HTTPClient { $0.cache = .memory() }
+        for body in ["apples", "pears"] {
+            let response = try await client.fetch(Request(.get, server.http(), body: .text(body)))
+            #expect(response.text == "found \(body)" && response.cacheUse == .bypassed)
+        }
+        #expect(try await client.get(server.http()).cacheUse == .miss)
+        var request = Request(.get, server.http())
+        request.upgrade = ["websocket"]
+        let response = try await client.fetch(request)
+        #expect(response.cacheUse == .bypassed && response.transaction != nil)
+        let empty = Request(.get, server.http(), body: .bytes([]))
+        #expect(try await client.fetch(empty).cacheUse == .hit)
+    }
+}

@@ -1,0 +1,194 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Responses that come before the request has been sent", .timeLimit(.minutes(1)))
+struct EarlyAnswerTests {
+    private static let accepted = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\naccepted"
+    private static let size = 16 << 20
+
+    private func upload(_ server: FixtureServer, _ pieces: PatternPieces) -> Request {
+        Request(.put, server.http(), body: .stream(pieces, length: UInt64(Self.size)))
+    }
+
+    /// A server that answers at once and reads on only when it may.
+    private func earlyServer(_ mayRead: Gate) throws -> FixtureServer {
+        try FixtureServer.start { request in
+            // The request belongs to this thread, which also runs the writer.
+            nonisolated(unsafe) let request = request
+            return .written(length: 8, framing: .length) { writer in
+                try writer.write(Array("accepted".utf8))
+                try request.wait(for: mayRead)
+                _ = try request.discardBody()
+            }
+        }
+    }
+
+    private var pieces: PatternPieces {
+        PatternPieces(sizes: Array(repeating: 65_536, count: Self.size / 65_536))
+    }
+
+    @Test("The upload goes on after an early success, for as long as the server takes it")
+    func slowReader() async throws {
+        let mayRead = Gate()
+        let server = try earlyServer(mayRead)
+        let held = HeldClient()
+        let client = held.http
+        let response = try await client.send(upload(server, pieces))
+        #expect(response.status == 200)
+        var iterator = response.body.makeAsyncIterator()
+        // Delivered as it comes: the server has read nothing of the body yet.
+        #expect(try await iterator.next() == Array("accepted".utf8))
+        // The upload stands still for as long as it may.
+        held.clock.advance(by: .seconds(59))
+        mayRead.open()
+        #expect(try await iterator.next() == nil)
+        #expect(client.connections.origins.first?.connections.first?.isBusy == false)
+        // The next request comes behind all of the body.
+        #expect(try await client.get(server.http()).isReused)
+        #expect(server.requests.first?.bodyCount == Self.size)
+    }
+
+    @Test("The whole of a response that is collected waits for the upload")
+    func collected() async throws {
+        let mayRead = Gate()
+        let server = try earlyServer(mayRead)
+        let source = pieces
+        source.beforeEach = { given in if given > 0 { mayRead.open() } }
+        let client = HTTPClient()
+        let response = try await client.fetch(upload(server, source))
+        #expect(response.text == "accepted")
+        #expect(try await client.get(server.http()).isReused)
+        #expect(server.requests.first?.bodyCount == Self.size)
+    }
+
+    @Test(
+        "Where the connection ends after an early success, the error carries the response",
+        arguments: [true, false]
+    )
+    func lostUpload(collects: Bool) async throws {
+        let hasAnswer = Gate()
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(Self.accepted), .wait(hasAnswer), .reset,
+        ])
+        let source = pieces
+        let response = try await HTTPClient().send(upload(server, source))
+        #expect(response.status == 200)
+        hasAnswer.open()
+        let error: HTTPError
+        if collects {
+            error = try await httpError { try await response.body.collect(upTo: 100) }
+            #expect(error.response?.body == Array("accepted".utf8))
+        } else {
+            var iterator = response.body.makeAsyncIterator()
+            #expect(try await iterator.next() == Array("accepted".utf8))
+            error = try await httpError { try await iterator.next() }
+        }
+        #expect(error.phase == .write)
+        #expect(error.response?.status == 200)
+    }
+
+    @Test("A server that accepts and reads no further is noticed by the limit for writing")
+    func standstill() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .stall])
+        let held = HeldClient()
+        let request = upload(server, pieces)
+        let error = try await httpError {
+            try await held.advancing(by: .seconds(5)) { try await held.http.fetch(request) }
+        }
+        #expect(error.phase == .write && error.isTimeout)
+        #expect(error.response?.status == 200)
+        #expect(held.http.connections.origins.isEmpty)
+    }
+
+    @Test("A response that the caller drops ends its upload")
+    func dropped() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .awaitClose])
+        let (stops, stop) = AsyncStream.makeStream(of: Void.self)
+        let source = pieces
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        source.beforeEachAsync = {
+            if source.given < 1 { return }
+            for await _ in never {}
+            if Task.isCancelled { stop.yield() }
+            try Task.checkCancellation()
+        }
+        var response: Response? = try await HTTPClient().send(upload(server, source))
+        #expect(response?.status == 200)
+        response = nil
+        for await _ in stops { break }
+        _ = try await server.nextRecord()
+        continuation.finish()
+    }
+
+    @Test("Head and body are delivered while the source of the upload takes its time")
+    func slowSource() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(Self.accepted), .awaitClose,
+        ])
+        let hasRead = Gate()
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let source = pieces
+        source.beforeEachAsync = {
+            if hasRead.isOpen { return }
+            for await _ in turns { break }
+        }
+        let response = try await HTTPClient().send(upload(server, source))
+        var iterator = response.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Array("accepted".utf8))
+        #expect(source.given == 0)
+        hasRead.open()
+        turn.finish()
+        #expect(try await iterator.next() == nil)
+        #expect(source.given == Self.size / 65_536)
+    }
+
+    @Test("A server that ends its side after an early success is still sent the rest")
+    func halfClosed() async throws {
+        let mayRead = Gate()
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(Self.accepted), .halfClose, .wait(mayRead), .awaitClose,
+        ])
+        let client = HTTPClient()
+        let response = try await client.send(upload(server, pieces))
+        mayRead.open()
+        #expect(try await response.body.collect(upTo: 8) == Array("accepted".utf8))
+        #expect(client.connections.origins.isEmpty)
+        #expect(try await server.nextRecord().receivedCount >= Self.size)
+    }
+
+    @Test("Cancelling a caller that waits for the end of its upload ends both")
+    func cancelled() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .awaitClose])
+        let source = pieces
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        source.beforeEachAsync = {
+            for await _ in never {}
+            try Task.checkCancellation()
+        }
+        let client = HTTPClient()
+        let response = try await client.send(upload(server, source))
+        let reading = Task { try await response.body.collect(upTo: 100) }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        _ = try await server.nextRecord()
+        #expect(client.connections.origins.isEmpty)
+        continuation.finish()
+    }
+
+    @TaskLocal static var mark = "none"
+
+    @Test("The source of a body sees the task-local values of its caller")
+    func taskLocal() async throws {
+        let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
+        let source = PatternPieces(sizes: [100_000])
+        let seen = Locked<[String]>([])
+        source.beforeEach = { _ in seen.withLock { $0.append(Self.mark) } }
+        try await Self.$mark.withValue("the caller's") {
+            _ = try await HTTPClient().post(server.http(), .stream(source))
+        }
+        #expect(seen.withLock { $0 } == ["the caller's"])
+    }
+}

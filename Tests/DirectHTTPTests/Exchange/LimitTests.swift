@@ -1,0 +1,184 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Limits of waits", .timeLimit(.minutes(1)))
+struct LimitTests {
+    private static let endless = "HTTP/1.1 200 OK\r\n\r\n"
+
+    @Test("The limit for the whole holds while bytes keep coming", arguments: [true, false])
+    func totalOfFlood(isChunked: Bool) async throws {
+        let head = isChunked ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" : Self.endless
+        let piece =
+            isChunked
+            ? "400\r\n" + String(repeating: "x", count: 1024) + "\r\n" : String(repeating: "x", count: 1024)
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(head), .flood(Array(String(repeating: piece, count: 64).utf8), times: .max),
+        ])
+        let held = HeldClient { $0.timeouts.total = .seconds(3600) }
+        let response = try await held.http.send(Request(.get, server.http()))
+        var iterator = response.body.makeAsyncIterator()
+        _ = try await iterator.next()
+        held.clock.advance(by: .seconds(3600))
+        let error = try await httpError {
+            // What had arrived with the first bytes may still be given out.
+            for _ in 0..<2 { _ = try await iterator.next() }
+        }
+        #expect(error.phase == .body && error.isTimeout)
+    }
+
+    @Test("Collecting a body that keeps coming ends with the limit for the whole")
+    func totalOfCollect() async throws {
+        let piece = [UInt8](repeating: 120, count: 65_536)
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(Self.endless), .flood(piece, times: .max),
+        ])
+        let held = HeldClient {
+            $0.timeouts.total = .seconds(30)
+            $0.maximumBufferedBody = .max
+        }
+        let url = server.http()
+        let error = try await httpError { try await held.advancing { try await held.http.get(url) } }
+        #expect(error.isTimeout)
+    }
+
+    @Test("A cancelled task notices it while bytes keep coming")
+    func cancellation() async throws {
+        let piece = [UInt8](repeating: 120, count: 65_536)
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(Self.endless), .flood(piece, times: .max),
+        ])
+        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let task = Task {
+            for try await _ in response.body { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("A body that never stops lets other tasks of the client's executor have their turn")
+    func fairness() async throws {
+        let chunks = Array(String(repeating: "1\r\nx\r\n", count: 4096).utf8)
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let server = try FixtureServer.scripted([.awaitHead, .send(head), .flood(chunks, times: .max)])
+        let client = HTTPClient { $0.loop = EventLoop() }
+        let response = try await client.send(Request(.get, server.http()))
+        let hasHadTurn = Locked(false)
+        // One thread runs both. Without giving way the first would run until nothing more has come.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask(executorPreference: client.executor) {
+                for try await _ in response.body where hasHadTurn.withLock({ $0 }) { return }
+            }
+            group.addTask(executorPreference: client.executor) {
+                for _ in 0..<3 { await Task.yield() }
+                hasHadTurn.withLock { $0 = true }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("A stalled upload is noticed although TLS waits for the other half of a message")
+    func halfATicket() async throws {
+        let server = try FixtureServer.scripted(
+            [.awaitHead, .halfATicket, .stall],
+            .tls(testAuthority.certificate(for: "a.test"))
+        )
+        let held = HeldClient { $0.timeouts.write = .seconds(60) }
+        let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 1024))
+        let request = server.request("https://a.test/", .put, body: .stream(pieces, length: 1024 * 65_536))
+        let error = try await httpError {
+            try await held.advancing(by: .seconds(5)) { try await held.http.fetch(request) }
+        }
+        #expect(error.phase == .write && error.isTimeout)
+    }
+
+    @Test("A raw stream's write has its limit although TLS waits for the other half of a message")
+    func halfATicketUnderAStream() async throws {
+        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+        let server = try FixtureServer.scripted(
+            [.awaitHead, .send(answer), .awaitBytes(1), .halfATicket, .stall],
+            .tls(testAuthority.certificate(for: "a.test"))
+        )
+        let held = HeldClient { $0.timeouts.write = .seconds(60) }
+        var request = server.request("https://a.test/")
+        request.upgrade = ["x"]
+        let stream = try await held.http.send(request).takeStream()
+        let error = try await httpError {
+            try await held.advancing(by: .seconds(5)) {
+                while true { try await stream.write([UInt8](repeating: 1, count: 65_536)) }
+            }
+        }
+        #expect(error.phase == .write && error.isTimeout)
+    }
+
+    @Test(
+        "A cancelled write leaves a stream on which the next bytes arrive as they are",
+        arguments: [true, false]
+    )
+    func cancelledWrite(isSecure: Bool) async throws {
+        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+        let mayRead = Gate()
+        let script: ByteScript = [.awaitHead, .send(answer), .wait(mayRead), .awaitClose]
+        let server = try FixtureServer.scripted(
+            script,
+            isSecure ? .tls(testAuthority.certificate(for: "a.test")) : .plain
+        )
+        var request = isSecure ? server.request("https://a.test/") : Request(.get, server.http())
+        request.upgrade = ["x"]
+        let held = HeldClient { $0.timeouts.write = .seconds(60) }
+        let stream = try await held.http.send(request).takeStream()
+        // Nothing is read, so the write stands still in the middle of a record, and is given up.
+        _ = try await httpError {
+            try await held.advancing(by: .seconds(5)) {
+                while true { try await stream.write([UInt8](repeating: UInt8(ascii: "A"), count: 1 << 20)) }
+            }
+        }
+        mayRead.open()
+        try await stream.write(Array(repeating: UInt8(ascii: "B"), count: 100))
+        try await stream.finishWriting()
+        stream.close()
+        let record = try await server.nextRecord()
+        let end = record.lastReceived
+        #expect(end.suffix(100).allSatisfy { $0 == UInt8(ascii: "B") })
+        #expect(end.dropLast(100).allSatisfy { $0 == UInt8(ascii: "A") })
+    }
+
+    @Test("A head that comes too slowly is refused by the least speed")
+    func slowHead() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: "), .stall])
+        let held = HeldClient { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .seconds(10)) }
+        let url = server.http()
+        let error = try await httpError { try await held.advancing { try await held.http.get(url) } }
+        #expect(error.phase == .response)
+        guard case .tooSlow = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test("A proxy has one limit for all of its answer, however it comes")
+    func drippingProxy() async throws {
+        let gates = (0..<11).map { _ in Gate() }
+        let drip = gates.flatMap { [ByteScript.Step.wait($0), .send("a")] }
+        let server = try FixtureServer.scripted(
+            ByteScript([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: ")] + drip + [.stall]),
+            on: "127.0.0.3"
+        )
+        let held = HeldClient {
+            var proxy = try! Proxy("http://proxy.test:\(server.port)")
+            proxy.addresses = [server.endpoint]
+            $0.proxy = ProxySettings(proxy)
+            $0.timeouts.connect = .seconds(10)
+        }
+        // A byte comes after each second: a limit that began anew with each would not be reached.
+        let response = Task { try await held.http.get("https://a.test/") }
+        for gate in gates {
+            held.clock.advance(by: .seconds(1))
+            gate.open()
+            await Task.yield()
+        }
+        let error = try await httpError { try await response.value }
+        #expect(error.phase == .proxy && error.isTimeout)
+    }
+}

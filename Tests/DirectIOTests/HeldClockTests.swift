@@ -1,0 +1,75 @@
+import Testing
+
+@testable import DirectIO
+
+@Suite struct HeldClockTests {
+    @Test("A deadline comes when the clock is moved past it, and not before")
+    func expiry() async {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let deadline = loop.now.advanced(byNanoseconds: 3600 * 1_000_000_000)
+        async let wake = handle.input.wait(until: deadline, on: loop)
+        clock.advance(by: .seconds(3599))
+        clock.advance(by: .seconds(1))
+        #expect(await wake == .expired)
+        #expect(loop.now == deadline)
+    }
+
+    @Test("An event ends a wait while the clock stands still")
+    func event() async {
+        let loop = EventLoop(clock: HeldClock())
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        async let wake = handle.input.wait(until: loop.now.advanced(byNanoseconds: 1), on: loop)
+        handle.input.signal()
+        #expect(await wake == .ready)
+    }
+
+    @Test("A sleep ends when the clock is moved, or when its task is cancelled")
+    func sleep() async throws {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let end = loop.now.advanced(byNanoseconds: 60_000_000_000)
+        let first = Task { try await loop.sleep(until: end) }
+        let second = Task { try await loop.sleep(until: .never) }
+        clock.advance(by: .seconds(60))
+        try await first.value
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+    }
+
+    @Test("The task that writes is woken by input while another task waits to read")
+    func crosswise() async {
+        let loop = EventLoop(clock: HeldClock())
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        // The first wait of a writer for input ends at once: it has to look again with its mark set.
+        #expect(await handle.waitForInput(.writer, until: .never) == .ready)
+        async let reader = handle.waitForInput(.reader, until: .never)
+        async let writer = handle.waitForInput(.writer, until: .never)
+        handle.note(
+            PollerEvent(token: .init(bitPattern: 1)!, canRead: true, canWrite: false, isHungUp: false)
+        )
+        #expect(await reader == .ready)
+        #expect(await writer == .ready)
+    }
+
+    @Test("A wait of the writer for input keeps its deadline beside a reader without one")
+    func crosswiseDeadline() async {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let deadline = loop.now.advanced(byNanoseconds: 60_000_000_000)
+        #expect(await handle.waitForInput(.writer, until: deadline) == .ready)
+        async let writer = handle.waitForInput(.writer, until: deadline)
+        clock.advance(by: .seconds(60))
+        #expect(await writer == .expired)
+    }
+}

@@ -1,0 +1,246 @@
+import Testing
+
+@testable import DirectIO
+
+@Suite("Whom the system's resolver is asked for next")
+struct LookupPlanTests {
+
+    @Test("all who ask for one name share one call, and get its answer in the order in which they came")
+    func sharing() throws {
+        let plan = Plan()
+        for asker in 1...3 { _ = plan.ask("a.test", asker) }
+        let call = try #require(plan.nextCall())
+        #expect(call.name == "a.test")
+        _ = plan.ask("a.test", 4)
+        #expect(plan.nextCall() == nil)
+        #expect(plan.end(call) == [1, 2, 3, 4])
+        #expect(plan.askerCount == 0)
+        #expect(plan.nextCall() == nil)
+    }
+
+    @Test("names are asked for in the order in which they came")
+    func order() {
+        let plan = Plan()
+        for name in ["c.test", "a.test", "b.test"] { _ = plan.ask(name, 0) }
+        #expect(plan.calls().map(\.name) == ["c.test", "a.test", "b.test"])
+    }
+
+    @Test("a call that has lost its askers before it began is never made")
+    func abandoned() {
+        let plan = Plan()
+        let tickets = [plan.ask("a.test", 1), plan.ask("a.test", 2)]
+        plan.leave(tickets[0])
+        plan.leave(tickets[1])
+        plan.leave(tickets[1])
+        #expect(plan.nextCall() == nil)
+    }
+
+    @Test("whoever asks after a call has lost its askers gets a call anew, up to four at a time for the name")
+    func perName() throws {
+        let plan = Plan()
+        var running: [Plan.Call] = []
+        for asker in 1...4 {
+            let ticket = plan.ask("hangs.test", asker)
+            running.append(try #require(plan.nextCall()))
+            plan.leave(ticket)
+        }
+        let late = plan.ask("hangs.test", 5)
+        _ = plan.ask("hangs.test", 6)
+        #expect(plan.nextCall() == nil)
+        plan.leave(late)
+        // Any of the four that ends after all has the answer.
+        #expect(plan.end(running[2]) == [6])
+        _ = plan.ask("hangs.test", 7)
+        #expect(plan.nextCall() != nil)
+        #expect(plan.nextCall() == nil)
+    }
+
+    @Test("names that hang leave room for a name that has been answered before")
+    func reserve() throws {
+        let plan = Plan()
+        _ = plan.ask("good.test", 0)
+        #expect(plan.end(try #require(plan.nextCall())) == [0])
+        for number in 1...100 { _ = plan.ask("slow\(number).test", number) }
+        #expect(plan.calls().count == 12)
+        _ = plan.ask("good.test", 101)
+        let call = try #require(plan.nextCall())
+        #expect(call.name == "good.test")
+        #expect(plan.end(call) == [101])
+    }
+
+    @Test("a name that has hung is no longer one that has been answered")
+    func disgrace() throws {
+        let plan = Plan()
+        _ = plan.ask("good.test", 0)
+        _ = plan.end(try #require(plan.nextCall()))
+        let ticket = plan.ask("good.test", 0)
+        let hung = try #require(plan.nextCall())
+        plan.leave(ticket)
+        _ = plan.end(hung)
+        for number in 1...100 { _ = plan.ask("slow\(number).test", number) }
+        _ = plan.calls()
+        _ = plan.ask("good.test", 0)
+        #expect(plan.nextCall() == nil)
+    }
+
+    @Test("calls that have lost their askers make room for others, up to the limit of threads")
+    func room() throws {
+        let plan = Plan()
+        var running: [Plan.Call] = []
+        for round in 0..<10 {
+            let tickets = (0..<12).map { plan.ask("slow\(round)-\($0).test", 0) }
+            running += plan.calls()
+            for ticket in tickets { plan.leave(ticket) }
+        }
+        // All but the four threads that are kept for names that are known to be answered.
+        #expect(running.count == 60)
+        _ = plan.ask("other.test", 1)
+        #expect(plan.nextCall() == nil)
+        #expect(plan.end(running[0]).isEmpty)
+        #expect(plan.nextCall()?.name == "other.test")
+    }
+
+    @Test("a call that was made before all was forgotten answers nobody who came after")
+    func forgetting() throws {
+        let plan = Plan()
+        _ = plan.ask("a.test", 1)
+        let old = try #require(plan.nextCall())
+        plan.forgetAll()
+        _ = plan.ask("a.test", 2)
+        let new = try #require(plan.nextCall())
+        #expect(plan.end(old) == [1])
+        #expect(plan.nextCall() == nil)
+        #expect(plan.end(new) == [2])
+    }
+
+    @Test("whoever came after all was forgotten is asked for when the last old call for the name has ended")
+    func forgettingAtTheLimit() throws {
+        let plan = Plan()
+        let old = try (0..<4).map { _ in
+            let ticket = plan.ask("a.test", 1)
+            let call = try #require(plan.nextCall())
+            plan.leave(ticket)
+            return call
+        }
+        plan.forgetAll()
+        _ = plan.ask("a.test", 2)
+        #expect(plan.nextCall() == nil)
+        #expect(plan.end(old[0]).isEmpty)
+        #expect(plan.end(try #require(plan.nextCall())) == [2])
+    }
+
+    @Test(
+        "where many lose their patience one after the other, none of them makes room for a call of the next"
+    )
+    func manyGiveUp() {
+        let plan = Plan()
+        let tickets = (0..<160).map { number in
+            plan.now = Instant(nanoseconds: 1000 + UInt64(number))
+            return plan.ask("slow\(number).test", number, patience: 10_000)
+        }
+        var begun = plan.calls().count
+        for (number, ticket) in tickets.enumerated() {
+            plan.now = Instant(nanoseconds: 11_000 + UInt64(number))
+            plan.leave(ticket)
+            begun += plan.calls().count
+        }
+        #expect(begun == 12)
+        _ = plan.ask("other.test", 0, patience: 10_000)
+        #expect(plan.nextCall()?.name == "other.test")
+    }
+
+    @Test("who joins a name for which it was too late to begin a call gets one")
+    func joiningLate() {
+        let plan = Plan(.init(awaited: 3, reserved: 2))
+        let stuck = plan.ask("slow.test", 0)
+        #expect(plan.calls().count == 1)
+        _ = plan.ask("a.test", 1, patience: 10_000)
+        plan.now = plan.now.advanced(byNanoseconds: 9_500)
+        plan.leave(stuck)
+        #expect(plan.nextCall() == nil)
+        _ = plan.ask("a.test", 2, patience: 10_000)
+        let call = plan.nextCall()
+        #expect(call.map { plan.end($0) } == [1, 2])
+    }
+
+    @Test("whatever comes and goes, the limits hold and everybody who stays is answered", arguments: 0..<20)
+    func randomUse(seed: UInt64) throws {
+        var random = Numbers(state: seed)
+        let plan = Plan(.init(awaited: 6, reserved: 2, perName: 2, threads: 10))
+        var waiting: [Int: Plan.Ticket] = [:]
+        var running: [Plan.Call] = []
+        for step in 0..<2000 {
+            switch random.next(10) {
+            case 0..<5: waiting[step] = plan.ask("\(random.next(12)).test", step)
+            case 5..<7:
+                guard let (asker, ticket) = waiting.randomElement(using: &random) else { break }
+                plan.leave(ticket)
+                waiting[asker] = nil
+            case 7..<9 where !running.isEmpty:
+                for asker in plan.end(running.remove(at: random.next(running.count))) {
+                    #expect(waiting.removeValue(forKey: asker) != nil, "step \(step)")
+                }
+            case 9 where random.next(20) == 0: plan.forgetAll()
+            default: break
+            }
+            running += plan.calls()
+            #expect(running.count <= 10)
+            #expect(Dictionary(grouping: running, by: \.name).values.allSatisfy { $0.count <= 2 })
+            #expect(plan.askerCount == waiting.count)
+        }
+        while !running.isEmpty {
+            for asker in plan.end(running.removeFirst()) { waiting[asker] = nil }
+            running += plan.calls()
+        }
+        #expect(waiting.isEmpty)
+        #expect(plan.askerCount == 0)
+    }
+}
+
+/// The plan, as something that a macro may change.
+private final class Plan {
+    typealias Call = LookupPlan<Int>.Call
+    typealias Ticket = LookupPlan<Int>.Ticket
+
+    private var plan: LookupPlan<Int>
+
+    init(_ limits: LookupPlan<Int>.Limits = .init()) {
+        plan = LookupPlan(limits)
+    }
+
+    var askerCount: Int { plan.askerCount }
+
+    /// The clock, for plans in which time counts.
+    var now = Instant(nanoseconds: 1000)
+
+    func ask(_ name: String, _ asker: Int, patience: UInt64 = .max) -> Ticket {
+        plan.ask(name, asker, until: now.advanced(byNanoseconds: patience), at: now)
+    }
+
+    func leave(_ ticket: Ticket) { plan.leave(ticket) }
+    func nextCall() -> Call? { plan.nextCall(at: now) }
+    func end(_ call: Call) -> [Int] { plan.end(call) }
+    func forgetAll() { plan.forgetAll() }
+
+    /// All calls that are to be made now.
+    func calls() -> [Call] {
+        var calls: [Call] = []
+        while let call = nextCall() { calls.append(call) }
+        return calls
+    }
+}
+
+/// The same numbers each time (SplitMix64).
+private struct Numbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+}

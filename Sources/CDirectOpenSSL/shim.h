@@ -25,6 +25,10 @@ static inline void direct_SSL_CTX_set_mode(SSL_CTX *ctx, long mode) {
     SSL_CTX_set_mode(ctx, mode);
 }
 
+static inline void direct_SSL_CTX_clear_mode(SSL_CTX *context, long mode) {
+    (void)SSL_CTX_clear_mode(context, mode);
+}
+
 static inline void direct_SSL_CTX_set_read_ahead(SSL_CTX *ctx, int on) {
     SSL_CTX_set_read_ahead(ctx, on);
 }

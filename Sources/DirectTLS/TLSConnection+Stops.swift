@@ -18,7 +18,7 @@ enum Stop {
     ) {
         switch SSL_get_error(ssl, result) {
         // These two are only answered when the queue is empty.
-        case SSL_ERROR_WANT_READ: self = .wantsRead
+        case SSL_ERROR_WANT_READ: self = transport.pointee.wantsRead
         case SSL_ERROR_WANT_WRITE: self = .wantsWrite
         case SSL_ERROR_ZERO_RETURN:
             ErrorQueue.clear()
@@ -30,6 +30,7 @@ enum Stop {
 
     private static func transportFault(_ transport: UnsafeMutablePointer<TransportState>) -> Stop {
         let code = ErrorQueue.drain()
+        if transport.pointee.hasTooManyMessages { return transport.pointee.wantsRead }
         if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
         if transport.pointee.reachedEnd { return .truncated }
         return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
@@ -48,6 +49,13 @@ enum Stop {
             return .failed(.alertReceived(number: number, name: alertName(number)))
         }
         return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
+    }
+}
+
+extension TransportState {
+    /// What it means that OpenSSL wants input.
+    fileprivate var wantsRead: Stop {
+        hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
     }
 }
 

@@ -6,12 +6,17 @@ package enum HandshakeStep: Equatable {
     case done
     case wantsRead
     case wantsWrite
+    /// As `ReadStep.again`.
+    case again
     case failed(TLSError)
 }
 
 /// What a read brought.
 package enum ReadStep: Equatable {
     case bytes(Int)
+    /// Input was used up, no data has come of it yet, and there may be more input: the caller looks at its limits,
+    /// lets other tasks run, and reads again. It must not wait for the transport.
+    case again
     case wantsRead
     case wantsWrite
     /// The server said that it has sent everything.
@@ -107,10 +112,12 @@ package final class TLSConnection: @unchecked Sendable {
     package func handshake() -> HandshakeStep {
         guard phase == .handshaking else { return phase == .open ? .done : .failed(failure ?? .notOpen) }
         ErrorQueue.clear()
+        transport.pointee.beginReading()
         let result = SSL_do_handshake(ssl)
+        transport.pointee.endReading()
         guard result != 1 else { return settle() }
         switch reasonToStop(result) {
-        case .wantsRead: return .wantsRead
+        case .wantsRead: return transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: return .wantsWrite
         case .closeNotify: return .failed(end(.alertReceived(number: 0, name: alertName(0))))
         case .truncated: return .failed(end(.truncated))
@@ -118,20 +125,30 @@ package final class TLSConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads what has arrived, at most one record of 16 KiB.
+    /// Reads what has arrived, at most one record of 16 KiB. Returns soon, however much arrives.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         guard phase == .open, buffer.count > 0 else { return nothingRead }
-        var count = 0
-        ErrorQueue.clear()
-        let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
-        if result == 1 { return .bytes(count) }
-        switch reasonToStop(result) {
-        case .wantsRead: return .wantsRead
-        case .wantsWrite: return .wantsWrite
-        case .closeNotify: return .closeNotify
-        case .truncated: return .truncated
-        case .failed(let error): return .failed(end(error))
+        transport.pointee.beginReading()
+        defer { transport.pointee.endReading() }
+        // The session tickets of a new connection are passed here; a peer that sends more of the kind is not.
+        for _ in 0..<4 {
+            var count = 0
+            ErrorQueue.clear()
+            let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+            if result == 1 {
+                if transport.pointee.messages > 0 { forgetMessages(ssl, transport) }
+                return .bytes(count)
+            }
+            switch reasonToStop(result) {
+            case .wantsRead:
+                if transport.pointee.isDrained { return .wantsRead }
+            case .wantsWrite: return .wantsWrite
+            case .closeNotify: return .closeNotify
+            case .truncated: return .truncated
+            case .failed(let error): return .failed(end(error))
+            }
         }
+        return .again
     }
 
     /// Takes some of the bytes, at most a record, and sends them if there is room.
@@ -258,6 +275,7 @@ package final class TLSConnection: @unchecked Sendable {
         } catch {
             return .failed(end(error))
         }
+        forgetMessages(ssl, transport)
         phase = .open
         storeEarlySession()
         return .done

@@ -54,6 +54,7 @@ package final class TLSContext: @unchecked Sendable {
         let writing = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         // Our own chain goes out as it was configured, not as OpenSSL would complete it from the roots.
         direct_SSL_CTX_set_mode(raw, Int(writing | SSL_MODE_NO_AUTO_CHAIN))
+        limitMessages(of: raw)
         // One read of the transport for a record, not one for its header and one for the rest.
         direct_SSL_CTX_set_read_ahead(raw, 1)
         guard settings.resumesSessions else {

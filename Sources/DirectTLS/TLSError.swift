@@ -15,6 +15,8 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case unexpectedProtocol(String)
     /// What the server sent is not TLS, or breaks its rules; `code` is OpenSSL's.
     case protocolFailure(reason: String, code: UInt)
+    /// The server sent this many messages of TLS's own and more, such as new keys, without any data.
+    case tooManyMessages(limit: Int)
     /// The transport broke.
     case connectionLost(errno: Int32)
     /// The stream ended without the alert that says it is complete.
@@ -64,6 +66,8 @@ extension TLSError: CustomStringConvertible {
             "the server does not speak TLS on this port: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
         case .protocolFailure(let reason, let code):
             "TLS failed: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
+        case .tooManyMessages(let limit):
+            "the server sent more than \(limit) TLS messages without data"
         case .connectionLost(let errno):
             "connection lost: \(systemWords(for: errno))"
         case .truncated:

@@ -15,6 +15,10 @@ package struct TLSTransport {
     /// The transport must first move bytes the other way, as one that is TLS itself sometimes must.
     package static let wouldBlockCrosswise = Int.min
 
+    /// The transport has used input up without a byte for its reader, and may have more at once. Only a read
+    /// answers this.
+    package static let again = Int.min + 1
+
     /// The transport is broken, for this reason.
     package static func failure(errno: Int32) -> Int {
         -Int(errno) - 1

@@ -9,6 +9,30 @@ struct TransportState {
     /// Why the transport broke, or 0. Kept here because OpenSSL may overwrite `errno` on the way up.
     var errno: Int32 = 0
     var reachedEnd = false
+    /// Whether the transport had nothing more when OpenSSL last asked for input. Only then is there anything to
+    /// wait for: OpenSSL wants input too where it has used some up and no data has come of it.
+    var isDrained = false
+    /// How often OpenSSL may still read the transport within this call.
+    var readsLeft = Int32.max
+    /// How many handshake messages have come without application data between them.
+    var messages: Int32 = 0
+
+    /// The most messages without data, in a handshake (which has six) and behind it (session tickets and new keys).
+    /// Go has the same limit; OpenSSL has none, and a peer that only sends new keys would keep it busy for good.
+    static let mostMessages: Int32 = 16
+
+    /// Begins a call of OpenSSL that reads 16 buffers of 16 KiB at most, however fast the peer sends.
+    mutating func beginReading() {
+        readsLeft = 16
+        isDrained = false
+    }
+
+    /// Lets calls that write read as much as they have to: at most one message.
+    mutating func endReading() {
+        readsLeft = .max
+    }
+
+    var hasTooManyMessages: Bool { messages > Self.mostMessages }
 }
 
 /// A new BIO that moves bytes through `state`, which must outlive it. The caller owns the BIO.
@@ -46,6 +70,13 @@ private func readFromTransport(
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
+    // Within a call OpenSSL would go on for as long as the peer sends.
+    guard !state.pointee.hasTooManyMessages else { return -1 }
+    guard state.pointee.readsLeft > 0 else {
+        BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+        return -1
+    }
+    state.pointee.readsLeft &-= 1
     let transport = state.pointee.transport
     let answer = transport.read(transport.context, buffer, count)
     guard answer <= 0 else {
@@ -87,8 +118,11 @@ private func noteStop(
     crosswise otherFlag: Int32
 ) {
     switch answer {
-    case TLSTransport.wouldBlock: BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
+    case TLSTransport.wouldBlock:
+        state.pointee.isDrained = true
+        BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
     case TLSTransport.wouldBlockCrosswise: BIO_set_flags(bio, otherFlag | BIO_FLAGS_SHOULD_RETRY)
+    case TLSTransport.again: BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY)
     default: state.pointee.errno = TLSTransport.errno(ofFailure: answer)
     }
 }
@@ -111,6 +145,7 @@ private func answerControl(
     }
 }
 
-private func transportState(of bio: OpaquePointer?) -> UnsafeMutablePointer<TransportState>? {
+/// The state behind one of our BIOs. Borrowed.
+func transportState(of bio: OpaquePointer?) -> UnsafeMutablePointer<TransportState>? {
     BIO_get_data(bio)?.assumingMemoryBound(to: TransportState.self)
 }

@@ -33,6 +33,8 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case askForNewKeys
         /// Sends the first half of a TLS 1.3 session ticket, and nothing more by TLS after it.
         case halfATicket
+        /// Sends so many TLS 1.3 messages that update the server's own keys.
+        case updateKeys(times: Int)
         /// Sends close_notify; the socket stays open.
         case closeNotify
         /// Sends FIN without close_notify; reading goes on.
@@ -103,6 +105,7 @@ extension FixtureConnection {
         case .mute(let count): wire.writeAllowance = count
         case .askForNewKeys: try wire.askForNewKeys()
         case .halfATicket: try wire.sendHalfATicket()
+        case .updateKeys(let times): for _ in 0..<times { try wire.updateKeys() }
         case .closeNotify: try closeNotify()
         case .halfClose: wire.halfClose()
         case .cut: return .serverCut

@@ -121,7 +121,22 @@ final class Wire {
         guard let tls else { return }
         ERR_clear_error()
         let isNewest = SSL_version(tls.ssl) == TLS1_3_VERSION
-        let asked = isNewest ? SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED) : SSL_renegotiate(tls.ssl)
+        try sendMessage(
+            isNewest ? SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED) : SSL_renegotiate(tls.ssl)
+        )
+    }
+
+    /// Updates the keys that this side sends with, and asks for nothing (TLS 1.3).
+    func updateKeys() throws(ConnectionEnd) {
+        try handshake()
+        guard let tls else { return }
+        ERR_clear_error()
+        try sendMessage(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_NOT_REQUESTED))
+    }
+
+    /// Sends the message of the handshake protocol that has just been asked for, if that went well.
+    private func sendMessage(_ asked: Int32) throws(ConnectionEnd) {
+        guard let tls else { return }
         let result = asked == 1 ? SSL_do_handshake(tls.ssl) : asked
         guard result == 1 else { throw tlsFailure(result) }
     }

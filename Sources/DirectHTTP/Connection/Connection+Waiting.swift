@@ -13,6 +13,8 @@ extension Connection {
     ) async throws(CallFailure) {
         switch step {
         case .moved: return
+        case .again:
+            try await patience.takeTurn(on: loop)
         case .wantsInput:
             let wake = await socket.waitForInput(side, until: patience.deadline)
             // The attempt to write that follows may take bytes from the socket that the reader waits for.

@@ -11,6 +11,9 @@ final class Connection: @unchecked Sendable {
     /// What one attempt to move bytes came to.
     enum Step {
         case moved(Int)
+        /// Input was used up, nothing has come of it yet, and there may be more: look at the limits, let other tasks
+        /// run, try again. There is nothing to wait for.
+        case again
         case wantsInput
         case wantsRoom
         /// The peer will send nothing more; clean if nobody on the way can have cut it short.
@@ -111,8 +114,14 @@ final class Connection: @unchecked Sendable {
         if asksKernel, !mayHaveInput { socket.noticeUnseenInput() }
         guard mayHaveInput else { return true }
         reserve(Self.smallBuffer)
-        if case .wantsInput = unsafe read(into: buffer) { return true }
-        return false
+        while true {
+            switch unsafe read(into: buffer) {
+            // TLS gives up by itself where only messages of its own come.
+            case .again: continue
+            case .wantsInput: return true
+            case .moved, .wantsRoom, .ended, .failed: return false
+            }
+        }
     }
 
     /// Throws if the server of a new connection has spoken, or gone, before it was sent a request: what it has to
@@ -121,7 +130,7 @@ final class Connection: @unchecked Sendable {
         guard mayHaveInput else { return }
         reserve(Self.smallBuffer)
         switch unsafe read(into: buffer) {
-        case .wantsInput, .wantsRoom, .moved(0): return
+        case .again, .wantsInput, .wantsRoom, .moved(0): return
         case .moved: throw .failed(.response, .http(.responseBeforeRequest))
         case .ended: throw .failed(.response, .http(.closedBeforeResponse))
         case .failed(let reason): throw .failed(.response, reason)

@@ -42,6 +42,7 @@ struct LayerStack: Sendable {
         guard let top else { return unsafe socket.step(readingInto: target) }
         return switch unsafe top.read(into: target) {
         case .bytes(let count): .moved(count)
+        case .again: .again
         case .wantsRead: .wantsInput
         case .wantsWrite: .wantsRoom
         case .closeNotify: .ended(clean: true)

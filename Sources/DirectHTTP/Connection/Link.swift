@@ -137,15 +137,20 @@ struct LinkMaker: Sendable {
         let patience = limits.patience(.tls, limits.timeouts.tls)
         let deadline = patience.deadline
         while true {
-            let point: WaitPoint
+            let point: WaitPoint?
             switch tls.handshake() {
             case .done: return
             case .wantsRead: point = socket.input
             case .wantsWrite: point = socket.output
+            case .again: point = nil
             case .failed(let error): throw .failed(.tls, .tls(error), error.consequence)
             }
             do throws(CallFailure) {
-                try patience.check(await point.wait(until: deadline, on: loop))
+                if let point {
+                    try patience.check(await point.wait(until: deadline, on: loop))
+                } else {
+                    try await patience.takeTurn(on: loop)
+                }
             } catch {
                 throw AttemptFailure(phase: .tls, cause: error)
             }

@@ -69,6 +69,12 @@ struct Patience {
         throw .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))))
     }
 
+    /// Lets other tasks run where there is nothing to wait for, and looks at what would have ended a wait.
+    func takeTurn(on loop: EventLoop) async throws(CallFailure) {
+        await Task.yield()
+        try check(at: loop.now)
+    }
+
     /// The same for the limit of this wait.
     func check(at now: Instant) throws(CallFailure) {
         if Task.isCancelled { throw .cancelled }

@@ -33,6 +33,7 @@ extension TLSConnection {
                     switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
                     {
                     case .bytes(let count): count
+                    case .again: TLSTransport.again
                     // The answer that is waited for may be to something that has not gone out yet.
                     case .wantsRead:
                         below.isFlushed ? TLSTransport.wouldBlock : TLSTransport.wouldBlockCrosswise

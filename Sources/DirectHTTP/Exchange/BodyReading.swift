@@ -82,7 +82,7 @@ struct BodyReading {
             if !piece.isEmpty {
                 switch last {
                 case .ended, .failed: stop = last
-                case .moved, .wantsInput, .wantsRoom: break
+                case .moved, .again, .wantsInput, .wantsRoom: break
                 }
                 return piece
             }

@@ -80,7 +80,7 @@ struct Exchange {
             let step = unsafe connection.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
             switch step {
             case .moved(let some): sent += some
-            case .wantsInput, .wantsRoom: return unsafe [UInt8](bytes[sent...])
+            case .again, .wantsInput, .wantsRoom: return unsafe [UInt8](bytes[sent...])
             case .ended: throw .failed(.write, .connectionClosed)
             case .failed(let reason): throw .failed(.write, reason)
             }
@@ -158,7 +158,7 @@ struct Exchange {
         if let failure = upload?.hopelessFailure { throw failure }
         switch step {
         case .moved: return true
-        case .wantsInput, .wantsRoom:
+        case .again, .wantsInput, .wantsRoom:
             // As long as we are sending, the server need not say anything; sending has a limit of its own.
             let isSending = upload?.isRunning ?? false
             try await connection.wait(for: step, as: .reader, isSending ? patience.untilEnd : patience)
@@ -211,6 +211,7 @@ struct Exchange {
             switch connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill() {
             case .wantsInput: try await connection.wait(for: .wantsInput, as: .reader, patience)
             case .wantsRoom: try await connection.wait(for: .wantsRoom, as: .reader, patience)
+            case .again: try await connection.wait(for: .again, as: .reader, patience)
             case .moved, .ended:
                 connection.retire()
                 return try await upload.waitForEnd(patience)

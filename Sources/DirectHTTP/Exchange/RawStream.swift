@@ -117,7 +117,7 @@ public final class RawStream: @unchecked Sendable {
             }
             switch step {
             case .moved: return piece
-            case .wantsInput, .wantsRoom: try await connection.wait(for: step, as: .reader, patience)
+            case .again, .wantsInput, .wantsRoom: try await connection.wait(for: step, as: .reader, patience)
             case .ended(clean: true): isAtEnd = true
             // Cut off, not ended: under TLS anybody on the way could have done that.
             case .ended(clean: false): throw .failed(.body, .connectionClosed)

@@ -58,13 +58,16 @@ package final class SurveyConnection: @unchecked Sendable {
     /// Continues the handshake. `.done` says nothing about the certificate.
     package func handshake() -> HandshakeStep {
         ErrorQueue.clear()
+        transport.pointee.beginReading()
         let result = SSL_do_handshake(ssl)
+        transport.pointee.endReading()
         guard result != 1 else {
+            forgetMessages(ssl, transport)
             isOpen = true
             return .done
         }
         return switch Stop(of: ssl, result, transport, rejection: nil) {
-        case .wantsRead: .wantsRead
+        case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: .wantsWrite
         case .closeNotify: .failed(.alertReceived(number: 0, name: alertName(0)))
         case .truncated: .failed(.truncated)
@@ -77,10 +80,15 @@ package final class SurveyConnection: @unchecked Sendable {
         guard isOpen, buffer.count > 0 else { return .failed(.notOpen) }
         var count = 0
         ErrorQueue.clear()
+        transport.pointee.beginReading()
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
-        if result == 1 { return .bytes(count) }
+        transport.pointee.endReading()
+        if result == 1 {
+            if transport.pointee.messages > 0 { forgetMessages(ssl, transport) }
+            return .bytes(count)
+        }
         return switch Stop(of: ssl, result, transport, rejection: nil) {
-        case .wantsRead: .wantsRead
+        case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: .wantsWrite
         case .closeNotify: .closeNotify
         case .truncated: .truncated

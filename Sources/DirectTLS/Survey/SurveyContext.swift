@@ -34,6 +34,7 @@ package final class SurveyContext: @unchecked Sendable {
         SSL_CTX_set_options(raw, options | direct_SSL_OP_NO_TICKET())
         direct_SSL_CTX_set_session_cache_mode(raw, Int(SSL_SESS_CACHE_OFF))
         direct_SSL_CTX_set_mode(raw, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
+        limitMessages(of: raw)
         direct_SSL_CTX_set_read_ahead(raw, 1)
         // The same ClientHello as the client's, so that servers answer alike.
         SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))

@@ -58,6 +58,7 @@ struct Exchange {
         while sent < bytes.count {
             switch bytes.withUnsafeBytes({ write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }) {
             case .moved(let count): sent += count
+            case .again: try await takeTurn()
             case .wantsInput: try await wait(connection.wire.socket.input)
             case .wantsRoom: try await wait(connection.wire.socket.output)
             // The answer may be there already: what the server said before it closed can be read.
@@ -85,6 +86,9 @@ struct Exchange {
                     outcome.beginsAsTLS = count > 1 && (0x15...0x16).contains(buffer[0]) && buffer[1] == 3
                 }
                 filled += count
+            case .again:
+                try await takeTurn()
+                continue
             case .wantsInput:
                 try await wait(connection.wire.socket.input)
                 continue
@@ -148,6 +152,7 @@ struct Exchange {
 
     private enum Step {
         case moved(Int)
+        case again
         case wantsInput
         case wantsRoom
         case ended(isClean: Bool)
@@ -166,6 +171,7 @@ struct Exchange {
         }
         return switch tls.read(into: buffer) {
         case .bytes(let count): .moved(count)
+        case .again: .again
         case .wantsRead: .wantsInput
         case .wantsWrite: .wantsRoom
         case .closeNotify: .ended(isClean: true)
@@ -194,6 +200,10 @@ struct Exchange {
 
     private func wait(_ point: WaitPoint) async throws(Stop) {
         if await connection.wire.wait(for: point) != nil { throw Stop(failure: .timedOut) }
+    }
+
+    private func takeTurn() async throws(Stop) {
+        if await connection.wire.takeTurn() != nil { throw Stop(failure: .timedOut) }
     }
 
     /// More than the parser's limit for a head.

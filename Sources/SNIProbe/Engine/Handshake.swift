@@ -97,14 +97,16 @@ extension Handshake {
         defer { handshake.asksForCertificate = tls.wasAskedForCertificate }
         var isLast = false
         while true {
-            let point: WaitPoint
+            let point: WaitPoint?
             switch tls.handshake() {
             case .done: return .success(tls)
             case .wantsRead: point = wire.socket.input
             case .wantsWrite: point = wire.socket.output
+            case .again: point = nil
             case .failed(let error): return .failure(Refusal(error, firstBytes: wire.firstBytes))
             }
-            guard let refusal = await wire.wait(for: point) else { continue }
+            let refusal = if let point { await wire.wait(for: point) } else { await wire.takeTurn() }
+            guard let refusal else { continue }
             // What has come in the meantime still counts: that we look late is not the server's fault.
             if refusal == .silentTLS, !isLast {
                 isLast = true

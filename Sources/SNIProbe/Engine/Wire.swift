@@ -54,6 +54,13 @@ final class Wire: @unchecked Sendable {
         }
     }
 
+    /// Lets other probes run where there is nothing to wait for; says why there is no point in going on.
+    func takeTurn() async -> Refusal? {
+        await Task.yield()
+        if Task.isCancelled { return .dropped }
+        return deadline <= .now ? .silentTLS : nil
+    }
+
     /// The seam between TLS and the socket. The wire must outlive the TLS connection.
     var transport: TLSTransport {
         TLSTransport(

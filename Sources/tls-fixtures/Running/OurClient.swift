@@ -144,7 +144,7 @@ extension Ending {
         case .alertReceived(let number, _):
             self = UInt8(exactly: number).map(Ending.alert) ?? .other("\(error)")
         case .unexpectedProtocol: self = .fault(.wrongProtocol)
-        case .protocolFailure: self = .fault(.badTLS)
+        case .protocolFailure, .tooManyMessages: self = .fault(.badTLS)
         case .connectionLost(let errno): self.init(errno: errno, "\(error)")
         case .truncated: self = .fault(phase == .body ? .incomplete : .closed)
         case .badIdentity, .badSettings: self = .fault(.badSettings)

@@ -112,12 +112,20 @@ extension ByteScript.Step {
                 .mute(afterBytes: try Read.integer(value))
             }
         )
+        add(
+            try fields.optional("updateKeys") { value throws(FieldFault) in
+                .updateKeys(times: try Read.integer(value))
+            }
+        )
         let pause: Int? = try fields.optional("pause", Read.integer)
         add(pause.map { .pause(.milliseconds($0)) })
         let line = fields.line
         try fields.end()
         guard let step = steps.first, steps.count == 1 else {
-            throw FieldFault(line: line, what: "a step is one thing: send, raw, alert, mute or pause")
+            throw FieldFault(
+                line: line,
+                what: "a step is one thing: send, raw, alert, mute, updateKeys or pause"
+            )
         }
         self = step
     }

@@ -57,6 +57,18 @@ struct FaultTests {
         #expect(error.protocolError == fault, "\(error)")
     }
 
+    @Test(
+        "a server that sends TLS messages without data is given up, before an answer and within one",
+        arguments: [[], [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")]]
+            as [[ByteScript.Step]]
+    )
+    func endlessKeys(begin: [ByteScript.Step]) async throws {
+        let flood: [ByteScript.Step] = [.updateKeys(times: 10_000), .awaitClose]
+        let error = try await error(from: ByteScript([.awaitHead] + begin + flood), secure)
+        #expect(error.tlsError == .tooManyMessages(limit: 16), "\(error)")
+        #expect(error.phase == (begin.isEmpty ? .response : .body))
+    }
+
     @Test("a fault in the body is one of the body, and its connection is closed")
     func garbageInBody() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

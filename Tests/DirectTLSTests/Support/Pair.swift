@@ -36,7 +36,7 @@ final class Pair {
             server.work()
             switch step {
             case .done, .failed: return step
-            case .wantsRead, .wantsWrite: continue
+            case .wantsRead, .wantsWrite, .again: continue
             }
         }
         return .wantsRead
@@ -48,7 +48,7 @@ final class Pair {
         for _ in 0..<100_000 {
             let step = readOnce()
             server.work()
-            if step != .wantsRead, step != .wantsWrite { return step }
+            if step != .wantsRead, step != .wantsWrite, step != .again { return step }
         }
         return .wantsRead
     }

@@ -188,6 +188,17 @@ final class ServerSide {
         ERR_clear_error()
     }
 
+    /// Sends so many messages that change this side's own keys; says how long one is on the wire.
+    @discardableResult
+    func updateKeys(times: Int) -> Int {
+        let before = BIO_ctrl_pending(toClient)
+        for _ in 0..<times {
+            SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED)
+            note(SSL_do_handshake(ssl))
+        }
+        return Int(BIO_ctrl_pending(toClient) - before) / max(1, times)
+    }
+
     /// Puts bytes on the wire that TLS did not make.
     func sendRaw(_ bytes: [UInt8]) {
         BIO_write(toClient, bytes, Int32(bytes.count))

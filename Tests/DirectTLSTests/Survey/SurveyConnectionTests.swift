@@ -25,7 +25,7 @@ import Testing
             side.work()
             switch step {
             case .done, .failed: return (step, client, side)
-            case .wantsRead, .wantsWrite: continue
+            case .wantsRead, .wantsWrite, .again: continue
             }
         }
         throw Unexpected("no end")

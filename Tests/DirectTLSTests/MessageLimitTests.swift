@@ -1,0 +1,128 @@
+import CDirectOpenSSL
+import Testing
+
+@testable import DirectTLS
+
+/// How long TLS reads its own messages before its caller may look at its limits.
+@Suite struct MessageLimitTests {
+    private let limit = Int(TransportState.mostMessages)
+
+    /// Shaken hands, and the session tickets are read.
+    private func open(_ version: Int32 = TLS1_3_VERSION) throws -> Pair {
+        let server = TestServer(.leaf("a.test"), .init(versions: version...version))
+        let pair = try Pair(server, .testing(), .name("a.test"))
+        #expect(pair.shake() == .done)
+        #expect(pair.readOnce() == .wantsRead)
+        return pair
+    }
+
+    @Test("A read that finds only messages of TLS returns to its caller")
+    func readReturns() throws {
+        let pair = try open()
+        pair.server.bytesAtOnce = pair.server.updateKeys(times: 8)
+        #expect(pair.readOnce() == .again)
+        #expect(pair.readOnce() == .again)
+        #expect(pair.readOnce() == .wantsRead)
+        pair.server.send("data")
+        #expect(pair.read() == .bytes(4))
+    }
+
+    @Test("More TLS messages without data than the limit end the connection", arguments: [true, false])
+    func floodEndsTheConnection(_ comesAtOnce: Bool) throws {
+        let pair = try open()
+        let size = pair.server.updateKeys(times: 4_000)
+        if !comesAtOnce { pair.server.bytesAtOnce = size }
+        pair.server.send("data")
+        let error = TLSError.tooManyMessages(limit: limit)
+        #expect(pair.read() == .failed(error))
+        #expect(pair.server.readsOfClient <= (comesAtOnce ? 8 : limit + 8))
+        #expect(pair.read() == .failed(error))
+        #expect(pair.write("more") == .failed(error))
+        #expect(error.description == "the server sent more than 16 TLS messages without data")
+    }
+
+    @Test("TLS messages are counted, also where a piece of the next one comes with each")
+    func piecesAreNoWayAround() throws {
+        let pair = try open()
+        pair.server.bytesAtOnce = pair.server.updateKeys(times: 100) + 3
+        #expect(pair.read() == .failed(.tooManyMessages(limit: limit)))
+        #expect(pair.server.readsOfClient < 40)
+    }
+
+    @Test("Data begins the count of TLS messages anew")
+    func dataBeginsAnew() throws {
+        let pair = try open()
+        for _ in 0..<10 {
+            pair.server.updateKeys(times: limit)
+            pair.server.send("data")
+            #expect(pair.read() == .bytes(4))
+        }
+    }
+
+    @Test("Wishes to renegotiate count as TLS messages without data")
+    func renegotiationsAreCounted() throws {
+        let pair = try open(TLS1_2_VERSION)
+        for _ in 0..<100 {
+            SSL_renegotiate(pair.server.ssl)
+            pair.server.note(SSL_do_handshake(pair.server.ssl))
+        }
+        #expect(pair.readOnce() == .failed(.tooManyMessages(limit: limit)))
+    }
+
+    @Test("A handshake of more messages than any has fails")
+    func handshakeIsBounded() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        #expect(pair.client.handshake() == .wantsRead)
+        // HelloRequest, which a client passes over until its handshake is done (RFC 5246, section 7.4.1.1).
+        for _ in 0..<100_000 { pair.server.sendRaw([22, 3, 3, 0, 4, 0, 0, 0, 0]) }
+        #expect(pair.client.handshake() == .failed(.tooManyMessages(limit: limit)))
+        #expect(pair.server.readsOfClient < 4)
+    }
+
+    @Test("A handshake that comes in many pieces returns to its caller between them")
+    func handshakeReturns() throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        pair.server.bytesAtOnce = 16
+        var steps: [HandshakeStep] = []
+        while steps.last != .done, steps.count < 1_000 {
+            let before = pair.server.readsOfClient
+            steps.append(pair.client.handshake())
+            #expect(pair.server.readsOfClient - before <= 16)
+            pair.server.work()
+        }
+        #expect(steps.last == .done)
+        #expect(steps.contains(.again))
+    }
+
+    @Test("A transport that has used input up without a byte is asked again, not waited for")
+    func transportMayHaveMore() throws {
+        let transport = TLSTransport(
+            context: nil,
+            read: { _, _, _ in TLSTransport.again },
+            write: { _, _, count in count }
+        )
+        let connection = try TLSConnection(
+            context: .testing(),
+            identity: .name("a.test"),
+            transport: transport
+        )
+        #expect(connection.handshake() == .again)
+    }
+
+    @Test("Looking at a server ends after as many TLS messages as using it")
+    func surveysAreBounded() throws {
+        let side = TestServer(.leaf("a.test")).accept()
+        let context = try SurveyContext(roots: .only([.der(TestCertificate.authority.der)]))
+        let client = try SurveyConnection(
+            context: context,
+            serverName: "a.test",
+            offersHTTP: false,
+            transport: side.transport
+        )
+        while client.handshake() != .done { side.work() }
+        side.work()
+        side.updateKeys(times: 1_000)
+        let step = withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { client.read(into: $0) }
+        #expect(step == .failed(.tooManyMessages(limit: limit)))
+    }
+}

@@ -30,6 +30,8 @@ final class ConnectionPool: @unchecked Sendable {
         let turn: LoopHandle
         /// Guarded by the pool's lock; `nil` until it is this call's turn.
         var granted: Machine.Grant?
+        /// How far the line had come when it was looked at last.
+        var progress: PoolProgress?
 
         init(loop: EventLoop) {
             turn = LoopHandle(loop: loop)
@@ -225,7 +227,10 @@ final class ConnectionPool: @unchecked Sendable {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
             let turn = state.machine.checkOut(key, route, fresh: fresh, at: loop.now)
-            if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
+            if case .wait(let ticket, let origin) = turn {
+                state.waiting[ticket] = waiter
+                waiter.progress = state.machine.progress(of: origin)
+            }
             return (turn, state.consequences())
         }
         consequences?.carryOut()
@@ -240,15 +245,35 @@ final class ConnectionPool: @unchecked Sendable {
     ) async throws(CallFailure) -> Machine.Grant {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
+        var patience = patience
         while true {
             let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
+            // Cleared before the look: what is granted after it wakes again.
             waiter.turn.input.clear()
-            if case .ready = wake {
-                guard let grant = state.withLock({ _ in waiter.granted }) else { continue }
-                return grant
+            let isOver = wake == .cancelled || patience.end <= loop.now
+            if !isOver {
+                if let grant = state.withLock({ _ in waiter.granted }) { return grant }
+                if wake == .ready { continue }
+                if hasMoved(origin, waiter) {
+                    patience.extend(from: loop.now)
+                    continue
+                }
             }
-            if let grant = withdraw(waiter, ticket, origin) { giveBack(grant, origin) }
-            try patience.check(wake)
+            if let grant = withdraw(waiter, ticket, origin) {
+                guard isOver else { return grant }
+                giveBack(grant, origin)
+            }
+            if wake == .cancelled { throw .cancelled }
+            throw isOver ? patience.untilEnd.timeout : patience.timeout
+        }
+    }
+
+    /// Whether others have had their turn since the last look: a line that moves is long, but it is not stuck.
+    private func hasMoved(_ origin: Machine.Origin, _ waiter: Waiter) -> Bool {
+        state.withLock { state in
+            let progress = state.machine.progress(of: origin)
+            defer { waiter.progress = progress }
+            return progress != waiter.progress
         }
     }
 

@@ -50,6 +50,8 @@ extension Pool {
     private mutating func grant(_ origin: Origin, _ member: Member?) {
         guard let first = origin.waiting.removeFirst() else { return }
         waitingCount -= 1
+        grants += 1
+        origin.grants += 1
         file(origin)
         orders.grants.append(Grant(ticket: first.ticket, member: member))
     }
@@ -88,4 +90,16 @@ extension Pool {
         }
         return low
     }
+
+    /// How far the line has come that a request to the origin waits in: that of the origin, or that of all, if only the
+    /// limit on all together is in its way.
+    func progress(of origin: Origin) -> PoolProgress {
+        PoolProgress(own: origin.grants, all: origin.open < limits.perOrigin ? grants : 0)
+    }
+}
+
+/// How many have been granted their turn so far. If it has changed, the line has moved.
+struct PoolProgress: Equatable {
+    let own: Int
+    let all: Int
 }

@@ -39,6 +39,8 @@ struct Pool<Member: PoolMember> {
         var warming: [PoolWarming] = []
         /// Under which ticket it is in the list of origins that have somebody who may dial.
         var filed: Ticket?
+        /// How many have been granted their turn.
+        var grants = 0
         /// The way that the resolver last pointed; nothing if none was asked.
         var followed: Route?
 
@@ -78,6 +80,7 @@ struct Pool<Member: PoolMember> {
     var openCount = 0
     var idleCount = 0
     var waitingCount = 0
+    var grants = 0
     var lastTicket = 0
     var lastDismissal = Instant(nanoseconds: 0)
 

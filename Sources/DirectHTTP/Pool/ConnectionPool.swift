@@ -26,7 +26,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// A call that waits for its turn.
-    private final class Waiter: @unchecked Sendable {
+    final class Waiter: @unchecked Sendable {
         let turn: LoopHandle
         /// Guarded by the pool's lock; `nil` until it is this call's turn.
         var granted: Machine.Grant?
@@ -38,7 +38,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    private struct State {
+    struct State {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
         var janitor: LoopHandle?
@@ -62,7 +62,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// What is to be done once the lock has been let go of: closing makes system calls, and whoever is woken may come
     /// for the lock at once.
-    private struct Consequences {
+    struct Consequences {
         let close: [Connection]
         let wake: [Waiter]
 
@@ -73,9 +73,9 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    private let state: Locked<State>
-    private let loop: EventLoop
-    private let tidyInterval: UInt64
+    let state: Locked<State>
+    let loop: EventLoop
+    let tidyInterval: UInt64
 
     init(limits: Machine.Limits, loop: EventLoop) {
         state = Locked(State(machine: Machine(limits)))
@@ -87,7 +87,7 @@ final class ConnectionPool: @unchecked Sendable {
     deinit {
         ConnectionPools.shared.remove(ObjectIdentifier(self))
         let (consequences, janitor) = state.withLock { state in
-            state.machine.sweep(at: .never) { _ in true }
+            state.machine.sweep(at: .never) { _, _ in true }
             return (state.consequences(), state.janitor)
         }
         consequences?.carryOut()
@@ -154,6 +154,12 @@ final class ConnectionPool: @unchecked Sendable {
         return Permit(origin: lease.origin)
     }
 
+    /// To be called when a request has waited in vain for the first byte of an answer on this connection: those to the
+    /// same place that have not been heard from since are closed.
+    func dismissSiblings(of connection: Connection, _ lease: Lease) {
+        decide { $0.dismissSiblings(of: connection, lease.origin) }
+    }
+
     /// Closes all connections: those that serve a request when they have served it.
     func dismissAll(at now: Instant) {
         decide { $0.dismissAll(at: now) }
@@ -194,7 +200,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// One decision of the machine, and what follows from it.
-    private func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
+    func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
         let (answer, consequences) = state.withLock { state in
             let answer = decision(&state.machine)
             return (answer, state.consequences())
@@ -295,49 +301,10 @@ final class ConnectionPool: @unchecked Sendable {
             $0.takeBack(connection, to: origin, at: loop.now)
         }
     }
-
-    /// Looks after idle connections for as long as there are any, without keeping the pool alive.
-    private func startTidying(_ janitor: LoopHandle) {
-        let interval = tidyInterval
-        Task.detached(executorPreference: loop) { [weak self] in
-            janitor.loop.add(janitor)
-            defer { janitor.loop.remove(janitor) }
-            while true {
-                // The last expiry has left it signalled. A goodbye lost here is noticed one round later.
-                janitor.input.clear()
-                let next = janitor.loop.now.advanced(byNanoseconds: interval)
-                let wake = await janitor.input.wait(until: next, on: janitor.loop)
-                guard wake == .expired, let self, self.tidy(at: loop.now) else { return }
-            }
-        }
-    }
-
-    /// Closes what is too old or was closed by its peer, and gives back the memory of the rest.
-    private func tidy(at now: Instant) -> Bool {
-        var released = 0
-        let (consequences, goesOn) = state.withLock { state in
-            state.machine.sweep(at: now) { connection in
-                guard connection.isStillQuiet() else { return true }
-                let rested = connection.stay.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
-                if rested <= now, connection.releaseBuffers() { released += 1 }
-                return false
-            }
-            if !state.machine.hasIdle { state.janitor = nil }
-            return (state.consequences(), state.machine.hasIdle)
-        }
-        consequences?.carryOut()
-        if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
-        return goesOn
-    }
-
-    /// A connection that rests this long will rest longer, and 33 KiB of buffers for each are a waste.
-    private static let restBeforeRelease: UInt64 = 1_500_000_000
-    /// Buffers of so many connections are 8 MiB, which the allocator would keep to itself.
-    private static let releasesWorthTrimming = 256
-    private static let longestTidyInterval: UInt64 = 2_000_000_000
 }
 
 extension Connection: PoolMember {
+    var endpoint: Endpoint { facts.endpoint }
     var birth: Instant { facts.birth }
     var followsAnswers: Bool { facts.followsAnswers }
 

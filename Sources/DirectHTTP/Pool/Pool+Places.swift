@@ -1,3 +1,5 @@
+internal import DirectIO
+
 /// The places within the limits, and who waits for one.
 extension Pool {
     mutating func origin(for key: PoolKey) -> Origin {
@@ -32,7 +34,7 @@ extension Pool {
     }
 
     /// Gives a connection, or its place, to who waits longest, and says whether anybody does.
-    mutating func handOver(_ member: Member, _ origin: Origin) -> Bool {
+    mutating func handOver(_ member: Member, _ origin: Origin, at now: Instant) -> Bool {
         // Who would get its place, were it free?
         close(origin)
         let next = ready.first
@@ -40,6 +42,7 @@ extension Pool {
         guard let next else { return false }
         if next === origin, let first = origin.waiting.first, first.takes(member) {
             member.stay.turns += 1
+            member.stay.since = now
             grant(origin, member)
         } else {
             retire(member, origin)

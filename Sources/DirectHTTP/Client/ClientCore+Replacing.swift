@@ -15,6 +15,7 @@ extension ClientCore {
         _ leg: Leg
     ) throws(DialFailure) -> ConnectionPool.Permit {
         guard isReused, failure.showsStale(connection), request.mayBeSentTwice else {
+            if isReused, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
             end(connection, lease, after: failure)
             throw DialFailure(
                 cause: failure,
@@ -98,6 +99,14 @@ extension CallFailure {
         case .tls(.connectionLost), .tls(.truncated): return true
         default: return false
         }
+    }
+}
+
+extension CallFailure {
+    /// Whether not a byte has come back in the time that the server had.
+    fileprivate func showsFrozen(_ connection: Connection) -> Bool {
+        guard isTimeout, case .failed(let phase, _) = self else { return false }
+        return !connection.hasResponseBegun && (phase == .write || phase == .response)
     }
 }
 

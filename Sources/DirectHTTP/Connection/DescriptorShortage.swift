@@ -10,7 +10,6 @@ struct DescriptorShortage: Sendable {
     /// The socket that `open` opens, once it no longer fails for want of descriptors. First come, first served.
     func overcome(
         _ limits: DialLimits,
-        on loop: EventLoop,
         _ open: () throws(CallFailure) -> Socket
     ) async throws(CallFailure) -> Socket {
         if queue.isEmpty {
@@ -20,11 +19,11 @@ struct DescriptorShortage: Sendable {
                 guard error.meansNoDescriptors else { throw error }
             }
         }
-        let turn = LoopHandle(loop: loop)
+        let turn = LoopHandle(loop: limits.loop)
         queue.join(turn)
         defer { queue.leave(turn) }
         while true {
-            if limits.endOfShortage <= loop.now { return try openAtLast(limits, open) }
+            if limits.endOfShortage <= limits.loop.now { return try openAtLast(limits, open) }
             // Whoever is not the first is woken when it is.
             guard queue.isFirst(turn) else {
                 try await wait(at: turn, until: limits.endOfShortage)
@@ -39,19 +38,20 @@ struct DescriptorShortage: Sendable {
     /// those in reserve, so that it waits behind no connection.
     func overcome<Answer>(
         _ limits: DialLimits,
-        on loop: EventLoop,
         asking ask: () async throws(DialFailure) -> Answer
     ) async throws(DialFailure) -> Answer {
         while true {
             do throws(DialFailure) {
                 return try await ask()
             } catch {
-                guard error.cause.meansNoDescriptors, limits.endOfShortage > loop.now else { throw error }
+                guard error.cause.meansNoDescriptors, limits.endOfShortage > limits.loop.now else {
+                    throw error
+                }
             }
             if makeRoom() { continue }
-            let pause = LoopHandle(loop: loop)
-            loop.add(pause)
-            defer { loop.remove(pause) }
+            let pause = LoopHandle(loop: limits.loop)
+            limits.loop.add(pause)
+            defer { limits.loop.remove(pause) }
             do throws(CallFailure) {
                 try await rest(at: pause, until: limits.endOfShortage)
             } catch {

@@ -32,9 +32,9 @@ struct Destination: Hashable, Sendable {
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
+    let loop: EventLoop
     /// Until when descriptors are waited for, where there are none: as long as for a turn in the pool.
     let endOfShortage: Instant
-    let loop: EventLoop
     var log: ExchangeLog?
 
     init(timeouts: Timeouts.Nanoseconds, end: Instant, loop: EventLoop, log: ExchangeLog? = nil) {

@@ -124,7 +124,7 @@ struct Dialler: Sendable {
         case .chosen(let choice): return choice
         case .system, .byProxy:
             let start = loop.now
-            let addresses = try await network.shortage.overcome(limits, on: loop) {
+            let addresses = try await network.shortage.overcome(limits) {
                 () async throws(DialFailure) in
                 try await askSystem(destination.host.description, limits)
             }

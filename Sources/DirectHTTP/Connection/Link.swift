@@ -91,7 +91,7 @@ struct LinkMaker: Sendable {
     private func openSocket(_ address: IPAddress, _ port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(CallFailure) {
-            socket = try await network.shortage.overcome(limits, on: loop) { () throws(CallFailure) in
+            socket = try await network.shortage.overcome(limits) { () throws(CallFailure) in
                 try network.socket(address, port, loop)
             }
         } catch {

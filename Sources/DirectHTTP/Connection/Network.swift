@@ -9,9 +9,9 @@ struct Network: Sendable {
         loop throws(Socket.StartFailure) in
         try Socket.connecting(to: address, port: port, on: loop, sparesReserve: true)
     }
+    var shortage = DescriptorShortage()
     /// Where the system's resolver is asked, whatever for.
     let lookups: SystemLookups
-    var shortage = DescriptorShortage()
     let translators: Translators
 
     init(_ lookups: SystemLookups = .shared) {

@@ -5,7 +5,8 @@ internal import DirectIO
 /// All are stalls or phases of their own; `total` bounds the whole, from the call to the last byte of the
 /// body, with everything that happens in between.
 public struct Timeouts: Hashable, Sendable {
-    /// Waiting for a turn when the client may not open another connection.
+    /// Waiting for a turn when the client may not open another connection, while nobody before has a turn either: a
+    /// line that moves is long, but not stuck. Also waiting for a descriptor where the process has none left.
     public var queue: Duration? { didSet { nanoseconds.queue = Self.nanoseconds(queue) } }
     /// Turning the name into addresses.
     public var resolve: Duration? { didSet { nanoseconds.resolve = Self.nanoseconds(resolve) } }

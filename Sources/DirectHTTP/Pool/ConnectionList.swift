@@ -71,7 +71,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
         source = facts.source
         isBusy = !stay.isIdle
         age = now.since(facts.birth)
-        idleTime = stay.isIdle ? now.since(stay.idleSince) : nil
+        idleTime = stay.isIdle ? now.since(stay.since) : nil
         uses = stay.turns
         tls = facts.tls
     }

@@ -26,17 +26,19 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// A call that waits for its turn.
-    private final class Waiter: @unchecked Sendable {
+    final class Waiter: @unchecked Sendable {
         let turn: LoopHandle
         /// Guarded by the pool's lock; `nil` until it is this call's turn.
         var granted: Machine.Grant?
+        /// How far the line had come when it was looked at last.
+        var progress: PoolProgress?
 
         init(loop: EventLoop) {
             turn = LoopHandle(loop: loop)
         }
     }
 
-    private struct State {
+    struct State {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
         var janitor: LoopHandle?
@@ -60,7 +62,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// What is to be done once the lock has been let go of: closing makes system calls, and whoever is woken may come
     /// for the lock at once.
-    private struct Consequences {
+    struct Consequences {
         let close: [Connection]
         let wake: [Waiter]
 
@@ -71,9 +73,9 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    private let state: Locked<State>
-    private let loop: EventLoop
-    private let tidyInterval: UInt64
+    let state: Locked<State>
+    let loop: EventLoop
+    let tidyInterval: UInt64
 
     init(limits: Machine.Limits, loop: EventLoop) {
         state = Locked(State(machine: Machine(limits)))
@@ -85,7 +87,7 @@ final class ConnectionPool: @unchecked Sendable {
     deinit {
         ConnectionPools.shared.remove(ObjectIdentifier(self))
         let (consequences, janitor) = state.withLock { state in
-            state.machine.sweep(at: .never) { _ in true }
+            state.machine.sweep(at: .never) { _, _ in true }
             return (state.consequences(), state.janitor)
         }
         consequences?.carryOut()
@@ -158,6 +160,12 @@ final class ConnectionPool: @unchecked Sendable {
         return Permit(origin: lease.origin)
     }
 
+    /// To be called when a request has waited in vain for the first byte of an answer on this connection: those to the
+    /// same place that have not been heard from since are closed.
+    func dismissSiblings(of connection: Connection, _ lease: Lease) {
+        decide { $0.dismissSiblings(of: connection, lease.origin) }
+    }
+
     /// Closes all connections: those that serve a request when they have served it.
     func dismissAll(at now: Instant) {
         decide { $0.dismissAll(at: now) }
@@ -198,7 +206,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// One decision of the machine, and what follows from it.
-    private func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
+    func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
         let (answer, consequences) = state.withLock { state in
             let answer = decision(&state.machine)
             return (answer, state.consequences())
@@ -231,7 +239,10 @@ final class ConnectionPool: @unchecked Sendable {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
             let turn = state.machine.checkOut(key, route, fresh: fresh, at: loop.now)
-            if case .wait(let ticket, _) = turn { state.waiting[ticket] = waiter }
+            if case .wait(let ticket, let origin) = turn {
+                state.waiting[ticket] = waiter
+                waiter.progress = state.machine.progress(of: origin)
+            }
             return (turn, state.consequences())
         }
         consequences?.carryOut()
@@ -246,15 +257,35 @@ final class ConnectionPool: @unchecked Sendable {
     ) async throws(CallFailure) -> Machine.Grant {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
+        var patience = patience
         while true {
             let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
+            // Cleared before the look: what is granted after it wakes again.
             waiter.turn.input.clear()
-            if case .ready = wake {
-                guard let grant = state.withLock({ _ in waiter.granted }) else { continue }
-                return grant
+            let isOver = wake == .cancelled || patience.end <= loop.now
+            if !isOver {
+                if let grant = state.withLock({ _ in waiter.granted }) { return grant }
+                if wake == .ready { continue }
+                if hasMoved(origin, waiter) {
+                    patience.extend(from: loop.now)
+                    continue
+                }
             }
-            if let grant = withdraw(waiter, ticket, origin) { giveBack(grant, origin) }
-            try patience.check(wake)
+            if let grant = withdraw(waiter, ticket, origin) {
+                guard isOver else { return grant }
+                giveBack(grant, origin)
+            }
+            if wake == .cancelled { throw .cancelled }
+            throw isOver ? patience.untilEnd.timeout : patience.timeout
+        }
+    }
+
+    /// Whether others have had their turn since the last look: a line that moves is long, but it is not stuck.
+    private func hasMoved(_ origin: Machine.Origin, _ waiter: Waiter) -> Bool {
+        state.withLock { state in
+            let progress = state.machine.progress(of: origin)
+            defer { waiter.progress = progress }
+            return progress != waiter.progress
         }
     }
 
@@ -276,49 +307,10 @@ final class ConnectionPool: @unchecked Sendable {
             $0.takeBack(connection, to: origin, at: loop.now)
         }
     }
-
-    /// Looks after idle connections for as long as there are any, without keeping the pool alive.
-    private func startTidying(_ janitor: LoopHandle) {
-        let interval = tidyInterval
-        Task.detached(executorPreference: loop) { [weak self] in
-            janitor.loop.add(janitor)
-            defer { janitor.loop.remove(janitor) }
-            while true {
-                // The last expiry has left it signalled. A goodbye lost here is noticed one round later.
-                janitor.input.clear()
-                let next = janitor.loop.now.advanced(byNanoseconds: interval)
-                let wake = await janitor.input.wait(until: next, on: janitor.loop)
-                guard wake == .expired, let self, self.tidy(at: loop.now) else { return }
-            }
-        }
-    }
-
-    /// Closes what is too old or was closed by its peer, and gives back the memory of the rest.
-    private func tidy(at now: Instant) -> Bool {
-        var released = 0
-        let (consequences, goesOn) = state.withLock { state in
-            state.machine.sweep(at: now) { connection in
-                guard connection.isStillQuiet() else { return true }
-                let rested = connection.stay.idleSince.advanced(byNanoseconds: Self.restBeforeRelease)
-                if rested <= now, connection.releaseBuffers() { released += 1 }
-                return false
-            }
-            if !state.machine.hasIdle { state.janitor = nil }
-            return (state.consequences(), state.machine.hasIdle)
-        }
-        consequences?.carryOut()
-        if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
-        return goesOn
-    }
-
-    /// A connection that rests this long will rest longer, and 33 KiB of buffers for each are a waste.
-    private static let restBeforeRelease: UInt64 = 1_500_000_000
-    /// Buffers of so many connections are 8 MiB, which the allocator would keep to itself.
-    private static let releasesWorthTrimming = 256
-    private static let longestTidyInterval: UInt64 = 2_000_000_000
 }
 
 extension Connection: PoolMember {
+    var endpoint: Endpoint { facts.endpoint }
     var birth: Instant { facts.birth }
     var followsAnswers: Bool { facts.followsAnswers }
 

@@ -16,6 +16,7 @@ extension Pool {
                 origin.idle.remove(at: index)
                 idleCount -= 1
                 stay.isIdle = false
+                stay.since = now
                 stay.turns += 1
                 member.stay = stay
                 return member
@@ -57,6 +58,32 @@ extension Pool {
         release(member, origin)
     }
 
+    /// Takes an idle connection out for a look at it, as if it were lent. False if it is not idle any more.
+    mutating func takeOut(_ member: Member, of origin: Origin) -> Bool {
+        guard member.stay.isIdle, let index = origin.idle.firstIndex(where: { $0 === member }) else {
+            return false
+        }
+        origin.idle.remove(at: index)
+        idleCount -= 1
+        member.stay.isIdle = false
+        return true
+    }
+
+    /// Puts it back where it was, if nothing has happened in the meantime that it would have been closed for; whoever
+    /// waits gets it.
+    mutating func putBack(_ member: Member, to origin: Origin, at now: Instant) {
+        let isOutdated = limits.followsAnswers && isOutdated(member, origin)
+        guard now < member.stay.expiry, !member.stay.isDismissed, !isOutdated else {
+            return retire(member, origin)
+        }
+        if waitingCount > 0, handOver(member, origin, at: now) { return }
+        member.stay.isIdle = true
+        let index = origin.idle.firstIndex { $0.stay.since > member.stay.since } ?? origin.idle.endIndex
+        origin.idle.insert(member, at: index)
+        idleCount += 1
+        trimIdle()
+    }
+
     /// Closes an idle connection. What becomes of its place is the caller's affair.
     mutating func removeIdle(_ member: Member, of origin: Origin) {
         if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
@@ -71,7 +98,7 @@ extension Pool {
         if idleCount > limits.idle { _ = closeLongestIdle() }
     }
 
-    var longestIdleSince: Instant? { longestIdle()?.0.stay.idleSince }
+    var longestIdleSince: Instant? { longestIdle()?.0.stay.since }
 
     /// Closes the connection that has been idle for longest. False if nothing is idle.
     mutating func closeLongestIdle() -> Bool {
@@ -108,7 +135,7 @@ extension Pool {
         var longest: (member: Member, origin: Origin)?
         for origin in origins.values {
             guard let candidate = origin.idle.first(where: { !isSpared(origin, $0) }) else { continue }
-            if let longest, longest.member.stay.idleSince <= candidate.stay.idleSince { continue }
+            if let longest, longest.member.stay.since <= candidate.stay.since { continue }
             longest = (candidate, origin)
         }
         return longest.map { ($0.member, $0.origin) }

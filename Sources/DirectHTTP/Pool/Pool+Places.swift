@@ -1,3 +1,5 @@
+internal import DirectIO
+
 /// The places within the limits, and who waits for one.
 extension Pool {
     mutating func origin(for key: PoolKey) -> Origin {
@@ -32,7 +34,7 @@ extension Pool {
     }
 
     /// Gives a connection, or its place, to who waits longest, and says whether anybody does.
-    mutating func handOver(_ member: Member, _ origin: Origin) -> Bool {
+    mutating func handOver(_ member: Member, _ origin: Origin, at now: Instant) -> Bool {
         // Who would get its place, were it free?
         close(origin)
         let next = ready.first
@@ -40,6 +42,7 @@ extension Pool {
         guard let next else { return false }
         if next === origin, let first = origin.waiting.first, first.takes(member) {
             member.stay.turns += 1
+            member.stay.since = now
             grant(origin, member)
         } else {
             retire(member, origin)
@@ -50,6 +53,8 @@ extension Pool {
     private mutating func grant(_ origin: Origin, _ member: Member?) {
         guard let first = origin.waiting.removeFirst() else { return }
         waitingCount -= 1
+        grants += 1
+        origin.grants += 1
         file(origin)
         orders.grants.append(Grant(ticket: first.ticket, member: member))
     }
@@ -88,4 +93,16 @@ extension Pool {
         }
         return low
     }
+
+    /// How far the line has come that a request to the origin waits in: that of the origin, or that of all, if only the
+    /// limit on all together is in its way.
+    func progress(of origin: Origin) -> PoolProgress {
+        PoolProgress(own: origin.grants, all: origin.open < limits.perOrigin ? grants : 0)
+    }
+}
+
+/// How many have been granted their turn so far. If it has changed, the line has moved.
+struct PoolProgress: Equatable {
+    let own: Int
+    let all: Int
 }

@@ -39,6 +39,8 @@ struct Pool<Member: PoolMember> {
         var warming: [PoolWarming] = []
         /// Under which ticket it is in the list of origins that have somebody who may dial.
         var filed: Ticket?
+        /// How many have been granted their turn.
+        var grants = 0
         /// The way that the resolver last pointed; nothing if none was asked.
         var followed: Route?
 
@@ -78,6 +80,7 @@ struct Pool<Member: PoolMember> {
     var openCount = 0
     var idleCount = 0
     var waitingCount = 0
+    var grants = 0
     var lastTicket = 0
     var lastDismissal = Instant(nanoseconds: 0)
 
@@ -123,6 +126,7 @@ struct Pool<Member: PoolMember> {
     /// A connection has been made with the permit to dial, for a request that began at `start`.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
         member.stay.turns = 1
+        member.stay.since = start
         // It was resolved or dialled for what has been left since.
         member.stay.isDismissed = start <= lastDismissal
         origin.members.append(member)
@@ -133,8 +137,8 @@ struct Pool<Member: PoolMember> {
         let expiry = expiry(of: member, at: now)
         let isOutdated = limits.followsAnswers && isOutdated(member, origin)
         guard now < expiry, !isOutdated else { return retire(member, origin) }
-        if waitingCount > 0, handOver(member, origin) { return }
-        member.stay = PoolStay(turns: member.stay.turns, idleSince: now, expiry: expiry, isIdle: true)
+        if waitingCount > 0, handOver(member, origin, at: now) { return }
+        member.stay = PoolStay(turns: member.stay.turns, since: now, expiry: expiry, isIdle: true)
         origin.idle.append(member)
         idleCount += 1
         trimIdle()
@@ -174,19 +178,29 @@ struct Pool<Member: PoolMember> {
         return true
     }
 
+    /// On this connection a request has waited in vain for the first byte of an answer: what has been idle since before
+    /// it was lent, and leads to the same place, may be as dead, and is closed.
+    mutating func dismissSiblings(of member: Member, _ origin: Origin) {
+        let silent = origin.idle.filter {
+            $0.endpoint == member.endpoint && $0.stay.since <= member.stay.since
+        }
+        for sibling in silent { removeIdle(sibling, of: origin) }
+        if !silent.isEmpty { settle(origin) }
+    }
+
     /// Closes what is idle, and what is busy or being dialled as soon as it is given back.
     mutating func dismissAll(at now: Instant) {
         lastDismissal = now
-        sweep(at: .never) { _ in true }
+        sweep(at: .never) { _, _ in true }
         for origin in origins.values {
             for member in origin.members { member.stay.isDismissed = true }
         }
     }
 
     /// Closes the idle connections that `isDone` names and those whose time is over.
-    mutating func sweep(at now: Instant, _ isDone: (Member) -> Bool) {
+    mutating func sweep(at now: Instant, _ isDone: (Member, Origin) -> Bool) {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
-            let done = origin.idle.filter { $0.stay.expiry <= now || isDone($0) }
+            let done = origin.idle.filter { $0.stay.expiry <= now || isDone($0, origin) }
             for member in done { removeIdle(member, of: origin) }
             if !done.isEmpty { settle(origin) }
         }

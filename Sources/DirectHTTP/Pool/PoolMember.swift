@@ -5,6 +5,8 @@ internal import DirectIO
 protocol PoolMember: AnyObject {
     /// The pool's own notes, written by it alone, under its user's lock.
     var stay: PoolStay { get set }
+    /// Where it leads.
+    var endpoint: Endpoint { get }
     /// When the connection was made.
     var birth: Instant { get }
     /// What the server said about keeping it, when it last answered.
@@ -20,8 +22,8 @@ protocol PoolMember: AnyObject {
 struct PoolStay {
     /// How often it has been lent.
     var turns = 0
-    /// Since when it has been waiting for work.
-    var idleSince = Instant(nanoseconds: 0)
+    /// Since when it has been idle, or has been lent to whoever has it.
+    var since = Instant(nanoseconds: 0)
     /// When it is lent no more, should it get no work until then.
     var expiry = Instant.never
     var isIdle = false

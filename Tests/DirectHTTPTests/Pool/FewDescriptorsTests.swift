@@ -92,7 +92,7 @@ struct FewDescriptorsTests {
         let lab = Lab(canMakeRoom: true) { _ in }
         let limits = DialLimits(timeouts: Timeouts().nanoseconds, end: .never, loop: .shared)
         let asked = Locked(0)
-        let answer = try await lab.dialler.network.shortage.overcome(limits, on: .shared) {
+        let answer = try await lab.dialler.network.shortage.overcome(limits) {
             () async throws(DialFailure) in
             let isFirst = asked.withLock { asked in
                 asked += 1

@@ -402,6 +402,46 @@ struct PoolTests {
         #expect(pool.release(origin)?.ticket == second)
     }
 
+    @Test("a time-out closes what leads to the same place and has been silent for longer, and nothing else")
+    func siblings() throws {
+        let pool = FakePool(.init())
+        let silent = try idle(pool, a, since: 3),
+            elsewhere = try idle(pool, a, since: 3, FakeMember("10.0.0.2:443"))
+        let frozen = try idle(pool, a, since: 4)
+        #expect(pool.takeIdle(a, .chosen([frozen.endpoint], port: 443, .request), at: at(5)) === frozen)
+        let heard = try idle(pool, a, since: 6), other = try idle(pool, b, since: 1)
+        let origin = try #require(pool.origin(a))
+        pool.dismissSiblings(of: frozen, origin)
+        let closed = pool.orders().close
+        #expect(closed.count == 1 && closed.first === silent)
+        #expect(origin.idle.elementsEqual([elsewhere, heard]) { $0 === $1 })
+        #expect(pool.takeIdle(b, .chosen([other.endpoint], port: 443, .request)) === other)
+    }
+
+    @Test("a connection that is looked at is lent to nobody, and goes to who waits or back to its place")
+    func inspection() throws {
+        let pool = FakePool(.init(perOrigin: 2, idleTime: 100_000_000_000))
+        let old = try idle(pool, a, since: 1), young = try idle(pool, a, since: 2)
+        let origin = try #require(pool.origin(a))
+        #expect(pool.takeOut(old, origin) && pool.takeOut(young, origin))
+        #expect(!pool.takeOut(old, origin))
+        #expect(pool.takeIdle(a, .system) == nil)
+        pool.putBack(young, origin, at: at(3))
+        pool.putBack(old, origin, at: at(3))
+        #expect(origin.idle.elementsEqual([old, young]) { $0 === $1 })
+
+        #expect(pool.takeOut(old, origin) && pool.takeOut(young, origin))
+        let route = Route.chosen([old.endpoint], port: 443, .request)
+        let waiting = try ticket(pool, a, route)
+        pool.putBack(old, origin, at: at(4))
+        let orders = pool.orders()
+        #expect(orders.grant?.ticket == waiting && orders.grant?.member === old)
+        pool.dismissAll(at: at(5))
+        pool.putBack(young, origin, at: at(6))
+        #expect(pool.orders().closed === young)
+        #expect(origin.open == 1)
+    }
+
     @Test("a connection made ahead has served nothing: it serves as often as any other")
     func warmed() throws {
         let pool = FakePool(.init(perOrigin: 2, uses: 1))
@@ -503,6 +543,22 @@ private final class FakePool {
         machine.deliver(member, to: origin, for: ticket, since: start, at: now)
     }
 
+    func origin(_ key: PoolKey) -> Machine.Origin? { machine.origins[key] }
+
+    func dismissSiblings(of member: FakeMember, _ origin: Machine.Origin) {
+        machine.dismissSiblings(of: member, origin)
+    }
+
+    func dismissAll(at now: Instant) { machine.dismissAll(at: now) }
+
+    func takeOut(_ member: FakeMember, _ origin: Machine.Origin) -> Bool {
+        machine.takeOut(member, of: origin)
+    }
+
+    func putBack(_ member: FakeMember, _ origin: Machine.Origin, at now: Instant) {
+        machine.putBack(member, to: origin, at: now)
+    }
+
     func abandon(_ ticket: Machine.Ticket, _ origin: Machine.Origin) { machine.abandon(ticket, origin) }
 
     func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool { machine.leave(ticket, origin) }
@@ -510,7 +566,7 @@ private final class FakePool {
     func drop(_ member: FakeMember, _ origin: Machine.Origin) { machine.drop(member, origin) }
 
     func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
-        machine.sweep(at: now, isDone)
+        machine.sweep(at: now) { member, _ in isDone(member) }
         return machine.takeOrders().close
     }
 }

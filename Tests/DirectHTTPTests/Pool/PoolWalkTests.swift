@@ -172,7 +172,7 @@ private struct PoolWalk {
             books[key] = own
         }
         for closed in orders.close where closed !== member {
-            expect(closed.stay.idleSince == oldestIdle, "closes not the longest idle of all")
+            expect(closed.stay.since == oldestIdle, "closes not the longest idle of all")
             forgetIdle(closed)
         }
         honour(orders.grants)
@@ -202,10 +202,10 @@ private struct PoolWalk {
 
     private mutating func sweep() {
         let victim = books.values.flatMap(\.idle).randomElement(using: &random)
-        pool.sweep(at: instant) { $0 === victim }
+        pool.sweep(at: instant) { member, _ in member === victim }
         let orders = pool.takeOrders()
         for member in books.values.flatMap(\.idle) {
-            let isDue = member.stay.idleSince.nanoseconds + Self.idleTime <= now || member === victim
+            let isDue = member.stay.since.nanoseconds + Self.idleTime <= now || member === victim
             expect(orders.close.contains { $0 === member } == isDue, "sweeps the wrong ones")
         }
         for member in orders.close { forgetIdle(member) }
@@ -213,7 +213,7 @@ private struct PoolWalk {
     }
 
     private var idleCount: Int { books.values.reduce(0) { $0 + $1.idle.count } }
-    private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.stay.idleSince).min() }
+    private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.stay.since).min() }
 
     /// Whose turn it is when one more may be open.
     private var nextInLine: (key: PoolKey, ticket: Int)? {

@@ -59,6 +59,42 @@ struct QueueTests {
         #expect(try await client.get(server.http("/3")).isReused)
         #expect(server.requests.map(\.target) == ["/1", "/3"])
     }
+
+    @Test("the limit for waiting begins anew when the line has moved: a long line is not a stuck one")
+    func movingLine() async throws {
+        let mayAnswer = (0..<4).map { _ in Gate() }
+        let server = try FixtureServer.start { request in
+            try request.wait(for: mayAnswer[Int(request.target.dropFirst()) ?? 0])
+            return .text("hello")
+        }
+        let clock = HeldClock()
+        let client = HTTPClient {
+            $0.loop = EventLoop(clock: clock)
+            $0.maximumConnectionsPerOrigin = 1
+            $0.timeouts = Timeouts(queue: .seconds(10), response: nil)
+        }
+        var calls: [Task<String?, any Error>] = []
+        for number in 0..<4 {
+            calls.append(Task { try await client.get(server.http("/\(number)")).text })
+            if number == 0 { try await server.waitUntil { $0.first?.requests.count == 1 } }
+            try await waitUntil { client.connections.origins.first?.waiting == number }
+        }
+        for number in 0..<2 {
+            clock.advance(by: .seconds(6))
+            mayAnswer[number].open()
+            #expect(try await calls[number].value == "hello")
+            try await server.waitUntil { $0.first?.requests.count == number + 2 }
+        }
+        // Now it stands still.
+        while client.connections.origins.first?.waiting == 1 {
+            clock.advance(by: .seconds(11))
+            await Task.yield()
+        }
+        let error = try await httpError { try await calls[3].value }
+        #expect(error.phase == .queue && error.isTimeout)
+        mayAnswer[2].open()
+        #expect(try await calls[2].value == "hello")
+    }
 }
 
 /// An executor that runs nothing while it is held.

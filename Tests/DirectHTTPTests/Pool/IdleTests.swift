@@ -1,0 +1,84 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Connections without work", .timeLimit(.minutes(1)))
+struct IdleTests {
+    private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    @Test("after a time-out without an answer those to the same place that were silent as well are closed")
+    func frozen() async throws {
+        let frozen = FixtureBehaviour.bytes([.awaitHead, .stall])
+        let server = try FixtureServer.start(
+            behaviour: .sequence([frozen, frozen, frozen, .http { _ in .text("hello") }])
+        )
+        let client = HTTPClient()
+        try await client.prewarm(server.http(), connections: 3)
+        var request = Request(.get, server.http())
+        request.timeouts = Timeouts(response: .milliseconds(50))
+        let error = try await httpError { [request] in try await client.fetch(request) }
+        #expect(error.phase == .response && error.isTimeout)
+        try #require(client.connections.origins.isEmpty, "the next request would wait as long")
+        #expect(try await client.get(server.http()).text == "hello")
+    }
+
+    @Test("after a time-out in the middle of an answer the others stay: the server is there")
+    func slow() async throws {
+        let server = try FixtureServer.start { request in
+            guard request.target == "/slow" else { return .text("hello") }
+            return .script([.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n"), .stall])
+        }
+        let client = HTTPClient()
+        try await client.prewarm(server.http(), connections: 3)
+        var request = Request(.get, server.http("/slow"))
+        request.timeouts = Timeouts(read: .milliseconds(50))
+        let error = try await httpError { [request] in try await client.fetch(request) }
+        #expect(error.isTimeout)
+        #expect(client.connections.origins.first?.connections.count == 2)
+    }
+
+    @Test(
+        "one whose server sends messages of TLS without end is closed; one that was sent a few serves again"
+    )
+    func flood() async throws {
+        let keys = ByteScript.Step.askForNewKeys
+        for (count, isKept) in [(3, true), (40, false)] {
+            let mayTalk = Gate()
+            let steps = [.awaitHead, Self.ok, .wait(mayTalk)] + Array(repeating: keys, count: count)
+            let server = try FixtureServer.start(
+                .tls(testAuthority.certificate(for: "a.test")),
+                behaviour: .bytes(ByteScript(steps + [.awaitHead, Self.ok, .stall]))
+            )
+            let clock = HeldClock()
+            let client = HTTPClient.trusting {
+                $0.loop = EventLoop(clock: clock)
+                $0.idleTimeout = .seconds(1_000_000)
+                $0.maximumConnectionAge = .seconds(1_000_000)
+            }
+            _ = try await client.fetch(server.request("https://a.test/"))
+            mayTalk.open()
+            // Each round of looking after what is idle is a new chance to see what has been sent.
+            for _ in 0..<(isKept ? 100 : 100_000) where server.records[0].end == nil {
+                clock.advance(by: .seconds(3))
+                await Task.yield()
+            }
+            #expect((server.records[0].end == nil) == isKept)
+            guard isKept else { continue }
+            #expect(try await client.fetch(server.request("https://a.test/")).isReused)
+        }
+    }
+
+    @Test("responses whose bodies nobody reads leave no more connections than an origin may have")
+    func unread() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), .awaitClose,
+        ])
+        let client = HTTPClient()
+        for _ in 0..<30 {
+            _ = try await client.send(Request(.get, server.http()))
+            #expect(client.connections.origins.flatMap(\.connections).count <= 8)
+        }
+    }
+}

@@ -46,7 +46,7 @@ private struct SuiteClock: Sendable {
     private struct Group: Decodable {
         struct Test: Decodable {
             struct Request: Decodable {
-                let pause_after: Bool?
+                let pauseAfter: Bool?
             }
 
             let id: String
@@ -57,8 +57,10 @@ private struct SuiteClock: Sendable {
     }
 
     init(path: String) throws {
-        let groups = try JSONDecoder().decode([Group].self, from: Data(contentsOf: URL(filePath: path)))
-        let tests = groups.flatMap(\.tests).map { ($0.id, $0.requests.map { $0.pause_after == true }) }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let groups = try decoder.decode([Group].self, from: Data(contentsOf: URL(filePath: path)))
+        let tests = groups.flatMap(\.tests).map { ($0.id, $0.requests.map { $0.pauseAfter == true }) }
         waits = Dictionary(tests) { first, _ in first }
     }
 

@@ -66,6 +66,18 @@ struct CookieTests {
         #expect(server.requests.map(\.target) == ["/kept", "/new", "/show"])
     }
 
+    @Test("show no value where a client is dumped")
+    func descriptions() throws {
+        let storage = try #require(configuration.httpCookieStorage)
+        let cookie = try Cookie("sid", "hunter2", for: DirectHTTP.Host("a.test"))
+        storage.setCookie(try #require(HTTPCookie(cookie)))
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        var text = ""
+        dump(client, to: &text)
+        dump(client.settings, to: &text)
+        #expect(!text.contains("hunter2"))
+    }
+
     @Test("of a session and of its client's own jar go together, the session's first")
     func joined() async throws {
         let server = try FixtureServer.start { request in

@@ -6,22 +6,73 @@ extension SuiteAdapter {
     /// in which the responses come.
     ///
     /// The cache is in memory, or in that folder. What the suite asks of one that cannot reach the origin only a cache
-    /// that may use stale responses can answer.
-    static func cache(in folder: String?) async throws {
-        let patience = Duration.seconds(3600)
-        let cache =
-            try folder.map { try ResponseCache.directory($0, staleWhenUnreachable: patience) }
-            ?? .memory(staleWhenUnreachable: patience)
-        let client = HTTPClient { $0.cache = cache }
+    /// that may use stale responses can answer. With the file of the suite's tests it has their time, else the machine's.
+    static func cache(in folder: String?, tests: String?) async throws {
+        let clock = try tests.map(SuiteClock.init(path:))
+        let cache = try ResponseCache(folder: folder, staleWhenUnreachable: .seconds(3600)) {
+            SuiteClock.now ?? UnixTime.now
+        }
+        let client = HTTPClient {
+            $0.cache = cache
+            // The origin closes idle connections after 5 s: a request that is late must not meet one.
+            $0.maximumIdleConnections = 0
+        }
         let output = Output()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for await line in inputLines() {
                 let question = try JSONDecoder().decode(CacheQuestion.self, from: Data(line.utf8))
-                group.addTask { try await output.print(question.answer(client)) }
+                group.addTask {
+                    let now = clock?.time(of: question.value(of: "Test-ID"), question.value(of: "Req-Num"))
+                    let answer = await SuiteClock.$now.withValue(now) { await question.answer(client) }
+                    try await output.print(answer)
+                }
             }
             try await group.waitForAll()
         }
     }
+}
+
+/// The time of each test by itself: it passes where the suite waits, and not while a busy machine is late.
+///
+/// The suite judges in whole seconds, and its origin dates responses by the machine's clock. That is never behind this one,
+/// and a response from the future counts as one of now (RFC 9111, section 4.2.3); a lifetime is the difference of two fields.
+private struct SuiteClock: Sendable {
+    @TaskLocal static var now: UnixTime?
+
+    /// By the test: whether the suite waits behind each of its requests.
+    private let waits: [String: [Bool]]
+    private let start = UnixTime.now
+
+    private struct Group: Decodable {
+        struct Test: Decodable {
+            struct Request: Decodable {
+                let pauseAfter: Bool?
+            }
+
+            let id: String
+            let requests: [Request]
+        }
+
+        let tests: [Test]
+    }
+
+    init(path: String) throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let groups = try decoder.decode([Group].self, from: Data(contentsOf: URL(filePath: path)))
+        let tests = groups.flatMap(\.tests).map { ($0.id, $0.requests.map { $0.pauseAfter == true }) }
+        waits = Dictionary(tests) { first, _ in first }
+    }
+
+    /// The time of a test's request, which are counted from 1.
+    func time(of test: String?, _ request: String?) -> UnixTime {
+        let before = request.flatMap { Int($0) }.map { max(0, $0 - 1) } ?? 0
+        let pauses = test.flatMap { waits[$0] }?.prefix(before).count { $0 } ?? 0
+        return start.advanced(bySeconds: Int64(pauses) * Self.pause)
+    }
+
+    /// As long as the suite waits.
+    private static let pause: Int64 = 3
 }
 
 /// Read by a thread of their own: waiting for the next one must not keep the answers to the others.
@@ -49,6 +100,10 @@ private struct CacheQuestion: Decodable, Sendable {
     let body: String?
     let cache: String?
     let redirect: String?
+
+    func value(of name: String) -> String? {
+        headers.first { $0.first == name }?.last
+    }
 
     func answer(_ client: HTTPClient) async -> CacheAnswer {
         var answer = CacheAnswer(id: id)

@@ -8,7 +8,7 @@
 ///     suite-adapter dns < LINES
 ///     suite-adapter dns-fuzz COUNT [SEED]
 ///     suite-adapter measure messages|map|cache|waiters|failover|flip COUNT
-///     suite-adapter cache [--folder FOLDER] < LINES
+///     suite-adapter cache [--folder FOLDER] [--tests FILE] < LINES
 ///     suite-adapter fill FOLDER
 @main
 enum SuiteAdapter {
@@ -46,9 +46,9 @@ enum SuiteAdapter {
                 try await measure(kind, count)
             case "cache":
                 var arguments = try Arguments(rest)
-                let folder = arguments.take("--folder")
+                let (folder, tests) = (arguments.take("--folder"), arguments.take("--tests"))
                 try arguments.finish()
-                try await cache(in: folder)
+                try await cache(in: folder, tests: tests)
             case "fill":
                 let arguments = try Arguments(rest)
                 guard let folder = arguments.words.first else { throw UsageError("fill needs a folder") }

@@ -55,7 +55,7 @@ extension HTTPCookie {
 }
 
 /// A storage of Foundation's as a store that goes by the rules of `CookieJar`.
-final class FoundationCookies: CookieStore, @unchecked Sendable {
+final class FoundationCookies: CookieStore, CustomReflectable, @unchecked Sendable {
     // Thread-safe by its documentation, but not marked so everywhere.
     private let storage: HTTPCookieStorage
     /// Held from looking at what is stored to changing it.
@@ -82,6 +82,9 @@ final class FoundationCookies: CookieStore, @unchecked Sendable {
             for cookie in after.subtracting(before).compactMap(HTTPCookie.init) { storage.setCookie(cookie) }
         }
     }
+
+    /// Never shows what is stored.
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     /// All that the storage holds, in a jar that knows which hosts each is for; `nil` if it holds nothing.
     private var jar: CookieJar? {

@@ -69,6 +69,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         return heldClock.now
     }
 
+    /// The date that goes with it, for what counts by the calendar.
+    package var date: UnixTime {
+        guard let heldClock else { return .now }
+        return heldClock.date
+    }
+
     /// Returns when the moment has come.
     package func sleep(until moment: Instant) async throws(CancellationError) {
         let pause = LoopHandle(loop: self)
@@ -134,6 +140,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Sees to it that the loop looks at the deadlines no later than at `instant`.
     func noteDeadline(_ instant: Instant) {
+        defer { heldClock?.noteWait(until: instant) }
         let due = instant.nanoseconds
         var known = earliestDeadline.load(ordering: .sequentiallyConsistent)
         while due < known {
@@ -145,6 +152,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             if exchanged { return wakeIfAsleep() }
             known = seen
         }
+    }
+
+    /// Whether a wait that ends at this moment is under way.
+    func hasWait(until moment: Instant) -> Bool {
+        registry.withLock { $0.handles.contains { $0?.hasWait(until: moment) == true } }
     }
 
     private func startThread() {

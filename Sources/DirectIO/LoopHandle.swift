@@ -82,6 +82,11 @@ package class LoopHandle: @unchecked Sendable {
         return min(own, writersInput.pendingDeadline, readersOutput.pendingDeadline)
     }
 
+    /// Whether a wait that ends at this moment is under way.
+    final func hasWait(until moment: Instant) -> Bool {
+        [input, output, writersInput, readersOutput].contains { $0.pendingDeadline == moment }
+    }
+
     /// Ends the waits that are due. Returns when the next one will be.
     final func expire(ifBefore now: Instant) -> Instant {
         let own = min(input.expire(ifBefore: now), output.expire(ifBefore: now))

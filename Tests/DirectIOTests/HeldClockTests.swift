@@ -42,6 +42,46 @@ import Testing
         await #expect(throws: CancellationError.self) { try await second.value }
     }
 
+    @Test("The beginning of a wait is seen, also when it lies before the question")
+    func beginning() async throws {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let end = loop.now.advanced(byNanoseconds: 60_000_000_000)
+        async let early: Void = clock.waitBegins(until: end)
+        let sleeping = Task { try await loop.sleep(until: end) }
+        try await early
+        try await clock.waitBegins(until: end)
+        clock.advance(by: .seconds(60))
+        try await sleeping.value
+        #expect(!clock.hasWait(until: end))
+    }
+
+    @Test("Only a wait with this very end counts, and who is cancelled looks no longer")
+    func otherEnd() async throws {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let end = loop.now.advanced(byNanoseconds: 60_000_000_000)
+        let observing = Task { try await clock.waitBegins(until: end.advanced(byNanoseconds: 1)) }
+        let sleeping = Task { try await loop.sleep(until: end) }
+        try await clock.waitBegins(until: end)
+        #expect(!clock.hasWait(until: end.advanced(byNanoseconds: 1)))
+        observing.cancel()
+        await #expect(throws: CancellationError.self) { try await observing.value }
+        clock.advance(by: .seconds(60))
+        try await sleeping.value
+    }
+
+    @Test("The date goes with the clock, in whole seconds")
+    func date() {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let before = loop.date
+        clock.advance(by: .milliseconds(1999))
+        #expect(loop.date == before.advanced(bySeconds: 1))
+        clock.advance(by: .milliseconds(1))
+        #expect(loop.date == before.advanced(bySeconds: 2))
+    }
+
     @Test("The task that writes is woken by input while another task waits to read")
     func crosswise() async {
         let loop = EventLoop(clock: HeldClock())

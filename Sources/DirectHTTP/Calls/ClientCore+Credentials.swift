@@ -63,7 +63,9 @@ extension ClientCore {
             name: url.host.description,
             loop: settings.loop
         )
-        return try await cache.send(request, url: url, defaults: defaults(for: hop), wait: wait) { asked, sent in
+        return try await cache.send(request, url: url, defaults: defaults(for: hop), wait: wait) {
+            asked,
+            sent in
             var call = call
             call.sent = sent
             return try await self.persistentSend(self.rebuilding(hop, as: asked), call)

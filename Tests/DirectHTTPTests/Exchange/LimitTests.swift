@@ -78,21 +78,6 @@ struct LimitTests {
         }
     }
 
-    @Test("A stalled upload is noticed although TLS waits for the other half of a message")
-    func halfATicket() async throws {
-        let server = try FixtureServer.scripted(
-            [.awaitHead, .halfATicket, .stall],
-            .tls(testAuthority.certificate(for: "a.test"))
-        )
-        let held = HeldClient { $0.timeouts.write = .seconds(60) }
-        let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 1024))
-        let request = server.request("https://a.test/", .put, body: .stream(pieces, length: 1024 * 65_536))
-        let error = try await httpError {
-            try await held.advancing(by: .seconds(5)) { try await held.http.fetch(request) }
-        }
-        #expect(error.phase == .write && error.isTimeout)
-    }
-
     @Test("A raw stream's write has its limit although TLS waits for the other half of a message")
     func halfATicketUnderAStream() async throws {
         let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
@@ -155,30 +140,5 @@ struct LimitTests {
             Issue.record("\(error)")
             return
         }
-    }
-
-    @Test("A proxy has one limit for all of its answer, however it comes")
-    func drippingProxy() async throws {
-        let gates = (0..<11).map { _ in Gate() }
-        let drip = gates.flatMap { [ByteScript.Step.wait($0), .send("a")] }
-        let server = try FixtureServer.scripted(
-            ByteScript([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: ")] + drip + [.stall]),
-            on: "127.0.0.3"
-        )
-        let held = HeldClient {
-            var proxy = try! Proxy("http://proxy.test:\(server.port)")
-            proxy.addresses = [server.endpoint]
-            $0.proxy = ProxySettings(proxy)
-            $0.timeouts.connect = .seconds(10)
-        }
-        // A byte comes after each second: a limit that began anew with each would not be reached.
-        let response = Task { try await held.http.get("https://a.test/") }
-        for gate in gates {
-            held.clock.advance(by: .seconds(1))
-            gate.open()
-            await Task.yield()
-        }
-        let error = try await httpError { try await response.value }
-        #expect(error.phase == .proxy && error.isTimeout)
     }
 }

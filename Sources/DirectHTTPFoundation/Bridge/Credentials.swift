@@ -100,6 +100,13 @@ private struct CredentialUse: Hashable {
     }
 }
 
+extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
+    /// Never shows user and password.
+    public var description: String { "CredentialAuthenticator(hidden)" }
+    /// Never shows user and password.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension HTTPClient.Settings {
     /// Answers the origins that the storage has credentials for now; more are not looked for later.
     public mutating func useCredentials(of storage: URLCredentialStorage) {

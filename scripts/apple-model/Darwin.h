@@ -181,6 +181,7 @@ int closedir(DIR *);
 typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC = 6 } clockid_t;
 
 int clock_gettime(clockid_t, struct timespec *);
+int nanosleep(const struct timespec *, struct timespec *_Nullable);
 int usleep(uint32_t);
 
 struct timeval {
@@ -287,6 +288,7 @@ int posix_spawnattr_setsigdefault(posix_spawnattr_t *restrict, const sigset_t *r
 #define IPV6_V6ONLY 27
 #define SOL_SOCKET 0xffff
 #define SO_REUSEADDR 0x0004
+#define SO_KEEPALIVE 0x0008
 #define SO_LINGER 0x0080
 #define SO_SNDBUF 0x1001
 #define SO_RCVBUF 0x1002

@@ -45,6 +45,9 @@ public enum RequestBodyFault: Error, Hashable, Sendable {
     case invalidPartContentType(part: Int)
     /// The parts together are longer than any number says.
     case tooLong
+    /// The body, or a part of it, can be sent once, and has been: make a new one for each request, or one that is
+    /// `replayable`.
+    case alreadySent
 }
 
 extension RequestBodyFault: CustomStringConvertible {
@@ -55,6 +58,7 @@ extension RequestBodyFault: CustomStringConvertible {
         case .invalidFileName(let part): "the file name of part \(part) has a control character"
         case .invalidPartContentType(let part): "the content type of part \(part) is malformed"
         case .tooLong: "the body is too long"
+        case .alreadySent: "the body, or a part of it, can be sent once, and has been"
         }
     }
 }

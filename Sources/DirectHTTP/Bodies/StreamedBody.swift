@@ -1,5 +1,6 @@
 internal import DirectHTTP1
 internal import DirectIO
+internal import Synchronization
 
 /// A body that is had piece by piece, while it is sent.
 final class StreamedBody: Sendable {
@@ -9,13 +10,12 @@ final class StreamedBody: Sendable {
     let isReplayable: Bool
     /// Whether behind its last piece it says at once that there is no more. Others may take their time over it.
     let endsAtOnce: Bool
-    /// How many bytes it has; nothing if that shows only at the end. Asked before anything is sent, and also
-    /// where what is wrong with the body comes out.
-    let measure: @Sendable (EventLoop) async throws -> UInt64?
-    /// Begins to read it. Called when the first byte can be sent, not before.
-    let open: @Sendable (EventLoop) async throws -> BodySource
     /// Makes the fields that follow it.
     let trailers: Trailers?
+    private let size: @Sendable (EventLoop) async throws -> UInt64?
+    private let source: @Sendable (EventLoop) async throws -> BodySource
+    /// Whether it has been opened.
+    private let isSpent = Atomic(false)
 
     init(
         isReplayable: Bool,
@@ -26,9 +26,25 @@ final class StreamedBody: Sendable {
     ) {
         self.isReplayable = isReplayable
         self.endsAtOnce = endsAtOnce
-        self.measure = measure
-        self.open = open
+        size = measure
+        source = open
         self.trailers = trailers
+    }
+
+    /// How many bytes it has; nil if that shows only at the end. Asked before anything is sent, and also where what
+    /// is wrong with the body comes out.
+    func measure(_ loop: EventLoop) async throws -> UInt64? {
+        if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyFault.alreadySent }
+        return try await size(loop)
+    }
+
+    /// Begins to read it. Called when the first byte can be sent, not before. A body that can be had once is given
+    /// out once: whoever comes second would find nothing, and send an empty body.
+    func open(_ loop: EventLoop) async throws -> BodySource {
+        if isSpent.exchange(true, ordering: .acquiringAndReleasing), !isReplayable {
+            throw RequestBodyFault.alreadySent
+        }
+        return try await source(loop)
     }
 
     convenience init(
@@ -47,16 +63,15 @@ final class StreamedBody: Sendable {
 
     /// The same body, in chunks, with these fields behind it.
     func followed(by trailers: @escaping Trailers) -> StreamedBody {
-        let measure = measure
-        return StreamedBody(
+        StreamedBody(
             isReplayable: isReplayable,
             endsAtOnce: endsAtOnce,
             measure: { loop in
-                _ = try await measure(loop)
+                _ = try await self.measure(loop)
                 return nil
             },
             trailers: trailers,
-            open: open
+            open: { loop in try await self.open(loop) }
         )
     }
 }

@@ -80,7 +80,7 @@ final class Upload: @unchecked Sendable {
     var hopelessFailure: CallFailure? {
         guard let failure, case .failed(_, let reason) = failure else { return nil }
         switch reason {
-        case .bodySource, .bodyLength, .timedOut, .tooSlow, .http: return failure
+        case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return failure
         default: return nil
         }
     }
@@ -256,6 +256,8 @@ final class Upload: @unchecked Sendable {
         if Task.isCancelled { throw .cancelled }
         do {
             return try await ask()
+        } catch let fault as RequestBodyFault {
+            throw .failed(.write, .requestBody(fault))
         } catch {
             throw error is CancellationError && Task.isCancelled
                 ? .cancelled : .failed(.write, .bodySource(error))

@@ -62,7 +62,8 @@ public struct RequestBody: Sendable {
     /// The pieces of a sequence, sent as they come and no faster than the peer takes them.
     ///
     /// With a length, exactly that many bytes have to come; without, the body is sent in chunks. It can be sent
-    /// once: a request that would have to be repeated fails instead. `replayable` makes one that can.
+    /// once: a request that would have to be repeated fails instead, and so does a second request with the same
+    /// body (`RequestBodyFault.alreadySent`). `replayable` makes one that can.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
         length: UInt64? = nil,

@@ -64,6 +64,29 @@ struct MultipartTests {
         #expect(seen.count == 1000)
     }
 
+    @Test("whose part can be sent once are sent once: the second time nothing is sent, and no part is empty")
+    func sentTwice() async throws {
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let client = HTTPClient()
+        let part = FormPart("file", body: .stream(AsyncStream([1, 2, 3])))
+        #expect(try await client.post(server.http(), .multipart([part])).status == 200)
+        for form in [[part], [.field("before", "1"), part]] {
+            let error = try await httpError { try await client.post(server.http(), .multipart(form)) }
+            guard error.phase == .request, case .requestBody(.alreadySent) = error.reason else { throw error }
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("with the same stream in two parts are an error, not a form with an empty part")
+    func sameStreamTwice() async throws {
+        let server = try FixtureServer.start(.plain, Self.echo)
+        let stream = RequestBody.stream(AsyncStream([1, 2, 3]))
+        let form = RequestBody.multipart([FormPart("a", body: stream), FormPart("b", body: stream)])
+        let error = try await httpError { try await HTTPClient().post(server.http(), form) }
+        guard case .requestBody(.alreadySent) = error.reason else { throw error }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test(
         "whose part has a control character in its head are refused, and nothing is sent",
         arguments: ["\r\nX: y", "a\rb", "a\nb", "a\0b", "a\u{7f}b", "\t", "\u{1b}[31m"]
@@ -120,5 +143,15 @@ struct MultipartTests {
     private func boundary(of body: RequestBody) throws -> String {
         let type = try #require(body.contentType)
         return try #require(type.split(separator: "=").last.map(String.init))
+    }
+}
+
+extension AsyncStream<[UInt8]> {
+    /// One piece, once.
+    fileprivate init(_ bytes: [UInt8]) {
+        self.init { continuation in
+            continuation.yield(bytes)
+            continuation.finish()
+        }
     }
 }

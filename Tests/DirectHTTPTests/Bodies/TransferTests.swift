@@ -108,6 +108,50 @@ struct TransferTests {
         }
     }
 
+    @Test("a stream is sent once: a second request with it is an error, and sends nothing")
+    func streamSentTwice() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let client = HTTPClient()
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            continuation.yield([1, 2, 3])
+            continuation.finish()
+        }
+        let body = RequestBody.stream(pieces)
+        #expect(try await client.post(server.http(), body).body == [1, 2, 3])
+        for again in [body, body.followed { [:] }] {
+            let error = try await httpError { try await client.post(server.http(), again) }
+            guard error.phase == .request, case .requestBody(.alreadySent) = error.reason else { throw error }
+        }
+        // The connection is as good as before.
+        #expect(try await client.get(server.http()).isReused)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("a stream that two requests send at the same time goes to one of them, and the other one fails")
+    func streamSentAtTheSameTime() async throws {
+        let server = try FixtureServer.start { try .echo($0) }
+        let client = HTTPClient()
+        let pieces = AsyncStream<[UInt8]>.makeStream()
+        let body = RequestBody.stream(pieces.stream)
+        try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    do {
+                        return try await client.post(server.http(), body).body
+                    } catch let error as HTTPError {
+                        guard case .requestBody(.alreadySent) = error.reason else { throw error }
+                        return nil
+                    }
+                }
+            }
+            // The one that has the stream waits for its end, so it is the other one that is over.
+            #expect(try await group.next() == .some(nil))
+            pieces.continuation.yield([1, 2, 3])
+            pieces.continuation.finish()
+            #expect(try await group.next() == [1, 2, 3])
+        }
+    }
+
     @Test("a body that has come with its head is to be had once, like any other", arguments: [0, 10])
     func once(size: Int) async throws {
         let server = try FixtureServer.start { _ in .pattern(count: size) }

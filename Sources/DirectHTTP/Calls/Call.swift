@@ -26,6 +26,12 @@ struct Call: Sendable {
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 
+    /// The error of a request whose call is over before it begins.
+    func overdue(for url: HTTPURL?) -> HTTPError {
+        let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))
+        return HTTPError(.request, .timedOut(after: limit), name: url?.host.description)
+    }
+
     /// What code of somebody else's answers, if that comes before the end of the call: it may heed neither a
     /// deadline nor that its task is cancelled.
     func answer<Value: Sendable>(

@@ -100,6 +100,7 @@ extension ClientCore {
             return try await transact(hop, call, from: settings.loop.now, avoiding: endpoint)
         }
         let url = try? hop.request.url
+        guard Instant.now < call.end else { throw call.overdue(for: url) }
         var complete = hop
         complete.withHeaders { $0.complete(with: defaults(for: hop)) }
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in

@@ -54,10 +54,19 @@ final class ClientCore: Sendable {
     ) async throws -> Response {
         let request = hop.request
         let url = try request.checkedURL()
+        // Refused before a byte is sent, or anything else is done for it.
+        guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
-            var route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
+            let known = try knownRoute(of: request, to: url, over: proxy)
+            if known == nil { try await check(hop, url, over: proxy) }
+            var route: Route
+            if let known {
+                route = known
+            } else {
+                route = try await askedRoute(to: url, call.timeouts, end: call.end)
+            }
             if let endpoint { route = route.avoiding(endpoint) }
             let leg = Leg(
                 url: url,
@@ -85,6 +94,8 @@ final class ClientCore: Sendable {
                 }
                 return try await send(request, leg, dialling: permit)
             }
+            // On a connection that is there the writer finds what is wrong; one that is to be dialled would be in vain.
+            if known != nil { try await check(hop, url, over: proxy) }
             return try await sendAnew(request, leg, fresh: endpoint != nil)
         } catch {
             let error = error.asError(name: url.host.description)
@@ -159,18 +170,39 @@ final class ClientCore: Sendable {
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Route {
+        if let known = try knownRoute(of: request, to: url, over: proxy) { return known }
+        return try await askedRoute(to: url, timeouts, end: end)
+    }
+
+    /// The route, if nobody has to be asked for it.
+    private func knownRoute(
+        of request: Request,
+        to url: HTTPURL,
+        over proxy: ProxyEntry?
+    ) throws(DialFailure) -> Route? {
         do throws(CallFailure) {
             if let proxy, proxy.proxy.lookup == .byProxy {
                 return try addresses.chosenRoute(for: request, to: url) ?? .byProxy
             }
-            if let known = try addresses.knownRoute(for: request, to: url) { return known }
-            let patience = Patience(
-                .resolve,
-                stall: timeouts.resolve,
-                end: end,
-                total: timeouts.total,
-                from: settings.loop.now
-            )
+            return try addresses.knownRoute(for: request, to: url)
+        } catch {
+            throw DialFailure(cause: error)
+        }
+    }
+
+    private func askedRoute(
+        to url: HTTPURL,
+        _ timeouts: Timeouts.Nanoseconds,
+        end: Instant
+    ) async throws(DialFailure) -> Route {
+        let patience = Patience(
+            .resolve,
+            stall: timeouts.resolve,
+            end: end,
+            total: timeouts.total,
+            from: settings.loop.now
+        )
+        do throws(CallFailure) {
             return try await addresses.askedRoute(to: url, patience)
         } catch {
             throw DialFailure(cause: error)

@@ -10,16 +10,7 @@ struct Exchange {
 
     /// How a body that is made while it is sent is framed; asks the body, which may read from the disk.
     func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
-        do {
-            return try await body.measure(connection.loop).map(BodyFraming.length) ?? .chunked
-        } catch let fault as RequestBodyFault {
-            throw .failed(.request, .requestBody(fault))
-        } catch let error as SystemError {
-            throw .failed(.request, .system(error))
-        } catch {
-            throw error is CancellationError && Task.isCancelled
-                ? .cancelled : .failed(.request, .bodySource(error))
-        }
+        try await body.framing(on: connection.loop)
     }
 
     /// Writes the head, and as much of the body as goes with it, to the connection's buffer.
@@ -271,9 +262,25 @@ struct Exchange {
     }
 }
 
+extension StreamedBody {
+    /// How it is framed; asks it, which may read from the disk.
+    func framing(on loop: EventLoop) async throws(CallFailure) -> BodyFraming {
+        do {
+            return try await measure(loop).map(BodyFraming.length) ?? .chunked
+        } catch let fault as RequestBodyFault {
+            throw .failed(.request, .requestBody(fault))
+        } catch let error as SystemError {
+            throw .failed(.request, .system(error))
+        } catch {
+            throw error is CancellationError && Task.isCancelled
+                ? .cancelled : .failed(.request, .bodySource(error))
+        }
+    }
+}
+
 extension Request {
     /// The fields of its own, and those that follow from its body and from what it asks for.
-    fileprivate func completedHeaders(_ defaults: Headers) -> Headers {
+    func completedHeaders(_ defaults: Headers) -> Headers {
         var headers = headers
         if let type = body.contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type")
         {
@@ -298,7 +305,7 @@ extension HTTPURL {
     fileprivate var absoluteTargetBytes: [UInt8] { Array("http://".utf8) + authorityBytes + targetBytes }
 
     /// Where a tunnel leads: host and port, also the default one (RFC 9110, section 9.3.6).
-    fileprivate var tunnelBytes: [UInt8] {
+    var tunnelBytes: [UInt8] {
         port == scheme.defaultPort ? authorityBytes + Array(":\(port)".utf8) : authorityBytes
     }
 }

@@ -10,7 +10,8 @@ public import DirectTLS
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// How far the request had come.
     public enum Phase: String, Hashable, Sendable {
-        /// Nothing was done yet: the request itself is at fault, or who was to vouch for it did not answer.
+        /// Nothing was done yet: the request itself is at fault, its time was over, or who was to vouch for it did
+        /// not answer.
         case request
         /// Turning the name into addresses.
         case resolve

@@ -1,0 +1,50 @@
+internal import DirectHTTP1
+internal import DirectIO
+
+/// Faults of a request that can be found without a connection: found before anything is resolved or dialled for it.
+extension ClientCore {
+    /// Throws what is wrong with the request.
+    func check(_ hop: HopRequest, _ url: HTTPURL, over proxy: ProxyEntry?) async throws(DialFailure) {
+        do throws(CallFailure) {
+            try hop.request.checkHead(url, defaults(for: hop), isProxied: proxy != nil)
+            guard case .stream(let body) = hop.request.body.content else { return }
+            _ = try await body.framing(on: settings.loop)
+        } catch {
+            throw DialFailure(cause: error)
+        }
+    }
+}
+
+extension Request {
+    /// Writes the head to where nobody reads it: the writer looks at every byte.
+    fileprivate func checkHead(_ url: HTTPURL, _ defaults: Headers, isProxied: Bool) throws(CallFailure) {
+        var headers = completedHeaders(defaults)
+        // What is for a proxy goes to no server, and need not be in order then.
+        if isProxied || !method.isConnect { headers.remove("Proxy-Authorization") }
+        let target = method.isConnect ? url.tunnelBytes : url.targetBytes
+        let authority = method.isConnect ? target : url.authorityBytes
+        let bound = RequestWriter.headSizeBound(
+            method: method,
+            target: target,
+            authority: authority,
+            headers: headers,
+            extra: defaults
+        )
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bound, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        do throws(HTTP1Error) {
+            _ = try unsafe RequestWriter.writeHead(
+                method: method,
+                target: target,
+                authority: authority,
+                headers: headers,
+                extra: defaults,
+                framing: .none,
+                upgrade: !upgrade.isEmpty,
+                into: buffer
+            )
+        } catch {
+            throw .failed(.request, .http(error))
+        }
+    }
+}

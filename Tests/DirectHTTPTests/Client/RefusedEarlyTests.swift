@@ -1,0 +1,118 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("What is wrong with a request is said before anything is done for it", .timeLimit(.minutes(1)))
+struct RefusedEarlyTests {
+    /// A request to a server that no connection was ever made to.
+    private func refusal(
+        _ sourceLocation: SourceLocation = #_sourceLocation,
+        _ configure: (inout HTTPClient.Settings) -> Void = { _ in },
+        _ change: (inout Request) -> Void
+    ) async throws -> HTTPError {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let resolver = ScriptedResolver("scripted", [server.endpoint])
+        let client = HTTPClient {
+            $0.resolver = resolver
+            configure(&$0)
+        }
+        var request = Request(.post, "http://a.test/", body: .text("body"))
+        change(&request)
+        let error = try await httpError(sourceLocation) { [request] in try await client.fetch(request) }
+        #expect(error.phase == .request, "\(error)", sourceLocation: sourceLocation)
+        #expect(resolver.asked.isEmpty && server.records.isEmpty, sourceLocation: sourceLocation)
+        request.addresses = [server.endpoint]
+        let pinned = try await httpError(sourceLocation) { [request] in try await client.fetch(request) }
+        #expect("\(pinned)" == "\(error)" && server.records.isEmpty, sourceLocation: sourceLocation)
+        return error
+    }
+
+    @Test("a field's value that may not be sent, of the request and of the client")
+    func fields() async throws {
+        let own = try await refusal { $0.headers["X"] = "a\r\nb" }
+        #expect(own.protocolError == .invalidRequestFieldValue(name: "X"))
+        let ofClient = try await refusal(#_sourceLocation, { $0.headers["Y"] = "a\nb" }) { _ in }
+        #expect(ofClient.protocolError == .invalidRequestFieldValue(name: "Y"))
+    }
+
+    @Test("fields that the library writes, a method that is none, a protocol to switch to, a content type")
+    func heads() async throws {
+        #expect(
+            try await refusal { $0.headers["Content-Length"] = "4" }.protocolError
+                == .fieldOwnedByLibrary(name: "Content-Length")
+        )
+        #expect(try await refusal { $0.method = "G T" }.protocolError == .invalidMethod)
+        #expect(
+            try await refusal { $0.upgrade = ["a\nb"] }.protocolError
+                == .invalidRequestFieldValue(name: "Upgrade")
+        )
+        #expect(
+            try await refusal { $0.body = .bytes([1], contentType: "a\0") }.protocolError
+                == .invalidRequestFieldValue(name: "Content-Type")
+        )
+    }
+
+    @Test(
+        "an address in the URL and the name in Host: the error says what to do, and no certificate is looked at"
+    )
+    func nameInHost() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let error = try await httpError {
+            try await HTTPClient.trusting().get("https://\(server.authority)/", headers: ["Host": "a.test"])
+        }
+        #expect(error.protocolError == .fieldOwnedByLibrary(name: "Host"))
+        #expect("\(error)".contains("where to connect is said by addresses") && server.records.isEmpty)
+    }
+
+    @Test("a body that cannot be read, or is malformed")
+    func bodies() async throws {
+        let missing = try await refusal { $0.body = .file("/nowhere/at/all") }
+        #expect(missing.systemError != nil)
+        let malformed = try await refusal { $0.body = .multipart([.field("", "1")]) }
+        guard case .requestBody(.invalidPartName(part: 0)) = malformed.reason else { throw malformed }
+    }
+
+    @Test("behind a proxy, too, which is not asked", arguments: ["http", "socks5h"])
+    func proxies(_ scheme: String) async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        var proxy = try Proxy("\(scheme)://proxy.test:\(server.port)")
+        proxy.addresses = [server.endpoint]
+        let client = HTTPClient { [proxy] in $0.proxy = ProxySettings(proxy) }
+        for url in ["http://a.test/", "https://a.test/"] {
+            let error = try await httpError { try await client.get(url, headers: ["X": "a\nb"]) }
+            #expect(error.phase == .request && server.records.isEmpty)
+        }
+    }
+
+    @Test("a Host that says what the URL says is passed over, and a CONNECT names its port")
+    func harmlessHost() async throws {
+        let server = try FixtureServer.start { _ in .status(403) }
+        var request = server.request("http://a.test/")
+        request.headers["Host"] = "a.test"
+        #expect(try await HTTPClient().fetch(request).status == 403)
+        request.method = .connect
+        request.headers["Host"] = "a.test:80"
+        request.headers["Proxy-Authorization"] = "for whoever gets it"
+        #expect(try await HTTPClient().fetch(request).status == 403)
+        #expect(server.requests.last?.headers["proxy-authorization"] == "for whoever gets it")
+    }
+
+    @Test("a deadline that is over", arguments: [Duration.zero, .seconds(-1)])
+    func deadline(_ total: Duration) async throws {
+        let error = try await refusal(#_sourceLocation, { $0.timeouts.total = total }) { _ in }
+        #expect(error.isTimeout && error.name == "a.test")
+        // Nor is it sent on a connection that is there.
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = HTTPClient { $0.retries = RetryPolicy() }
+        _ = try await client.get(server.http())
+        var request = Request(.get, server.http())
+        request.timeouts = Timeouts(total: total)
+        let late = try await httpError { [request] in try await client.fetch(request) }
+        #expect(late.isTimeout && late.phase == .request && late.history.isEmpty)
+        #expect(try await client.get(server.http()).isReused && server.requests.count == 2)
+        let script = Script((200, [:]))
+        _ = try await httpError { [request] in try await script.client().fetch(request) }
+        #expect(script.urls.isEmpty)
+    }
+}

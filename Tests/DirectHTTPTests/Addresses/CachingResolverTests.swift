@@ -350,6 +350,40 @@ struct CachingResolverTests {
         #expect(try await rereading.endpoints("long.test").count == 2)
     }
 
+    @Test("the fallback of an answer is kept in its place, but not once everything has been forgotten")
+    func lateFallback() async throws {
+        let chain = ChainResolver(
+            ScriptedResolver("first", ["192.0.2.1"], timeToLive: .seconds(600)),
+            ScriptedResolver("second", ["192.0.2.2"], timeToLive: .seconds(600))
+        )
+        for isForgotten in [false, true] {
+            let cache = cache(chain)
+            let first = try await answer(cache)
+            if isForgotten { cache.forgetAll() }
+            let second = try await first.fallback?(ResolveContext(within: .seconds(30)))
+            #expect(second?.endpoints == ["192.0.2.2"])
+            #expect(cache.count == (isForgotten ? 0 : 1))
+            #expect(try await answer(cache).endpoints == (isForgotten ? ["192.0.2.1"] : ["192.0.2.2"]))
+        }
+    }
+
+    @Test("a question that was cancelled before it read the file leaves that to the next")
+    func cancelledReading() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/answers"
+        let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
+        let wanted = try await answer(writer).endpoints
+        try await writer.save()
+        let reader = cache(ScriptedResolver("mute", .noSuchName)) { $0.file = path }
+        let task = Task { [self] in
+            while !Task.isCancelled { await Task.yield() }
+            return try? await answer(reader)
+        }
+        task.cancel()
+        _ = await task.value
+        #expect(try await answer(reader).endpoints == wanted)
+    }
+
     @Test("of a file that has suffered, what can be read counts")
     func corruptFile() throws {
         let lines = (0..<50).map(Self.line)

@@ -106,9 +106,10 @@ extension CachingResolver {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([Flight.Waiter], Bool) in
             if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
-            let isKept =
-                state.generation == flight.generation && answer.keep(in: &state.table, flight.key, now)
-            return (flight.land(answer.map { remembering($0, host, port) }), isKept)
+            let isKept = state.keep(answer, for: flight.key, of: flight.generation, at: now)
+            return (
+                flight.land(answer.map { remembering($0, for: flight.key, of: flight.generation) }), isKept
+            )
         }
         for waiter in waiters { waiter.turn.input.signal() }
         if hasChanged { saveSoon() }
@@ -116,30 +117,16 @@ extension CachingResolver {
 
     /// The answer, whose fallback is remembered in its place if it comes to that: the next request need not
     /// find out once more that nothing answers there.
-    private func remembering(_ answer: Resolution, _ host: DomainName, _ port: UInt16) -> Resolution {
+    private func remembering(_ answer: Resolution, for key: AnswerKey, of generation: Int) -> Resolution {
         guard let ask = answer.fallback else { return answer }
         var answer = answer
-        let key = key(host, port)
         answer.fallback = { [self] context in
             guard let next = try await ask(context) else { return nil }
-            state.withLock { $0.table.keep(next, for: key, at: now) }
-            return remembering(next, host, port)
+            let now = now
+            let hasChanged = state.withLock { $0.keep(.success(next), for: key, of: generation, at: now) }
+            if hasChanged { saveSoon() }
+            return remembering(next, for: key, of: generation)
         }
         return answer
-    }
-}
-
-extension Flight.Answer {
-    /// Whether the table has changed.
-    fileprivate func keep(in table: inout AnswerTable, _ key: AnswerKey, _ now: Instant) -> Bool {
-        switch self {
-        case .success(let answer):
-            table.keep(answer, for: key, at: now)
-            return true
-        case .failure(let error as ResolverError):
-            table.keep(error, for: key, at: now)
-            return error.denial != nil
-        case .failure: return false
-        }
     }
 }

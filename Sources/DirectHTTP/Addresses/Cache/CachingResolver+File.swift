@@ -25,9 +25,10 @@ extension CachingResolver {
     func readFile() async {
         guard let path = state.withLock({ $0.unread }) else { return }
         let text = try? await BlockingWork.shared.run(until: .never, on: .shared) {
-            (try? StateFile.read(path, limit: Self.fileLimit)) ?? nil
+            (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
         }
-        restore(text.flatMap { $0 } ?? [], at: now, .now)
+        // Whoever was cancelled leaves it to the next.
+        if let text { restore(text, at: now, .now) }
     }
 
     /// Writes the file in a while, together with what happens until then.
@@ -77,7 +78,7 @@ extension CachingResolver {
                 )
                 answer.isStrictlyOrdered = line.isStrictlyOrdered
                 let span = min(Duration.seconds(line.seconds).clampedNanoseconds, longest)
-                state.table.restore(answer, for: line.key, expiry: expiry, span: span)
+                state.restore(answer, for: line.key, expiry: expiry, span: span)
             }
         }
     }

@@ -32,12 +32,50 @@ public final class CachingResolver: Resolver {
     }
 
     struct State {
-        var table: AnswerTable
+        private(set) var table: AnswerTable
         var flights: [AnswerKey: Flight] = [:]
-        var generation = 0
+        private(set) var generation = 0
         var isSaving = false
         /// The file, until it is read.
         var unread: String?
+
+        init(table: AnswerTable, unread: String?) {
+            self.table = table
+            self.unread = unread
+        }
+
+        /// Forgets everything; also questions that are on their way, for later ones shall not join them.
+        mutating func forgetAll() {
+            table.forgetAll()
+            generation += 1
+            flights = [:]
+            unread = nil
+        }
+
+        /// Keeps an answer of a question that was put in this generation; says whether the table has changed. What was
+        /// asked in another network is not kept, however late its answer comes.
+        mutating func keep(_ answer: Flight.Answer, for key: AnswerKey, of generation: Int, at now: Instant)
+            -> Bool
+        {
+            guard generation == self.generation else { return false }
+            switch answer {
+            case .success(let answer):
+                table.keep(answer, for: key, at: now)
+                return true
+            case .failure(let error as ResolverError):
+                table.keep(error, for: key, at: now)
+                return error.denial != nil
+            case .failure: return false
+            }
+        }
+
+        mutating func demote(_ endpoint: Endpoint, for key: AnswerKey, port: UInt16) {
+            table.demote(endpoint, for: key, port: port)
+        }
+
+        mutating func restore(_ answer: Resolution, for key: AnswerKey, expiry: Instant, span: UInt64) {
+            table.restore(answer, for: key, expiry: expiry, span: span)
+        }
     }
 
     let upstream: any Resolver
@@ -77,6 +115,7 @@ public final class CachingResolver: Resolver {
     public var name: String { upstream.name }
     /// As the resolver behind it said when the cache was made.
     public let dependsOnPort: Bool
+    public var mayAskSystem: Bool { upstream.mayAskSystem }
 
     var now: Instant { clock() }
 
@@ -86,13 +125,7 @@ public final class CachingResolver: Resolver {
     /// Forgets everything, as does whom it asks: to be called when the machine has come into another network.
     /// What is being asked is answered and not remembered.
     public func forgetAll() {
-        state.withLock { state in
-            state.table.forgetAll()
-            state.generation += 1
-            // Later questions shall not join one that was put in the old network.
-            state.flights = [:]
-            state.unread = nil
-        }
+        state.withLock { $0.forgetAll() }
         upstream.forgetAll()
         saveSoon()
     }
@@ -131,7 +164,7 @@ public final class CachingResolver: Resolver {
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         if case .failed = outcome {
             let key = key(host, port)
-            state.withLock { $0.table.demote(endpoint, for: key, port: port) }
+            state.withLock { $0.demote(endpoint, for: key, port: port) }
         }
         upstream.report(outcome, of: endpoint, for: host, port: port)
     }

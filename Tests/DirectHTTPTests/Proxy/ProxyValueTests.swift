@@ -68,6 +68,11 @@ struct ProxyValueTests {
             ("2001:db8::/65", "2001:db8::1", true), ("2001:db8::/65", "2001:db8:0:0:8000::1", false),
             ("10.0.0.0/8", "10.example.com", false), ("a.test b.test", "b.test", true), ("", "a.test", false),
             ("[::1]:443", "::1", true), ("[::1]:80", "::1", false),
+            ("192.168.*", "192.168.3.4", true), ("192.168.*", "192.169.0.1", false),
+            ("10.*", "10.1.2.3", true), ("10.1.2.*", "10.1.2.255", true), ("10.1.2.*", "10.1.3.0", false),
+            ("169.254/16", "169.254.169.254", true), ("169.254/16", "169.255.0.1", false),
+            ("10.0/8", "10.200.0.1", true), ("192.168.*", "192.168.a.test", false),
+            ("a.test:*", "www.a.test", true),
         ]
     )
     func exceptions(list: String, host: String, isException: Bool) throws {
@@ -76,10 +81,24 @@ struct ProxyValueTests {
 
     @Test(
         "what is no exception is refused",
-        arguments: ["10.0.0.0/33", "a.test/8", "a_b^", "::1/129", "a.test:x", "/8"]
+        arguments: [
+            "10.0.0.0/33", "a.test/8", "a_b^", "::1/129", "a.test:x", "/8", "*.foo.*", "10/9", "10.0x1.*",
+            "1.2.3.4.*", "10.256.*", "<local>",
+        ]
     )
     func notAnException(text: String) {
         #expect(throws: ProxyFault.self) { try ProxyExceptions(text) }
+    }
+
+    @Test("a word in the environment that is no exception is passed over, and the others count")
+    func foreignExceptions() throws {
+        let odd = "<local>,*.foo.*,10.0.0.0/33,a_b^,http://a.test/,/8,192.168.*:8080,,*a.test"
+        for list in ["\(odd),b.test", "b.test \(odd)", "b.test\n\(odd)"] {
+            let variables = ["http_proxy": "http://proxy.test", "no_proxy": list]
+            let exceptions = try ProxySettings.from { variables[$0] }.exceptions
+            #expect(exceptions.contain(try Host("www.b.test"), port: 80))
+            #expect(!exceptions.contain(try Host("a.test"), port: 80))
+        }
     }
 
     @Test("a name of more than 255 bytes is never written into a SOCKS request")

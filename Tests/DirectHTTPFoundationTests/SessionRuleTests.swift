@@ -101,6 +101,24 @@ struct SessionRuleTests {
         }
     }
 
+    @Test("What answers for a credential shows neither user nor password, not to dump either")
+    func hiddenCredential() async throws {
+        let server = try FixtureServer.start { request in
+            request.headers["authorization"].map { .text($0) }
+                ?? .text("who?", status: 401, ["WWW-Authenticate": "Basic realm=\"here\""])
+        }
+        let credential = URLCredential(user: "hunter1", password: "hunter2", persistence: .forSession)
+        var request = Request(.get, try server.url())
+        let authenticator = CredentialAuthenticator(credential)
+        request.authenticator = authenticator
+        _ = try await HTTPClient().fetch(request)
+        var dumped = ""
+        dump(authenticator, to: &dumped)
+        for text in [dumped, "\(authenticator)", String(reflecting: authenticator)] {
+            #expect(!text.contains("hunter"))
+        }
+    }
+
     private static let credential = URLCredential(user: "user", password: "pass", persistence: .forSession)
 
     private static func space(_ host: String, _ port: Int, _ realm: String) -> URLProtectionSpace {

@@ -75,3 +75,12 @@ extension ResolverError.Reason: CustomStringConvertible {
         }
     }
 }
+
+extension HTTPError {
+    /// The same without the responses before it, which show the URLs that were asked.
+    package var withoutHistory: HTTPError {
+        var error = self
+        error.history = []
+        return error
+    }
+}

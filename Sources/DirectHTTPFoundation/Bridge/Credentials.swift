@@ -81,22 +81,23 @@ public final class CredentialAuthenticator: Authenticator {
 
 /// A user and a password, as they are told one origin.
 private struct CredentialUse: Hashable {
-    private let user: String
-    private let password: String
+    private let user: Secret
+    private let password: Secret
     private let scheme: String
     private let origin: Origin
 
     init?(of credential: URLCredential, by scheme: String, at origin: Origin) {
         guard let user = credential.user, let password = credential.password else { return nil }
-        self.user = user
-        self.password = password
+        self.user = Secret(user)
+        self.password = Secret(password)
         self.scheme = scheme
         self.origin = origin
     }
 
     var authenticator: any Authenticator {
         scheme == "digest"
-            ? .digest(user: user, password: password) : .basic(user: user, password: password)
+            ? .digest(user: user.text, password: password.text)
+            : .basic(user: user.text, password: password.text)
     }
 }
 

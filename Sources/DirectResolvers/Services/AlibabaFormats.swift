@@ -5,7 +5,7 @@ internal import DirectTLS
 /// `GET /{account}/d?host=…`, or `sign_d` with `s = md5(host-secret-t)`.
 struct AlibabaOneFormat: ServiceFormat {
     let account: String
-    let secret: String?
+    let secret: Secret?
     let clientAddress: IPAddress?
 
     var name: String { "Alibaba HTTPDNS" }
@@ -19,7 +19,7 @@ struct AlibabaOneFormat: ServiceFormat {
         target += "&query=\(families.asAlibabaQuery)"
         if let secret {
             let end = time.advanced(bySeconds: AlibabaSignature.lifetime).seconds
-            let signature = MessageDigest.md5.digest(of: Array("\(host)-\(secret)-\(end)".utf8))
+            let signature = MessageDigest.md5.digest(of: Array("\(host)-\(secret.text)-\(end)".utf8))
             guard let signature else { throw .refused("this machine's OpenSSL has no MD5") }
             target += "&t=\(end)&s=\(hexText(signature))"
         }
@@ -57,7 +57,7 @@ struct AlibabaOneFormat: ServiceFormat {
 /// `GET /v2/d?…`, whose parameters are signed together.
 struct AlibabaTwoFormat: ServiceFormat {
     let account: String
-    let secret: String?
+    let secret: Secret?
     let clientAddress: IPAddress?
 
     var name: String { "Alibaba HTTPDNS" }
@@ -75,7 +75,7 @@ struct AlibabaTwoFormat: ServiceFormat {
         if let clientAddress { parameters.append(("cip", clientAddress.withoutZone.description)) }
         if let secret {
             let text = parameters.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
-            let signature = MessageDigest.hmacSHA256(Array(text.utf8), key: Array(secret.utf8))
+            let signature = MessageDigest.hmacSHA256(Array(text.utf8), key: Array(secret.text.utf8))
             guard let signature else { throw .refused("this machine's OpenSSL has no HMAC-SHA256") }
             parameters.append(("s", hexText(signature)))
         }

@@ -28,6 +28,7 @@ public struct AlibabaHTTPDNS: Resolver {
         clientAddress: IPAddress? = nil,
         _ settings: ServiceSettings = ServiceSettings()
     ) {
+        let secret = secret.map(Secret.init)
         let format: any ServiceFormat =
             switch version {
             case .one: AlibabaOneFormat(account: account, secret: secret, clientAddress: clientAddress)

@@ -16,7 +16,7 @@ public struct DNSPodHTTPDNS: Resolver {
         clientAddress: IPAddress? = nil,
         _ settings: ServiceSettings = ServiceSettings()
     ) {
-        let format = DNSPodFormat(id: id, token: token, clientAddress: clientAddress)
+        let format = DNSPodFormat(id: id, token: token.map(Secret.init), clientAddress: clientAddress)
         client = ServiceClient(format, servers, settings)
     }
 
@@ -36,9 +36,16 @@ public struct DNSPodHTTPDNS: Resolver {
     }
 }
 
+extension DNSPodHTTPDNS: CustomStringConvertible, CustomReflectable {
+    /// The name; never id and token.
+    public var description: String { name }
+    /// Never shows id and token, not to `dump` either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 struct DNSPodFormat: ServiceFormat {
     let id: String?
-    let token: String?
+    let token: Secret?
     let clientAddress: IPAddress?
 
     var name: String { "DNSPod HTTPDNS" }
@@ -51,7 +58,7 @@ struct DNSPodFormat: ServiceFormat {
         var target = "/d?dn=\(host)&ttl=1"
         if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
         if let id { target += "&id=\(id.asQueryValue)" }
-        if let token { target += "&token=\(token.asQueryValue)" }
+        if let token { target += "&token=\(token.text.asQueryValue)" }
         return [ServiceQuestion(target: target)]
     }
 

@@ -144,7 +144,8 @@ final class ServiceClient: Sendable {
         do {
             response = try await client.fetch(request)
         } catch let error as HTTPError {
-            throw ResolverError.Reason.request(error)
+            // The way of the request would show its URL, and that may hold a token.
+            throw ResolverError.Reason.request(error.withoutHistory)
         }
         return try format.answer(response, host, question)
     }
@@ -184,6 +185,13 @@ final class ServiceClient: Sendable {
     private static let largestBody = 256 * 1024
     /// An answer for one family alone is soon asked for again.
     private static let partialTimeToLive = Duration.seconds(10)
+}
+
+extension ServiceClient: CustomStringConvertible, CustomReflectable {
+    /// The name of the service.
+    var description: String { name }
+    /// Shows nothing of accounts, paths and settings: all resolvers of services hold one of these and nothing else.
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Where a client must not ask for names.

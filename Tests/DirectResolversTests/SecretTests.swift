@@ -1,0 +1,55 @@
+import DirectHTTP
+import DirectIO
+import DirectResolvers
+import TLSFixtures
+import Testing
+
+@Suite("What resolvers show where they are printed, logged or dumped", .timeLimit(.minutes(1)))
+struct SecretTests {
+    private static let secret = "hunter2"
+
+    private static func resolvers(_ servers: ServiceServers) -> [any Resolver] {
+        [
+            DNSPodHTTPDNS(servers, id: secret, token: secret),
+            AlibabaHTTPDNS(account: secret, secret: secret, servers),
+            AlibabaHTTPDNS(account: secret, secret: secret, servers, version: .two),
+            DNSOverHTTPS(servers, path: "/\(secret)"), DNSOverJSON(servers, path: "/\(secret)"),
+        ]
+    }
+
+    @Test("has no account, no token, no secret and no path of the service")
+    func resolvers() {
+        for resolver in Self.resolvers(.insecureHTTP(["127.0.0.1"])) {
+            Self.expectHidden(resolver)
+            Self.expectHidden(CachingResolver(ChainResolver(resolver, RacingResolver(resolver))))
+        }
+    }
+
+    @Test(
+        "is in no error of theirs either, whatever the server did before it failed",
+        arguments: [true, false]
+    )
+    func errors(isMisdirected: Bool) async throws {
+        let seen = Locked<Set<String>>([])
+        let server = try FixtureServer.start { request in
+            // Asked again after 421, it breaks off.
+            let isNew = seen.withLock { $0.insert(request.target).inserted }
+            return isMisdirected && isNew ? .status(421) : .raw("HTTP/1.1 200", then: .cut)
+        }
+        let host = try DomainName("a.test")
+        for resolver in Self.resolvers(.insecureHTTP([Endpoint(stringLiteral: server.authority)])) {
+            let error = await #expect(throws: ResolverError.self) {
+                try await resolver.resolve(host, port: 443, ResolveContext(within: .seconds(50)))
+            }
+            if let error { Self.expectHidden(error) }
+        }
+    }
+
+    private static func expectHidden(_ value: Any, _ location: SourceLocation = #_sourceLocation) {
+        var dumped = ""
+        dump(value, to: &dumped)
+        for text in [dumped, "\(value)", String(reflecting: value)] {
+            #expect(!text.contains(secret), "\(type(of: value)): \(text)", sourceLocation: location)
+        }
+    }
+}

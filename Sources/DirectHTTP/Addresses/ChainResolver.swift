@@ -35,6 +35,7 @@ public struct ChainResolver: Resolver {
     }
 
     public var dependsOnPort: Bool { steps.contains { $0.dependsOnPort } }
+    public var mayAskSystem: Bool { steps.contains { $0.mayAskSystem } }
 
     public func resolve(
         _ host: DomainName,

@@ -15,6 +15,7 @@ public struct RacingResolver: Resolver {
     }
 
     public var dependsOnPort: Bool { runners.contains { $0.dependsOnPort } }
+    public var mayAskSystem: Bool { runners.contains { $0.mayAskSystem } }
 
     public func resolve(
         _ host: DomainName,

@@ -11,6 +11,10 @@ public protocol Resolver: Sendable {
     /// Whether the answer for one name may differ from port to port. If not, a cache keeps one for all.
     var dependsOnPort: Bool { get }
 
+    /// Whether the system's resolver may be asked because of a question to this one. Where it may not, it is asked nothing
+    /// at all for the requests of a client, not even for the translators from IPv6 to IPv4 (RFC 7050).
+    var mayAskSystem: Bool { get }
+
     /// The addresses for a name, or why there are none; never an answer without any.
     ///
     /// The name is in lower case, without trailing dot, and all that is known of the URL. Whoever asks stops
@@ -38,6 +42,9 @@ public protocol Resolver: Sendable {
 extension Resolver {
     /// Yes, as nothing else is known.
     public var dependsOnPort: Bool { true }
+
+    /// No: it has ways of its own.
+    public var mayAskSystem: Bool { false }
 
     /// Nothing: every question is asked.
     public func knownAnswer(

@@ -18,6 +18,7 @@ public struct SystemResolver: Resolver {
 
     public var name: String { "system" }
     public var dependsOnPort: Bool { false }
+    public var mayAskSystem: Bool { true }
 
     public func resolve(
         _ host: DomainName,

@@ -45,7 +45,12 @@ struct Dialler: Sendable {
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
         let destination = Destination(url)
-        let maker = maker(destination, limits, isAnonymous ? anonymousSecrets : secrets)
+        let maker = maker(
+            destination,
+            limits,
+            isAnonymous ? anonymousSecrets : secrets,
+            vetting: settings.vetting
+        )
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
         let vetting = settings.vetting
         let choice = try await choice(destination, route, limits)
@@ -60,12 +65,19 @@ struct Dialler: Sendable {
         return connection(found, destination, route, proxy)
     }
 
-    func maker(_ destination: Destination, _ limits: DialLimits, _ secrets: TLSSecrets) -> LinkMaker {
-        LinkMaker(
+    func maker(
+        _ destination: Destination,
+        _ limits: DialLimits,
+        _ secrets: TLSSecrets,
+        vetting: AddressVetting? = nil
+    ) -> LinkMaker {
+        let mayAskSystem = settings.resolver?.mayAskSystem ?? true
+        return LinkMaker(
             destination: destination,
             limits: limits,
             secrets: secrets,
             network: network,
+            translation: mayAskSystem ? Translation(translators: network.translators, vetting: vetting) : nil,
             loop: loop
         )
     }

@@ -25,6 +25,8 @@ struct LinkMaker: Sendable {
     let limits: DialLimits
     let secrets: TLSSecrets
     let network: Network
+    /// `nil` where the system is asked for no names.
+    let translation: Translation?
     let loop: EventLoop
 
     /// A link to this address, whose certificate, if there is to be one, has been accepted.
@@ -36,8 +38,10 @@ struct LinkMaker: Sendable {
         do throws(AttemptFailure) {
             socket = try await openSocket(endpoint.address, port)
         } catch {
-            guard error.meansNoRoute, endpoint.address.unmapped.family == .v4 else { throw error }
-            (socket, translated) = try await openTranslated(endpoint.address, port, error)
+            guard let translation, error.meansNoRoute, endpoint.address.unmapped.family == .v4 else {
+                throw error
+            }
+            (socket, translated) = try await open(endpoint.address, port, by: translation, error)
         }
         var link = Link(
             layers: LayerStack(socket),
@@ -63,22 +67,28 @@ struct LinkMaker: Sendable {
         link.tlsTime = loop.now.since(start)
     }
 
-    /// There is no way to the IPv4 address: perhaps it has an IPv6 one on this network. Who vets addresses has
-    /// seen the IPv4 one, and it is there that the bytes go.
-    private func openTranslated(
+    /// There is no way to the IPv4 address: perhaps it has an IPv6 one on this network. Which one that is, the network
+    /// says: the vetting that has seen the IPv4 address sees this one, too.
+    private func open(
         _ address: IPAddress,
         _ port: UInt16,
+        by translation: Translation,
         _ failure: AttemptFailure
     ) async throws(AttemptFailure) -> (Socket, IPAddress?) {
         let others: [IPAddress]
         do throws(CallFailure) {
             let patience = limits.patience(.connect, limits.timeouts.resolve)
-            others = try await network.translators.addresses(for: address, patience, on: loop)
+            others = try await translation.translators.addresses(for: address, patience, on: loop)
         } catch {
             throw error.isTimeout ? failure : AttemptFailure(phase: .connect, cause: error)
         }
         var failure = failure
         for other in others {
+            let endpoint = Endpoint(other, port: port)
+            if let refusal = translation.vetting?.refusal(of: endpoint, for: destination) {
+                failure = .failed(.connect, .refused(refusal))
+                continue
+            }
             do throws(AttemptFailure) {
                 return (try await openSocket(other, port), other)
             } catch {

@@ -26,6 +26,13 @@ struct Network: Sendable {
     }
 }
 
+/// The way to IPv4 addresses on a network that has only IPv6. Only clients have one that may ask the system for names.
+struct Translation: Sendable {
+    let translators: Translators
+    /// Sees the translated addresses as well: it is they that are dialled.
+    let vetting: AddressVetting?
+}
+
 /// The translators from IPv6 to IPv4 that the network has, as far as it says so (RFC 7050).
 final class Translators: Sendable {
     private struct Known {

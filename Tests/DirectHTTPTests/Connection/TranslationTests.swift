@@ -73,6 +73,50 @@ struct TranslationTests {
         }
     }
 
+    @Test("a translated address is vetted like the one that it stands for, and not dialled if it is refused")
+    func vetted() async throws {
+        let server = try FixtureServer.secure("a.test", on: "::1")
+        let seen = Locked<[String]>([])
+        let vetting = AddressVetting { address, _, _ in
+            seen.withLock { $0.append("\(address)") }
+            return address.family == .v6 ? AddressRefusal(address, "inside") : nil
+        }
+        let failure = await #expect(throws: DialFailure.self) {
+            try await dial("1.2.3.4", to: server, with: { $0.vetting = vetting }) { _ in
+                .success([IPAddress("fd00::192.0.0.170")].compactMap(\.self))
+            }
+        }
+        guard case .failed(.connect, .refused(let refusal)) = failure?.cause else {
+            Issue.record("\(failure as Any)")
+            return
+        }
+        #expect(refusal.address == IPAddress("fd00::1.2.3.4"))
+        #expect(seen.withLock { $0 } == ["1.2.3.4", "fd00::102:304"])
+        #expect(server.records.isEmpty)
+    }
+
+    @Test(
+        "a client whose resolver never asks the system asks it for no translator either",
+        arguments: [true, false]
+    )
+    func systemIsNotAsked(_ mayAsk: Bool) async throws {
+        let server = try FixtureServer.secure("a.test", on: "::1")
+        let asked = Locked<[String]>([])
+        let map = StaticMap()
+        let resolver = mayAsk ? ChainResolver(map, SystemResolver()) : ChainResolver(map, LiveMap())
+        let connection = try? await dial(
+            "1.2.3.4",
+            to: server,
+            with: { $0.resolver = CachingResolver(RacingResolver(resolver)) }
+        ) { name in
+            asked.withLock { $0.append(name) }
+            return .success([IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))
+        }
+        #expect((connection != nil) == mayAsk)
+        #expect(asked.withLock { $0 } == (mayAsk ? ["ipv4only.arpa"] : []))
+        connection?.close()
+    }
+
     @Test("who refuses the connection is there: nobody asks for another way")
     func refused() async throws {
         let server = try FixtureServer.secure("a.test", on: "::1")
@@ -97,9 +141,10 @@ struct TranslationTests {
         _ address: String,
         to server: FixtureServer,
         failingWith code: Int32 = 101,
+        with configure: (inout HTTPClient.Settings) -> Void = { _ in },
         _ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>
     ) async throws(DialFailure) -> Connection {
-        let settings = HTTPClient.trusting().settings
+        let settings = HTTPClient.trusting(configure).settings
         var network = Network(SystemLookups(lookUp))
         let port = server.port
         network.connect = { address, _, loop throws(Socket.StartFailure) in

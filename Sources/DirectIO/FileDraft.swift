@@ -44,9 +44,13 @@ package final class FileDraft: @unchecked Sendable {
         }
     }
 
-    /// Puts the file in its place; it is on the disk when this returns.
-    package func commit() throws(SystemError) {
+    /// Returns when all bytes are on the disk, still beside the file's place.
+    package func settle() throws(SystemError) {
         try putOnDisk(descriptor)
+    }
+
+    /// Puts the file, which has been settled, in its place.
+    package func commit() throws(SystemError) {
         _ = try checked("rename", path: path) { rename(draft, path) }
         isCommitted = true
     }

@@ -6,8 +6,8 @@ extension StreamedBody {
         StreamedBody(
             isReplayable: true,
             endsAtOnce: true,
-            measure: { loop in
-                try await BlockingWork.shared.run(on: loop) { () throws(SystemError) in
+            measure: { loop, end in
+                try await BlockingWork.shared.run(until: end, on: loop) { () throws(SystemError) in
                     try FileReader(path).size
                 }
             },

@@ -30,7 +30,7 @@ struct MultipartForm: Sendable {
         StreamedBody(
             isReplayable: parts.allSatisfy(\.body.isReplayable),
             endsAtOnce: parts.allSatisfy(\.body.endsAtOnce),
-            measure: { try await length($0) },
+            measure: { try await length($0, until: $1) },
             open: { loop in
                 var reader = Reader(form: self, loop: loop)
                 return BodySource { try await reader.next() }
@@ -39,12 +39,12 @@ struct MultipartForm: Sendable {
     }
 
     /// The length of it all, if each part knows its own.
-    private func length(_ loop: EventLoop) async throws -> UInt64? {
+    private func length(_ loop: EventLoop, until end: Instant) async throws -> UInt64? {
         var total: UInt64? = UInt64(ending.count)
         for index in parts.indices {
             // Of every part, also behind one without a length: what is wrong comes out before anything is sent.
             let head = try head(of: index).count
-            let content = try await parts[index].body.length(on: loop)
+            let content = try await parts[index].body.length(on: loop, until: end)
             guard let sum = total, let content else {
                 total = nil
                 continue
@@ -117,11 +117,11 @@ struct MultipartForm: Sendable {
 
 extension RequestBody {
     /// How many bytes it has; nothing if that shows only at the end.
-    func length(on loop: EventLoop) async throws -> UInt64? {
+    func length(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
         switch content {
         case .none: 0
         case .bytes(let bytes): UInt64(bytes.count)
-        case .stream(let body): try await body.measure(loop)
+        case .stream(let body): try await body.measure(on: loop, until: end)
         }
     }
 

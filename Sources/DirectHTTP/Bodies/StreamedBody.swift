@@ -12,7 +12,7 @@ final class StreamedBody: Sendable {
     let endsAtOnce: Bool
     /// Makes the fields that follow it.
     let trailers: Trailers?
-    private let size: @Sendable (EventLoop) async throws -> UInt64?
+    private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
     private let source: @Sendable (EventLoop) async throws -> BodySource
     /// Whether it has been opened.
     private let isSpent = Atomic(false)
@@ -20,7 +20,7 @@ final class StreamedBody: Sendable {
     init(
         isReplayable: Bool,
         endsAtOnce: Bool = false,
-        measure: @escaping @Sendable (EventLoop) async throws -> UInt64?,
+        measure: @escaping @Sendable (EventLoop, Instant) async throws -> UInt64?,
         trailers: Trailers? = nil,
         open: @escaping @Sendable (EventLoop) async throws -> BodySource
     ) {
@@ -31,11 +31,11 @@ final class StreamedBody: Sendable {
         self.trailers = trailers
     }
 
-    /// How many bytes it has; nil if that shows only at the end. Asked before anything is sent, and also where what
-    /// is wrong with the body comes out.
-    func measure(_ loop: EventLoop) async throws -> UInt64? {
+    /// How many bytes it has; `nil` if that shows only at the end. Asked before anything is sent, and also where what
+    /// is wrong with the body comes out. Throws `BlockingWork.Abandoned` if the disk takes longer than until `end`.
+    func measure(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
         if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyFault.alreadySent }
-        return try await size(loop)
+        return try await size(loop, end)
     }
 
     /// Begins to read it. Called when the first byte can be sent, not before. A body that can be had once is given
@@ -52,11 +52,11 @@ final class StreamedBody: Sendable {
         length: UInt64?,
         open: @escaping @Sendable (EventLoop) async throws -> BodySource
     ) {
-        self.init(isReplayable: isReplayable, measure: { _ in length }, open: open)
+        self.init(isReplayable: isReplayable, measure: { _, _ in length }, open: open)
     }
 
     static func bytes(_ bytes: [UInt8], _ trailers: @escaping Trailers) -> StreamedBody {
-        StreamedBody(isReplayable: true, measure: { _ in nil }, trailers: trailers) { _ in
+        StreamedBody(isReplayable: true, measure: { _, _ in nil }, trailers: trailers) { _ in
             BodySource(of: bytes)
         }
     }
@@ -66,8 +66,8 @@ final class StreamedBody: Sendable {
         StreamedBody(
             isReplayable: isReplayable,
             endsAtOnce: endsAtOnce,
-            measure: { loop in
-                _ = try await self.measure(loop)
+            measure: { loop, end in
+                _ = try await self.measure(on: loop, until: end)
                 return nil
             },
             trailers: trailers,
@@ -98,14 +98,15 @@ final class BodySource {
 }
 
 extension BlockingWork {
-    /// The call's answer, unless the task is cancelled before.
+    /// The call's answer, unless the task is cancelled before, or the moment comes (`Abandoned.expired`).
     func run<Answer: Sendable>(
+        until deadline: Instant = .never,
         on loop: EventLoop,
         _ call: @escaping @Sendable () throws(SystemError) -> Answer
     ) async throws -> Answer {
         let outcome: Result<Answer, SystemError>
         do throws(BlockingWork.Abandoned) {
-            outcome = try await run(until: .never, on: loop) {
+            outcome = try await run(until: deadline, on: loop) {
                 do throws(SystemError) {
                     return .success(try call())
                 } catch {
@@ -113,7 +114,8 @@ extension BlockingWork {
                 }
             }
         } catch {
-            throw CancellationError()
+            guard error == .expired else { throw CancellationError() }
+            throw error
         }
         return try outcome.get()
     }

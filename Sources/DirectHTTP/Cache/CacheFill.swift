@@ -11,6 +11,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
     private var draft: (any CacheDraft)?
     private var received: UInt64 = 0
     private let length: UInt64?
+    let limit: CallLimit
     private let name: String
     private let isWanted: @Sendable () -> Bool
 
@@ -22,6 +23,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         isWanted: @escaping @Sendable () -> Bool
     ) {
         self.source = source
+        limit = source.limit
         self.draft = draft
         self.length = length
         self.name = name

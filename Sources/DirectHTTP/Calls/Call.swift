@@ -26,6 +26,8 @@ struct Call: Sendable {
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 
+    var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
+
     /// The error of a request whose call is over before it begins.
     func overdue(for url: HTTPURL?) -> HTTPError {
         let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))

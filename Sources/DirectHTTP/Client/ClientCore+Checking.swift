@@ -4,11 +4,16 @@ internal import DirectIO
 /// Faults of a request that can be found without a connection: found before anything is resolved or dialled for it.
 extension ClientCore {
     /// Throws what is wrong with the request.
-    func check(_ hop: HopRequest, _ url: HTTPURL, over proxy: ProxyEntry?) async throws(DialFailure) {
+    func check(
+        _ hop: HopRequest,
+        _ url: HTTPURL,
+        over proxy: ProxyEntry?,
+        within limit: CallLimit
+    ) async throws(DialFailure) {
         do throws(CallFailure) {
             try hop.request.checkHead(url, defaults(for: hop), isProxied: proxy != nil)
             guard case .stream(let body) = hop.request.body.content else { return }
-            _ = try await body.framing(on: settings.loop)
+            _ = try await body.framing(on: settings.loop, within: limit)
         } catch {
             throw DialFailure(cause: error)
         }

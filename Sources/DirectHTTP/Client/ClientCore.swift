@@ -60,7 +60,7 @@ final class ClientCore: Sendable {
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let known = try knownRoute(of: request, to: url, over: proxy)
-            if known == nil { try await check(hop, url, over: proxy) }
+            if known == nil { try await check(hop, url, over: proxy, within: call.limit) }
             var route: Route
             if let known {
                 route = known
@@ -95,7 +95,7 @@ final class ClientCore: Sendable {
                 return try await send(request, leg, dialling: permit)
             }
             // On a connection that is there the writer finds what is wrong; one that is to be dialled would be in vain.
-            if known != nil { try await check(hop, url, over: proxy) }
+            if known != nil { try await check(hop, url, over: proxy, within: call.limit) }
             return try await sendAnew(request, leg, fresh: endpoint != nil)
         } catch {
             let error = error.asError(name: url.host.description)

@@ -43,6 +43,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     init(_ bytes: [UInt8], _ trailers: Headers, _ decoder: ContentDecoder, _ place: Place) {
         source = .complete(bytes)
         ownTrailers = trailers
+        limit = .none
         self.decoder = decoder
         self.place = place
     }
@@ -50,10 +51,12 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     /// A body that is still coming.
     init(_ pieces: any BodyPieces, _ decoder: ContentDecoder, _ place: Place) {
         source = .arriving(pieces)
+        limit = pieces.limit
         self.decoder = decoder
         self.place = place
     }
 
+    let limit: CallLimit
     /// How many bytes have gone into the decoder.
     var wireBytes: UInt64 { wireCount.load(ordering: .relaxed) }
     /// How many bytes have come out of it.

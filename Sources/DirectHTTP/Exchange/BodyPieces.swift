@@ -1,4 +1,5 @@
 internal import DirectHTTP1
+internal import DirectIO
 internal import Synchronization
 
 /// Where the pieces of a response's body come from: a connection, or another such source whose pieces are
@@ -16,6 +17,9 @@ protocol BodyPieces: AnyObject, Sendable {
     /// it up. Nothing can be read afterwards.
     func drain() async
 
+    /// How long the call that the body belongs to may still take.
+    var limit: CallLimit { get }
+
     /// How many bytes are still to come, if that is known and nobody is reading.
     var bytesLeft: UInt64? { get }
 
@@ -31,7 +35,21 @@ extension BodyPieces {
 
     var bytesLeft: UInt64? { nil }
 
+    var limit: CallLimit { .none }
+
     func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(.body, reason) }
+}
+
+/// When a call is over, and how long it was to take, in nanoseconds.
+struct CallLimit: Sendable {
+    let end: Instant
+    let total: UInt64
+
+    /// As long as it likes.
+    static let none = CallLimit(end: .never, total: .max)
+
+    /// What to say when that moment has come.
+    var timeout: HTTPError.Reason { .timedOut(after: .nanoseconds(Int64(clamping: total))) }
 }
 
 /// A body that is wholly there, and is still to be had only once, like any other.

@@ -30,6 +30,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         self.lease = lease
         self.reading = reading
         self.first = first
+        limit = reading.exchange.limit
     }
 
     deinit {
@@ -39,6 +40,8 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         let rest = Rest(core: core, lease: lease, reading: reading)
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
+
+    let limit: CallLimit
 
     var trailers: Headers { ifIdle { reading.trailers } ?? Headers() }
 

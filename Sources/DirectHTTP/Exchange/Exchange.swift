@@ -7,10 +7,11 @@ struct Exchange {
     let timeouts: Timeouts.Nanoseconds
     /// When the whole call has to be over.
     var end: Instant
+    var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
     /// How a body that is made while it is sent is framed; asks the body, which may read from the disk.
     func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
-        try await body.framing(on: connection.loop)
+        try await body.framing(on: connection.loop, within: limit)
     }
 
     /// Writes the head, and as much of the body as goes with it, to the connection's buffer.
@@ -264,13 +265,15 @@ struct Exchange {
 
 extension StreamedBody {
     /// How it is framed; asks it, which may read from the disk.
-    func framing(on loop: EventLoop) async throws(CallFailure) -> BodyFraming {
+    func framing(on loop: EventLoop, within limit: CallLimit) async throws(CallFailure) -> BodyFraming {
         do {
-            return try await measure(loop).map(BodyFraming.length) ?? .chunked
+            return try await measure(on: loop, until: limit.end).map(BodyFraming.length) ?? .chunked
         } catch let fault as RequestBodyFault {
             throw .failed(.request, .requestBody(fault))
         } catch let error as SystemError {
             throw .failed(.request, .system(error))
+        } catch BlockingWork.Abandoned.expired {
+            throw .failed(.request, limit.timeout)
         } catch {
             throw error is CancellationError && Task.isCancelled
                 ? .cancelled : .failed(.request, .bodySource(error))

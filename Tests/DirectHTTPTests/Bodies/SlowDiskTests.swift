@@ -1,0 +1,93 @@
+import DirectCoding
+import DirectIO
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Bodies and disks that stand still", .timeLimit(.minutes(1)))
+struct SlowDiskTests {
+    @Test("a download waits for the disk no longer than its call may take", arguments: [true, false])
+    func total(isDecoded: Bool) async throws {
+        let folder = try TemporaryFolder()
+        var pieces: any BodyPieces = Pieces(
+            [[1, 2, 3]],
+            CallLimit(end: Instant(nanoseconds: 1), total: 5_000_000_000)
+        )
+        if isDecoded {
+            let decoder = ContentDecoder(undoing: [.gzip], within: DecodingSettings().limits)
+            pieces = DecodedBody(pieces, decoder, DecodedBody.Place())
+        }
+        let transfer = FileTransfer(ResponseBody(content: .arriving(pieces)), .shared)
+        let error = try await httpError { try await transfer.write(to: folder.path + "/file") }
+        guard case .timedOut(.seconds(5)) = error.reason else { throw error }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("a download that is cancelled has no file, and one that says it is done has it")
+    func cancelled() async throws {
+        let folder = try TemporaryFolder()
+        var random = SystemRandomNumberGenerator()
+        for number in 0..<200 {
+            let path = folder.path + "/\(number)"
+            let body = ResponseBody(
+                content: .arriving(Pieces([[UInt8](repeating: 1, count: 100_000)], .none))
+            )
+            let task = Task { try await body.write(to: path) }
+            // At any moment: what counts is what is said of it.
+            for _ in 0..<Int.random(in: 0..<400, using: &random) { await Task.yield() }
+            task.cancel()
+            let isDone = (try? await task.value) != nil
+            #expect(FileManager.default.fileExists(atPath: path) == isDone, "\(number)")
+        }
+        #expect(folder.names.allSatisfy { !$0.contains("tmp") })
+    }
+
+    @Test("the length of a file, also of one in a form, is asked for no longer than the call may take")
+    func measuring() async throws {
+        let file = try TemporaryFile([1, 2, 3])
+        let form = RequestBody.multipart([.file("a", path: file.path)])
+        for body in [RequestBody.file(file.path), form, form.followed { [:] }] {
+            await #expect(throws: BlockingWork.Abandoned.expired) {
+                try await body.length(on: .shared, until: Instant(nanoseconds: 1))
+            }
+        }
+        #expect(try await RequestBody.file(file.path).length(on: .shared, until: .never) == 3)
+    }
+
+    @Test("an upload whose length the disk does not tell in time is an error that says so")
+    func lateLength() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let work = BlockingWork(threadLimit: 1)
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        work.submit { gate.wait() }
+        let body = StreamedBody(isReplayable: true) { loop, end in
+            try await work.run(until: end, on: loop) { () throws(SystemError) in UInt64(0) }
+        } open: { _ in
+            BodySource(of: [])
+        }
+        var request = Request(.post, server.http(), body: RequestBody(.stream(body)))
+        request.timeouts = Timeouts(total: .milliseconds(300))
+        let error = try await httpError { try await HTTPClient().fetch(request) }
+        #expect(error.isTimeout)
+        #expect(server.requests.isEmpty)
+    }
+}
+
+/// A body of these pieces.
+private final class Pieces: BodyPieces {
+    let trailers = Headers()
+    let limit: CallLimit
+    private let rest: Locked<ArraySlice<[UInt8]>>
+
+    init(_ pieces: [[UInt8]], _ limit: CallLimit) {
+        rest = Locked(pieces[...])
+        self.limit = limit
+    }
+
+    func next() async throws -> [UInt8]? { rest.withLock { $0.popFirst() } }
+
+    func collect(upTo limit: Int) async throws -> [UInt8] { [] }
+}

@@ -41,7 +41,14 @@ struct MultipartForm: Sendable {
     /// The length of it all, if each part knows its own.
     private func length(_ loop: EventLoop, until end: Instant) async throws -> UInt64? {
         var total: UInt64? = UInt64(ending.count)
+        var streams: Set<ObjectIdentifier> = []
         for index in parts.indices {
+            // A stream that can be read once would be empty in its second part.
+            if case .stream(let body) = parts[index].body.content, !body.isReplayable,
+                !streams.insert(ObjectIdentifier(body)).inserted
+            {
+                throw RequestBodyFault.alreadySent
+            }
             // Of every part, also behind one without a length: what is wrong comes out before anything is sent.
             let head = try head(of: index).count
             let content = try await parts[index].body.length(on: loop, until: end)

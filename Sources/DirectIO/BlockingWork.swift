@@ -39,7 +39,7 @@ package final class BlockingWork: Sendable {
         _ call: @escaping @Sendable () -> Answer
     ) async throws(Abandoned) -> Answer {
         if Task.isCancelled { throw .cancelled }
-        if deadline <= .now { throw .expired }
+        if deadline <= loop.now { throw .expired }
         let reply = Reply<Answer>(on: loop)
         let ticket = add { reply.give(call()) }
         do throws(Abandoned) {

@@ -63,6 +63,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.heldClock = heldClock
     }
 
+    /// Whether its clock stands still until it is moved by hand.
+    package var isHeld: Bool { heldClock != nil }
+
     /// The time by this loop's clock, which counts for every wait on it.
     package var now: Instant {
         guard let heldClock else { return .now }

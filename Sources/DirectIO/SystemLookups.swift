@@ -30,10 +30,11 @@ package final class SystemLookups: Sendable {
         on loop: EventLoop
     ) async throws(BlockingWork.Abandoned) -> Answer {
         if Task.isCancelled { throw .cancelled }
-        let now = Instant.now
-        if deadline <= now { throw .expired }
+        if deadline <= loop.now { throw .expired }
         let reply = Reply<Answer>(on: loop)
-        let ticket = plan.withLock { $0.ask(name, reply, until: deadline, at: now) }
+        // The plan counts by the system's clock. Who counts by another one stays in it until its own wait ends.
+        let end = loop.isHeld ? .never : deadline
+        let ticket = plan.withLock { $0.ask(name, reply, until: end, at: .now) }
         beginCalls()
         do throws(BlockingWork.Abandoned) {
             return try await reply.value(until: deadline)

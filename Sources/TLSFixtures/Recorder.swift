@@ -77,29 +77,32 @@ final class Recorder: @unchecked Sendable {
     /// Suspends until `attempt` finds what it looks for in the state; tried again on every change.
     func wait<Found: Sendable>(
         for what: String,
-        within limit: Duration,
+        within limit: Duration?,
         _ attempt: @escaping @Sendable (inout State) -> Found?
     ) async throws -> Found {
         let id = lock.locked {
             nextWaiter += 1
             return nextWaiter
         }
-        let timer = Task.detached { [weak self] in
-            try await Task.sleep(for: limit)
-            self?.giveUp(id, what)
+        let timer = limit.map { limit in
+            Task.detached { [weak self] in
+                try await Task.sleep(for: limit)
+                self?.giveUp(id, what)
+            }
         }
-        defer { timer.cancel() }
+        defer { timer?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                enrol(id, continuation, attempt)
+                enrol(id, what, continuation, attempt)
             }
         } onCancel: {
-            remove(id)?.give(.stopped)
+            giveUp(id, what)
         }
     }
 
     private func enrol<Found: Sendable>(
         _ id: Int,
+        _ what: String,
         _ continuation: CheckedContinuation<Found, any Error>,
         _ attempt: @escaping @Sendable (inout State) -> Found?
     ) {
@@ -110,16 +113,15 @@ final class Recorder: @unchecked Sendable {
             },
             give: { continuation.resume(throwing: $0) }
         )
-        let isCancelled = Task.isCancelled
         let now: (() -> Void)? = lock.locked {
             if let resume = waiter.attempt(&state) { return resume }
-            if isClosed || isCancelled { return { waiter.give(.stopped) } }
+            if isClosed { return { waiter.give(.stopped) } }
             waiters[id] = waiter
             return nil
         }
         now?()
-        // The task may have been cancelled between the look and the entry.
-        if Task.isCancelled { remove(id)?.give(.stopped) }
+        // The task may have been cancelled before there was an entry.
+        if Task.isCancelled { giveUp(id, what) }
     }
 
     private func remove(_ id: Int) -> Waiter? {

@@ -18,7 +18,8 @@ extension ClientCore {
             do {
                 let response = try await directedSend(hop, call)
                 history += response.history
-                outcome = .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: .now))
+                let wait = RetryAfter.wait(response.headers, now: settings.loop.date)
+                outcome = .answer(response.status, retryAfter: wait)
                 result = .success(response)
             } catch let error as HTTPError where error.isWorthRetrying {
                 outcome = .failure
@@ -100,7 +101,7 @@ extension ClientCore {
             return try await transact(hop, call, from: settings.loop.now, avoiding: endpoint)
         }
         let url = try? hop.request.url
-        guard Instant.now < call.end else { throw call.overdue(for: url) }
+        guard settings.loop.now < call.end else { throw call.overdue(for: url) }
         var complete = hop
         complete.withHeaders { $0.complete(with: defaults(for: hop)) }
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in

@@ -77,7 +77,7 @@ final class ServiceClient: Sendable {
         _ host: DomainName,
         _ context: ResolveContext
     ) async throws -> Resolution {
-        let questions = try format.questions(host, settings.families, at: .now)
+        let questions = try format.questions(host, settings.families, at: context.loop.date)
         let limit = min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
         let answers = await answers(to: questions.count, on: context.loop) { number in
             do {

@@ -8,7 +8,7 @@ extension CachingResolver {
         let text = AnswerFile.write(lines())
         let outcome: Result<Void, SystemError>
         do throws(BlockingWork.Abandoned) {
-            outcome = try await BlockingWork.shared.run(until: .never, on: .shared) {
+            outcome = try await BlockingWork.shared.run(until: .never, on: loop) {
                 do throws(SystemError) {
                     return .success(try StateFile.replace(path, with: text))
                 } catch {
@@ -24,11 +24,11 @@ extension CachingResolver {
     /// Reads the file if that has not been done. One that cannot be read is none: a cache is no treasure.
     func readFile() async {
         guard let path = state.withLock({ $0.unread }) else { return }
-        let text = try? await BlockingWork.shared.run(until: .never, on: .shared) {
+        let text = try? await BlockingWork.shared.run(until: .never, on: loop) {
             (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
         }
         // Whoever was cancelled leaves it to the next.
-        if let text { restore(text, at: now, .now) }
+        if let text { restore(text, at: now, loop.date) }
     }
 
     /// Writes the file in a while, together with what happens until then.
@@ -39,12 +39,8 @@ extension CachingResolver {
             return !state.isSaving
         }
         guard isFirst else { return }
-        Task { [weak self] in
-            let pause = LoopHandle(loop: .shared)
-            EventLoop.shared.add(pause)
-            let end = EventLoop.shared.now.advanced(byNanoseconds: Self.savingDelay)
-            _ = await pause.input.wait(until: end, on: .shared)
-            EventLoop.shared.remove(pause)
+        Task { [weak self, loop] in
+            try? await loop.sleep(until: loop.now.advanced(byNanoseconds: Self.savingDelay))
             guard let self else { return }
             state.withLock { $0.isSaving = false }
             try? await save()
@@ -86,7 +82,7 @@ extension CachingResolver {
     /// What is worth keeping: the addresses, not their absence.
     private func lines() -> [AnswerFile.Line] {
         let table = state.withLock { $0.table }
-        let (now, date) = (now, UnixTime.now)
+        let (now, date) = (now, loop.date)
         var lines: [AnswerFile.Line] = []
         table.entries.forEach { name, port, entry in
             guard entry.kind == .addresses || entry.kind == .orderedAddresses else { return }

@@ -81,11 +81,12 @@ public final class CachingResolver: Resolver {
     let upstream: any Resolver
     let settings: Settings
     let state: Locked<State>
-    private let clock: @Sendable () -> Instant
+    /// By whose clock answers age; questions are waited for on the loop of whoever asks.
+    let loop: EventLoop
 
     /// A cache before this resolver.
     public convenience init(_ upstream: any Resolver, _ settings: Settings = Settings()) {
-        self.init(upstream, settings, clock: { .now })
+        self.init(upstream, settings, loop: .shared)
     }
 
     /// A cache before this resolver, with the default settings, changed in `configure`.
@@ -95,11 +96,12 @@ public final class CachingResolver: Resolver {
         self.init(upstream, settings)
     }
 
-    init(_ upstream: any Resolver, _ settings: Settings, clock: @escaping @Sendable () -> Instant) {
+    /// The same with a loop whose clock a test may hold.
+    package init(_ upstream: any Resolver, _ settings: Settings = Settings(), loop: EventLoop) {
         self.upstream = upstream
         dependsOnPort = upstream.dependsOnPort
         self.settings = settings
-        self.clock = clock
+        self.loop = loop
         let rules = AnswerTable.Rules(
             shortest: settings.minimumTimeToLive.clampedNanoseconds,
             longest: settings.maximumTimeToLive.clampedNanoseconds,
@@ -117,7 +119,7 @@ public final class CachingResolver: Resolver {
     public let dependsOnPort: Bool
     public var mayAskSystem: Bool { upstream.mayAskSystem }
 
-    var now: Instant { clock() }
+    var now: Instant { loop.now }
 
     /// How many names are remembered, those included of which it is known that there is none.
     public var count: Int { state.withLock { $0.table.entries.count } }
@@ -192,7 +194,7 @@ public final class CachingResolver: Resolver {
                         _ = try await self.resolve(
                             name,
                             port: port,
-                            ResolveContext(within: self.settings.queryTimeout)
+                            ResolveContext(within: self.settings.queryTimeout, on: self.loop)
                         )
                         return (name, nil)
                     } catch {

@@ -83,7 +83,11 @@ let package = Package(
         ),
         .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: manners),
 
-        .testTarget(name: "DirectIOTests", dependencies: ["DirectIO"], swiftSettings: manners),
+        .testTarget(
+            name: "DirectIOTests",
+            dependencies: ["DirectIO", "DirectTestCommands", "DirectTestTime"],
+            swiftSettings: manners
+        ),
         .testTarget(
             name: "DirectTLSTests",
             dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL"],
@@ -98,17 +102,25 @@ let package = Package(
         .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: manners),
         .testTarget(
             name: "DirectHTTPTests",
-            dependencies: ["DirectHTTP", "TLSFixtures", "DirectTestCommands", "CDirectZlib"],
+            dependencies: [
+                "DirectHTTP", "TLSFixtures", "DirectTestCommands", "DirectTestTime", "CDirectZlib",
+            ],
             swiftSettings: manners
         ),
         .testTarget(
             name: "DirectResolversTests",
-            dependencies: ["DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures"],
+            dependencies: [
+                "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures", "DirectTestCommands",
+                "DirectTestTime",
+            ],
             swiftSettings: manners
         ),
         .testTarget(
             name: "DirectHTTPFoundationTests",
-            dependencies: ["DirectHTTPFoundation", "DirectHTTP", "TLSFixtures"],
+            dependencies: [
+                "DirectHTTPFoundation", "DirectHTTP", "DirectIO", "TLSFixtures", "DirectTestCommands",
+                "DirectTestTime",
+            ],
             swiftSettings: manners
         ),
         .testTarget(
@@ -122,6 +134,12 @@ let package = Package(
                 "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
             ],
             exclude: ["Golden"],
+            swiftSettings: manners
+        ),
+        .target(
+            name: "DirectTestTime",
+            dependencies: ["DirectIO"],
+            path: "Tests/DirectTestTime",
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),

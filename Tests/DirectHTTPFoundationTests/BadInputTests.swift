@@ -20,7 +20,7 @@ struct BadInputTests {
     ])
     func aURLThatIsNotOurs(_ text: String, _ code: URLError.Code) async throws {
         let url = try #require(URL(string: text))
-        let error = await urlError { _ = try await HTTPClient().data(from: url) }
+        let error = await urlError { _ = try await HTTPClient.untimed().data(from: url) }
         #expect(error?.code == code)
         guard case .url = error?.httpError?.reason else {
             Issue.record("\(error as Any) has no fault of a URL underneath")
@@ -31,7 +31,7 @@ struct BadInputTests {
 
     @Test func theErrorsURLHasNoPassword() async throws {
         let url = try #require(URL(string: "http://user:secret@127.1/"))
-        let error = try #require(await urlError { _ = try await HTTPClient().data(from: url) })
+        let error = try #require(await urlError { _ = try await HTTPClient.untimed().data(from: url) })
         #expect(!"\(error) \(error.userInfo)".contains("secret"))
     }
 
@@ -91,7 +91,7 @@ struct BadInputTests {
             ScriptedStream([Data("half".utf8)], failure: Breakdown())
         }
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         session.uploadTask(withStreamedRequest: try server.request("POST")).resume()
         var events: [RecordingDelegate.Event] = []
@@ -104,7 +104,7 @@ struct BadInputTests {
         let server = try FixtureServer.start { _ in
             .bytes([1, 2, 3], status: 200, ["Content-Length": "10"]).then(.closeUnannounced)
         }
-        let (bytes, _) = try await HTTPClient().bytes(from: server.url())
+        let (bytes, _) = try await HTTPClient.untimed().bytes(from: server.url())
         var count = 0
         let error = await urlError { for try await _ in bytes { count += 1 } }
         #expect(error?.code == .networkConnectionLost && error?.httpError?.phase == .body)
@@ -113,7 +113,7 @@ struct BadInputTests {
 
     @Test func aURLWithoutAHostFailsInASessionToo() async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
         let session = URLSession(configuration: configuration)
         for text in ["http:///path", "http://", "http://127.1/"] {
             let url = try #require(URL(string: text))
@@ -128,7 +128,7 @@ struct BadInputTests {
         var request = try server.request("POST")
         request.httpBodyStream = ScriptedStream([Data("half".utf8)])
         request.setValue(announced, forHTTPHeaderField: "Content-Length")
-        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        let error = await urlError { _ = try await HTTPClient.untimed().data(for: request) }
         #expect(error?.code == .requestBodyStreamExhausted)
     }
 
@@ -136,7 +136,7 @@ struct BadInputTests {
         let server = try FixtureServer.start { try .echo($0) }
         let file = URL(fileURLWithPath: "/nowhere/at/all")
         let error = await urlError {
-            _ = try await HTTPClient().upload(for: server.request("POST"), fromFile: file)
+            _ = try await HTTPClient.untimed().upload(for: server.request("POST"), fromFile: file)
         }
         #expect(error?.code == .fileDoesNotExist)
         #expect(server.requests.isEmpty)
@@ -145,7 +145,10 @@ struct BadInputTests {
     @Test func aFolderThatIsNotThereFailsTheDownload() async throws {
         let server = try FixtureServer.start { _ in .text("x") }
         let error = await urlError {
-            _ = try await HTTPClient().download(from: server.url(), in: URL(fileURLWithPath: "/nowhere"))
+            _ = try await HTTPClient.untimed().download(
+                from: server.url(),
+                in: URL(fileURLWithPath: "/nowhere")
+            )
         }
         #expect(error?.code == .cannotCreateFile)
     }
@@ -153,7 +156,7 @@ struct BadInputTests {
     @Test func aRefusedConnectionNamesEveryAttempt() async throws {
         let refusing = try FixtureServer.refusing()
         let url = try #require(URL(string: "http://\(refusing.authority)/"))
-        let error = await urlError { _ = try await HTTPClient().data(from: url) }
+        let error = await urlError { _ = try await HTTPClient.untimed().data(from: url) }
         #expect(error?.code == .cannotConnectToHost)
         #expect(error?.httpError?.phase == .connect)
         #expect(error?.failingURL == url)
@@ -165,7 +168,7 @@ struct BadInputTests {
         let server = try FixtureServer.start(.tls(certificates: [certificate])) { _ in .text("never") }
         var addresses = StaticMap()
         try addresses.set([Endpoint(stringLiteral: server.authority)], for: HostPattern("www.example"))
-        let client = HTTPClient { [addresses] in
+        let client = HTTPClient.untimed { [addresses] in
             $0.tls.roots = .only([.der(authority.rootDER)])
             $0.addresses = addresses
         }

@@ -12,7 +12,7 @@ import FoundationNetworking
 struct BridgeTests {
     @Test func dataComesWithItsHead() async throws {
         let server = try FixtureServer.start { _ in .text("hello", ["X-One": "1", "x-one": "2"]) }
-        let (data, response) = try await HTTPClient().data(from: server.url("/a%20b?c"))
+        let (data, response) = try await HTTPClient.untimed().data(from: server.url("/a%20b?c"))
         #expect(String(decoding: data, as: UTF8.self) == "hello")
         #expect(response.statusCode == 200)
         #expect(response.value(forHTTPHeaderField: "X-ONE") == "1, 2")
@@ -26,7 +26,7 @@ struct BridgeTests {
         var request = try server.request("PUT")
         request.httpBody = Data("body".utf8)
         request.setValue("text/x-odd", forHTTPHeaderField: "Content-Type")
-        let (data, response) = try await HTTPClient().data(for: request)
+        let (data, response) = try await HTTPClient.untimed().data(for: request)
         #expect(data == Data("body".utf8))
         #expect(response.mimeType == "text/x-odd")
         #expect(server.requests.first?.method == "PUT")
@@ -36,7 +36,7 @@ struct BridgeTests {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
         request.httpBodyStream = InputStream(data: Data("streamed".utf8))
-        let (data, _) = try await HTTPClient().data(for: request)
+        let (data, _) = try await HTTPClient.untimed().data(for: request)
         #expect(data == Data("streamed".utf8))
         #expect(server.requests.first?.headers["transfer-encoding"] == "chunked")
     }
@@ -46,14 +46,14 @@ struct BridgeTests {
         var request = try server.request("POST")
         request.httpBodyStream = InputStream(data: Data("streamed".utf8))
         request.setValue("8", forHTTPHeaderField: "Content-Length")
-        let (data, _) = try await HTTPClient().data(for: request)
+        let (data, _) = try await HTTPClient.untimed().data(for: request)
         #expect(data == Data("streamed".utf8))
         #expect(server.requests.first?.headers["content-length"] == "8")
     }
 
     @Test func uploadsSendDataAndFiles() async throws {
         let server = try FixtureServer.start { try .echo($0) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let (echo, _) = try await client.upload(for: server.request("POST"), from: Data("data".utf8))
         #expect(echo == Data("data".utf8))
 
@@ -68,7 +68,7 @@ struct BridgeTests {
     @Test func aDownloadBecomesAFileThatOnlyItsOwnerReads() async throws {
         let server = try FixtureServer.start { _ in .bytes([UInt8](repeating: 9, count: 2_000_000)) }
         let progress = Progress(totalUnitCount: -1)
-        let (file, response) = try await HTTPClient().download(from: server.url(), progress: progress)
+        let (file, response) = try await HTTPClient.untimed().download(from: server.url(), progress: progress)
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(repeating: 9, count: 2_000_000))
         #expect(response.expectedContentLength == 2_000_000)
@@ -83,7 +83,9 @@ struct BridgeTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let error = await urlError { _ = try await HTTPClient().download(from: server.url(), in: folder) }
+        let error = await urlError {
+            _ = try await HTTPClient.untimed().download(from: server.url(), in: folder)
+        }
         #expect(error?.code == .networkConnectionLost)
         #expect(error?.httpError?.phase == .body)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
@@ -91,13 +93,13 @@ struct BridgeTests {
 
     @Test func bytesAndLinesComeOneByOne() async throws {
         let server = try FixtureServer.start { _ in .chunked([Array("a\r".utf8), Array("\nb\n\nc".utf8)]) }
-        let (bytes, response) = try await HTTPClient().bytes(from: server.url())
+        let (bytes, response) = try await HTTPClient.untimed().bytes(from: server.url())
         #expect(response.statusCode == 200)
         var all: [UInt8] = []
         for try await byte in bytes { all.append(byte) }
         #expect(String(decoding: all, as: UTF8.self) == "a\r\nb\n\nc")
 
-        let (again, _) = try await HTTPClient().bytes(from: server.url())
+        let (again, _) = try await HTTPClient.untimed().bytes(from: server.url())
         var lines: [String] = []
         for try await line in again.lines { lines.append(line) }
         #expect(lines == ["a", "b", "", "c"])
@@ -107,7 +109,7 @@ struct BridgeTests {
         let server = try FixtureServer.start { try .echo($0) }
         let progress = Progress(totalUnitCount: -1)
         let body = Data(repeating: 5, count: 400_000)
-        _ = try await HTTPClient().upload(for: server.request("POST"), from: body, progress: progress)
+        _ = try await HTTPClient.untimed().upload(for: server.request("POST"), from: body, progress: progress)
         #expect(progress.completedUnitCount == 800_000 && progress.totalUnitCount == 800_000)
     }
 
@@ -119,7 +121,10 @@ struct BridgeTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data(repeating: 7, count: 100_000).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let (answer, head) = try await HTTPClient().upload(for: server.request("POST"), fromFile: file)
+        let (answer, head) = try await HTTPClient.untimed().upload(
+            for: server.request("POST"),
+            fromFile: file
+        )
         #expect(String(decoding: answer, as: UTF8.self) == "100000")
         #expect(try head.url == server.url("/next"))
     }
@@ -128,7 +133,7 @@ struct BridgeTests {
         struct Point: Codable, Equatable { var x, y: Int }
         let server = try FixtureServer.start { try .echo($0) }
         let request = Request(.post, try server.url(), body: try .json(Point(x: 1, y: 2)))
-        let answer = try await HTTPClient().fetch(request)
+        let answer = try await HTTPClient.untimed().fetch(request)
         #expect(try answer.decode() == Point(x: 1, y: 2))
     }
 
@@ -139,7 +144,7 @@ struct BridgeTests {
             return .text("late")
         }
         let url = try server.url()
-        let work = Task { await urlError { _ = try await HTTPClient().data(from: url) } }
+        let work = Task { await urlError { _ = try await HTTPClient.untimed().data(from: url) } }
         _ = try await server.waitUntil { !$0.isEmpty }
         work.cancel()
         #expect(await work.value?.code == .cancelled)
@@ -154,7 +159,9 @@ struct BridgeTests {
         }
         let url = try server.url()
         let progress = Progress(totalUnitCount: -1)
-        let work = Task { await urlError { _ = try await HTTPClient().data(from: url, progress: progress) } }
+        let work = Task {
+            await urlError { _ = try await HTTPClient.untimed().data(from: url, progress: progress) }
+        }
         _ = try await server.waitUntil { !$0.isEmpty }
         progress.cancel()
         #expect(await work.value?.code == .cancelled)
@@ -169,7 +176,7 @@ struct BridgeTests {
         }
         var request = try server.request("GET")
         request.timeoutInterval = 0.05
-        let error = await urlError { _ = try await HTTPClient().data(for: request) }
+        let error = await urlError { _ = try await HTTPClient.untimed().data(for: request) }
         #expect(error?.code == .timedOut)
         #expect(error?.httpError?.phase == .response)
         gate.open()
@@ -185,7 +192,7 @@ struct BridgeTests {
         let server = try FixtureServer.start { _ in .text("fresh") }
         var request = try server.request("GET")
         request.cachePolicy = policy
-        _ = try await HTTPClient().data(for: request)
+        _ = try await HTTPClient.untimed().data(for: request)
         #expect(server.requests.first?.headers["cache-control"] == directives)
     }
 
@@ -194,7 +201,7 @@ struct BridgeTests {
             .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "number=\(request.path.count)"])
         }
         let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
-        let client = HTTPClient { $0.useCookies(of: storage) }
+        let client = HTTPClient.untimed { $0.useCookies(of: storage) }
         var request = try server.request("GET", "/first")
         for progress in [nil, Progress(totalUnitCount: -1)] {
             request.httpShouldHandleCookies = false
@@ -212,8 +219,8 @@ struct BridgeTests {
         let server = try FixtureServer.start { _ in .text("fresh", ["Cache-Control": "max-age=60"]) }
         var request = try server.request("GET")
         request.cachePolicy = .returnCacheDataDontLoad
-        let cached = HTTPClient { $0.cache = .memory() }
-        for client in [HTTPClient(), cached] {
+        let cached = HTTPClient.untimed { $0.cache = .memory() }
+        for client in [HTTPClient.untimed(), cached] {
             let error = await urlError { _ = try await client.data(for: request) }
             #expect(error?.code == .resourceUnavailable)
         }

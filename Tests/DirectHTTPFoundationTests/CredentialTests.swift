@@ -27,7 +27,7 @@ struct CredentialTests {
         let server = try asking()
         var request = Request(.get, try server.url())
         request.authenticator = CredentialAuthenticator(credential)
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(request).text == basic)
         #expect(try await client.fetch(request).text == basic)
         // Refused once, then known.
@@ -40,7 +40,7 @@ struct CredentialTests {
         )
         var request = Request(.get, try server.url())
         request.authenticator = CredentialAuthenticator(credential)
-        #expect(try await HTTPClient().fetch(request).text?.hasPrefix("Digest ") == true)
+        #expect(try await HTTPClient.untimed().fetch(request).text?.hasPrefix("Digest ") == true)
     }
 
     @Test func theStorageIsAskedByNameAndRealm() async throws {
@@ -48,7 +48,7 @@ struct CredentialTests {
         let other = try asking("Basic realm=\"there\"")
         let storage = try #require(URLSessionConfiguration.ephemeral.urlCredentialStorage)
         for server in [server, other] { storage.setDefaultCredential(credential, for: space(server, "here")) }
-        let client = HTTPClient { $0.useCredentials(of: storage) }
+        let client = HTTPClient.untimed { $0.useCredentials(of: storage) }
         #expect(try await client.data(from: server.url()).0 == Data(basic.utf8))
         #expect(try await client.data(from: other.url()).1.statusCode == 401)
     }
@@ -56,7 +56,7 @@ struct CredentialTests {
     @Test func aSessionsStorageAnswersForOurClass() async throws {
         let server = try asking()
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
         configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space(server, "here"))
         let (data, _) = try await URLSession(configuration: configuration).data(from: server.url())
         #expect(data == Data(basic.utf8))
@@ -75,7 +75,7 @@ struct CredentialTests {
         let cookies = try #require(configuration.httpCookieStorage)
         credentials.setDefaultCredential(credential, for: space(server, "here", host: "www.example"))
         let addresses = try StaticMap(curl: ["www.example:\(server.port):\(server.address)"])
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             $0.addresses = addresses
             guard way == .bridge else { return }
             $0.useCredentials(of: credentials)

@@ -87,7 +87,7 @@ struct DelegateTests {
 
     private func session(_ delegate: RecordingDelegate) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [HTTPClient().urlProtocolClass()]
+        configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 }

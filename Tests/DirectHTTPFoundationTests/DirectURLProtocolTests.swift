@@ -45,7 +45,7 @@ struct DirectURLProtocolTests {
         for server in servers {
             var addresses = StaticMap()
             try addresses.set([Endpoint(stringLiteral: server.authority)], for: HostPattern("www.example"))
-            let client = HTTPClient { [addresses] in $0.addresses = addresses }
+            let client = HTTPClient.untimed { [addresses] in $0.addresses = addresses }
             let url = try #require(URL(string: "http://www.example:\(server.port)/"))
             let (data, _) = try await session(client).data(from: url)
             #expect(String(decoding: data, as: UTF8.self) == server.address)
@@ -101,7 +101,7 @@ struct DirectURLProtocolTests {
     /// As FoundationNetworking does now and then to one that is cancelled at once.
     @Test func whatIsStoppedBeforeItIsStartedSendsNothing() async throws {
         let (sent, record) = AsyncStream<String>.makeStream()
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             $0.transport = { request in
                 record.yield(try request.url.text)
                 return try Response(to: request, .ok)
@@ -137,7 +137,7 @@ struct DirectURLProtocolTests {
     }
 
     @Test func theCanonicalRequestHasTheURLThatIsSent() throws {
-        let type = HTTPClient().urlProtocolClass()
+        let type = HTTPClient.untimed().urlProtocolClass()
         for (text, canonical) in [
             ("HTTP://WWW.Example:80/a/../b%20?q", "http://www.example/b%20?q"),
             ("https://www.example", "https://www.example/"), ("http://127.1/", "http://127.1/"),
@@ -152,7 +152,7 @@ struct DirectURLProtocolTests {
     }
 
     @Test func onlyTheNamedSchemesAreCarried() throws {
-        let type = HTTPClient().urlProtocolClass(schemes: [.https])
+        let type = HTTPClient.untimed().urlProtocolClass(schemes: [.https])
         for (text, isCarried) in [("https://a.example/", true), ("http://a.example/", false)] {
             let request = URLRequest(url: try #require(URL(string: text)))
             #expect(type.canInit(with: request) == isCarried)
@@ -173,7 +173,7 @@ struct DirectURLProtocolTests {
         }
     }
 
-    private func session(_ client: HTTPClient = HTTPClient()) -> URLSession {
+    private func session(_ client: HTTPClient = HTTPClient.untimed()) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [client.urlProtocolClass()]
         return URLSession(configuration: configuration)

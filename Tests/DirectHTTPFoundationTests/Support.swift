@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -7,6 +8,18 @@ import Testing
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
+
+extension HTTPClient {
+    /// A client for which no time passes: no limit ends anything, however busy the machine is.
+    static func untimed() -> HTTPClient { untimed { _ in } }
+
+    static func untimed(_ configure: (inout Settings) throws -> Void) rethrows -> HTTPClient {
+        try HTTPClient { settings in
+            settings.loop = .still
+            try configure(&settings)
+        }
+    }
+}
 
 extension FixtureServer {
     func url(_ path: String = "/") throws -> URL {

@@ -1,5 +1,7 @@
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectIO
+import DirectTestTime
 import Foundation
 import Testing
 
@@ -26,12 +28,13 @@ struct Sender: Sendable {
     private let client: HTTPClient
     private let session: URLSession
 
-    init(_ way: Way) {
+    init(_ way: Way, on loop: EventLoop = .still) {
         self.way = way
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Session": "additional"]
         let cookies = configuration.httpCookieStorage ?? .shared
         let client = HTTPClient {
+            $0.loop = loop
             if way == .bridge { $0.headers["X-Session"] = "additional" }
             $0.maximumBufferedBody = 64 * 1024 * 1024
             if way == .bridge { $0.useCookies(of: cookies) }

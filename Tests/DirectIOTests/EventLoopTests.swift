@@ -1,7 +1,8 @@
 @testable import DirectIO
+import DirectTestCommands
 import Testing
 
-@Suite("Event loops", .timeLimit(.minutes(1)))
+@Suite("Event loops", .idleLimit)
 struct EventLoopTests {
     private let loop = EventLoop.shared
 

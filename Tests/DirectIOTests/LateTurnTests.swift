@@ -1,8 +1,9 @@
 import DirectIO
+import DirectTestCommands
 import Synchronization
 import Testing
 
-@Suite("A task that gets its turn late", .timeLimit(.minutes(1)))
+@Suite("A task that gets its turn late", .idleLimit)
 struct LateTurnTests {
     private let loop = EventLoop.shared
 

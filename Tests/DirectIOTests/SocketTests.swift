@@ -1,4 +1,5 @@
 import DirectIO
+import DirectTestCommands
 import Testing
 
 #if canImport(Darwin)
@@ -7,7 +8,7 @@ import Darwin
 import Glibc
 #endif
 
-@Suite("Sockets", .timeLimit(.minutes(1)))
+@Suite("Sockets", .idleLimit)
 struct SocketTests {
     private let loop = EventLoop.shared
 

@@ -1,8 +1,9 @@
 import DirectIO
+import DirectTestCommands
 import Foundation
 import Testing
 
-@Suite("Many waits at once", .timeLimit(.minutes(2)))
+@Suite("Many waits at once", .idleLimit)
 struct WaitPointStressTests {
     /// Every signal matters: the thread goes on only when the task has seen it. A lost one hangs the test.
     @Test("no signal of another thread is lost", arguments: Place.allCases)

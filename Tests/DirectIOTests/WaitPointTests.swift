@@ -1,7 +1,8 @@
 @testable import DirectIO
+import DirectTestCommands
 import Testing
 
-@Suite("Wait points", .timeLimit(.minutes(1)))
+@Suite("Wait points", .idleLimit)
 struct WaitPointTests {
     private let loop = EventLoop.shared
     private let handle = LoopHandle(loop: .shared)

@@ -1,11 +1,15 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectResolvers
 
-@Suite("DNS over HTTPS", .timeLimit(.minutes(1)))
+@Suite("DNS over HTTPS", .idleLimit)
 struct DNSOverHTTPSTests {
+    private let time = HeldTime()
+
     /// Both families, with times of their own.
     private static func both(_ question: [UInt8]) -> DNSReply {
         var reply = DNSReply.reply(to: question)
@@ -90,11 +94,14 @@ struct DNSOverHTTPSTests {
         let resolver = DNSOverHTTPS(
             .insecureHTTP([server.endpoint]),
             .trusting {
-                $0.attemptTimeout = .seconds(600)
-                $0.otherFamilyTime = .milliseconds(10)
+                // No other wait is as long: the client looks after its idle connections every two seconds.
+                $0.otherFamilyTime = .milliseconds(1900)
+                $0.loop = time.loop
             }
         )
-        let answer = try await resolver.answer()
+        async let asked = resolver.answer(on: time.loop)
+        try await time.pass(.milliseconds(1900))
+        let answer = try await asked
         #expect(answer.endpoints == ["192.0.2.1"] && answer.timeToLive == .seconds(10))
         gate.open()
     }
@@ -116,7 +123,7 @@ struct DNSOverHTTPSTests {
         let resolver = DNSOverHTTPS(.insecureHTTP(endpoints), .trusting { $0.families = .v4 })
         #expect(try await resolver.complaint() == "the name does not exist")
         #expect(servers[1].requests.isEmpty)
-        let empty = DNSOverHTTPS(.insecureHTTP([endpoints[1]]))
+        let empty = DNSOverHTTPS(.insecureHTTP([endpoints[1]]), .trusting())
         #expect(try await empty.complaint() == "the name has no address")
     }
 
@@ -170,8 +177,10 @@ struct DNSOverHTTPSTests {
     }
 }
 
-@Suite("Several servers of a service", .timeLimit(.minutes(1)))
+@Suite("Several servers of a service", .idleLimit)
 struct ServiceRotationTests {
+    private let time = HeldTime()
+
     private static func good(_ question: [UInt8]) -> DNSReply {
         var reply = DNSReply.reply(to: question)
         if reply.type == 1 { reply.answers = [.a(DNSReply.question, "192.0.2.1")] }
@@ -208,13 +217,12 @@ struct ServiceRotationTests {
         let good = try FixtureServer.dns(answering: Self.good)
         let settings = ServiceSettings.trusting {
             $0.families = .v4
-            $0.attemptTimeout = .milliseconds(50)
+            $0.loop = time.loop
         }
         let resolver = DNSOverHTTPS(.insecureHTTP([silent.endpoint, good.endpoint]), settings)
-        // A busy machine may need more than one attempt of 50 ms.
-        var endpoints: [String]?
-        while endpoints == nil { endpoints = try? await resolver.endpoints() }
-        #expect(endpoints == ["192.0.2.1"])
+        async let answer = resolver.answer(on: time.loop)
+        try await time.pass(.seconds(3))
+        #expect(try await answer.endpoints == ["192.0.2.1"])
     }
 
     @Test("no server, or one that is none, is reported by the first question")
@@ -241,13 +249,11 @@ struct ServiceRotationTests {
             if reply.type == 1 { reply.answers = [.a(DNSReply.question, "127.0.0.1")] }
             return reply
         }
-        // Patient: a busy machine may take seconds over what takes milliseconds.
         let service = DNSOverHTTPS(.insecureHTTP([dns.endpoint]), .trusting())
-        let chain = ChainResolver(service, SystemResolver(), stepTimeout: .seconds(40))
-        let resolver = CachingResolver(chain) { $0.queryTimeout = .seconds(40) }
+        let resolver = CachingResolver(ChainResolver(service, SystemResolver()), loop: .still)
         let client = HTTPClient {
+            $0.loop = .still
             $0.tls.roots = .only([.der(testAuthority.rootDER)])
-            $0.timeouts.resolve = .seconds(40)
             $0.resolver = resolver
         }
         let first = try await client.get("https://www.test:\(target.port)/")

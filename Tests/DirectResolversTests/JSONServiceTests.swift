@@ -1,11 +1,12 @@
 import DirectIO
 import DirectTLS
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectResolvers
 
-@Suite("DNS over JSON", .timeLimit(.minutes(1)))
+@Suite("DNS over JSON", .idleLimit)
 struct DNSOverJSONTests {
     private static let v4 = """
         {"Status":0,"TC":false,"RD":true,"Question":{"name":"a.test.","type":1},"Answer":[
@@ -72,7 +73,7 @@ struct DNSOverJSONTests {
     }
 }
 
-@Suite("Alibaba HTTPDNS", .timeLimit(.minutes(1)))
+@Suite("Alibaba HTTPDNS", .idleLimit)
 struct AlibabaHTTPDNSTests {
     private static let one =
         #"{"host":"a.test","ips":["192.0.2.1"],"ipsv6":["2001:db8::1"],"ttl":57,"origin_ttl":120}"#
@@ -223,7 +224,7 @@ struct AlibabaHTTPDNSTests {
     }
 }
 
-@Suite("DNSPod HTTPDNS", .timeLimit(.minutes(1)))
+@Suite("DNSPod HTTPDNS", .idleLimit)
 struct DNSPodHTTPDNSTests {
     @Test(
         "reads addresses and their time",

@@ -1,10 +1,12 @@
 import DirectResolvers
+import DirectTestCommands
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
 
 /// The situations of docs/Resolvers.md, from a name to a response, against servers of this machine.
-@Suite("Recipes", .timeLimit(.minutes(1)))
+@Suite("Recipes", .idleLimit)
 struct RecipeTests {
     /// One address for two names, as at a CDN; it says whom it was asked for.
     private let site: FixtureServer
@@ -24,7 +26,7 @@ struct RecipeTests {
     private func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
         var settings = HTTPClient.Settings()
         settings.tls.roots = .only([.der(testAuthority.rootDER)])
-        settings.timeouts = Timeouts(resolve: .seconds(50), connect: .seconds(50), tls: .seconds(50))
+        settings.loop = .still
         configure(&settings)
         return HTTPClient(settings)
     }
@@ -98,10 +100,10 @@ struct RecipeTests {
         let file = NSTemporaryDirectory() + "recipe-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: file) }
         func resolver() -> CachingResolver {
-            CachingResolver(ChainResolver(httpdns, SystemResolver(), stepTimeout: .seconds(20))) {
-                $0.staleTime = .seconds(3600)
-                $0.file = file
-            }
+            var settings = CachingResolver.Settings()
+            settings.staleTime = .seconds(3600)
+            settings.file = file
+            return CachingResolver(ChainResolver(httpdns, SystemResolver()), settings, loop: .still)
         }
         let first = resolver()
         await first.warmUp([try DomainName("www.example.com")])
@@ -127,8 +129,8 @@ struct RecipeTests {
         )
         let wrong = DNSPodHTTPDNS(.insecureHTTP([gone.endpoint]), .trusting { $0.families = .v4 })
         for resolver in [silent, wrong] as [any Resolver] {
-            let chain = ChainResolver(resolver, map, stepTimeout: .seconds(20))
-            let client = client { $0.resolver = CachingResolver(chain) }
+            let chain = ChainResolver(resolver, map)
+            let client = client { $0.resolver = CachingResolver(chain, loop: .still) }
             let response = try await client.get("https://www.example.com:\(site.port)/")
             #expect(response.text?.hasPrefix("www.example.com ") == true)
             #expect(response.transaction?.source == .staticMap)
@@ -156,11 +158,11 @@ struct RecipeTests {
                 isPadded: true,
                 settings
             )
-            let response = try await client { $0.resolver = CachingResolver(wire) }.get(url)
+            let response = try await client { $0.resolver = CachingResolver(wire, loop: .still) }.get(url)
             #expect(response.transaction?.source == .resolver("DNS over HTTPS"))
         }
         let lines = DNSOverJSON(.https([dead.endpoint, json.endpoint], name: "dns.test"), settings)
-        let response = try await client { $0.resolver = CachingResolver(lines) }.get(url)
+        let response = try await client { $0.resolver = CachingResolver(lines, loop: .still) }.get(url)
         #expect(response.transaction?.source == .resolver("DNS over JSON"))
         #expect((messages.requests + json.requests).allSatisfy { $0.serverName == "dns.test" })
     }
@@ -199,7 +201,9 @@ struct RecipeTests {
             }
         }
         let registry = Registry(endpoint: site.endpoint)
-        let client = client { $0.resolver = CachingResolver(ChainResolver(registry, StaticMap())) }
+        let client = client {
+            $0.resolver = CachingResolver(ChainResolver(registry, StaticMap()), loop: .still)
+        }
         let response = try await client.get("https://www.example.com/")
         expectSite(response, from: .resolver("service registry"))
         let error = await #expect(throws: HTTPError.self) { try await client.get("https://other.test/") }

@@ -62,6 +62,7 @@ package struct ChildProcess: Sendable {
         let code = posix_spawnp(&process, command, &actions, &attributes, words, variables)
         guard code == 0 else { throw NotStarted(command: command, code: code) }
         self.process = process
+        Idleness.shared.childHasBegun()
     }
 
     /// Asks the program to end.
@@ -87,10 +88,17 @@ package struct ChildProcess: Sendable {
         #endif
     }
 
+    /// Whether the program has ended by itself; `waitForEnd` says how.
+    package var hasEnded: Bool {
+        var facts = siginfo_t()
+        return waitid(P_PID, id_t(process), &facts, WEXITED | WNOHANG | WNOWAIT) == 0 && facts.si_signo != 0
+    }
+
     /// Blocks until the program has ended; says its exit status, or the signal it died of as a negative number.
     package func waitForEnd() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1, errno == EINTR {}
+        Idleness.shared.childHasEnded()
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : -signal
     }

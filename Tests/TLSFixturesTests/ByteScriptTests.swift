@@ -1,8 +1,9 @@
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("A byte script", .timeLimit(.minutes(1)))
+@Suite("A byte script", .idleLimit)
 struct ByteScriptTests {
     @Test("sends exactly its bytes, after the head of the request, and closes")
     func exactBytes() async throws {
@@ -109,7 +110,7 @@ struct ByteScriptTests {
     }
 }
 
-@Suite("A byte script under TLS", .timeLimit(.minutes(1)), .enabled(if: isInstalled("openssl")))
+@Suite("A byte script under TLS", .idleLimit, .enabled(if: isInstalled("openssl")))
 struct TLSByteScriptTests {
     private let authority = TestAuthority()
     private var security: FixtureSecurity { .tls(authority.certificate(for: "a.test")) }

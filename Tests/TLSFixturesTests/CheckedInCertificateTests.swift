@@ -1,3 +1,4 @@
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
@@ -33,7 +34,7 @@ struct CertificateRow: Decodable, Sendable, CustomTestStringConvertible {
     }()
 }
 
-@Suite("The checked-in certificates", .timeLimit(.minutes(1)))
+@Suite("The checked-in certificates", .idleLimit)
 struct CheckedInCertificateTests {
     private let root = CertificateRow.folder + "/root.pem"
 

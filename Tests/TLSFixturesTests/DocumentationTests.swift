@@ -1,8 +1,9 @@
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 /// The examples of docs/Fixtures.md, with curl in the place of a user's client.
-@Suite("The examples in the documentation work", .timeLimit(.minutes(1)), .enabled(if: isInstalled("curl")))
+@Suite("The examples in the documentation work", .idleLimit, .enabled(if: isInstalled("curl")))
 struct DocumentationTests {
     @Test("a test of one's own client")
     func firstExample() async throws {

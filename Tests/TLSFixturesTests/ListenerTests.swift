@@ -1,8 +1,9 @@
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("A listener", .timeLimit(.minutes(1)))
+@Suite("A listener", .idleLimit)
 struct ListenerTests {
     @Test(
         "refuses every address beyond loopback",
@@ -68,14 +69,12 @@ struct ListenerTests {
     func stopping() async throws {
         let gate = Gate()
         let servers = try [
-            ByteScript.silent, [.awaitHead], [.wait(gate)], [.pause(.seconds(60))],
+            ByteScript.silent, [.awaitHead], [.wait(gate)], [.pause(.seconds(86_400))],
             [.send("x"), .awaitClose],
         ].map { try FixtureServer.start(behaviour: .bytes($0)) }
         let outcomes = servers.map { server in Task { await talk(to: server) } }
         for server in servers { try await server.waitUntil { $0.count == 1 } }
-        let clock = ContinuousClock()
-        let time = clock.measure { servers.forEach { $0.stop() } }
-        #expect(time < .seconds(1))
+        servers.forEach { $0.stop() }
         for (server, outcome) in zip(servers, outcomes) {
             #expect(await outcome.value.end == .fin)
             #expect(server.records.map(\.end) == [.serverStopped])

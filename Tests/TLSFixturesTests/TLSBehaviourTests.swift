@@ -1,8 +1,9 @@
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("The TLS side", .timeLimit(.minutes(1)), .enabled(if: isInstalled("openssl")))
+@Suite("The TLS side", .idleLimit, .enabled(if: isInstalled("openssl")))
 struct TLSBehaviourTests {
     private let authority = TestAuthority()
     private var leaf: FixtureCertificate { authority.certificate(for: "a.test") }

@@ -1,14 +1,16 @@
+import DirectTestCommands
 import Foundation
 import Testing
 
 @testable import tls_fixtures
 
-@Suite("Routes", .timeLimit(.minutes(2)))
+@Suite("Routes", .idleLimit)
 struct DescriptorTests {
     /// In a process of its own, where nobody else opens and closes any.
     @Test(
         "whatever becomes of their addresses, leave no descriptor behind",
-        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"))
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
+        .ownProcess
     )
     func noneLeft() async throws {
         await #expect(processExitsWith: .success) {

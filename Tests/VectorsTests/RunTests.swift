@@ -1,10 +1,11 @@
 import DirectJSON
+import DirectTestCommands
 import Foundation
 import Testing
 
 @testable import tls_fixtures
 
-@Suite("A run of vectors", .timeLimit(.minutes(1)))
+@Suite("A run of vectors", .idleLimit)
 struct RunTests {
     private func rows(
         _ files: [String: String],

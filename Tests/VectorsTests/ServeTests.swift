@@ -5,7 +5,7 @@ import Testing
 
 @testable import tls_fixtures
 
-@Suite("tls-fixtures serve", .timeLimit(.minutes(1)))
+@Suite("tls-fixtures serve", .idleLimit)
 struct ServeTests {
     /// The program, which SwiftPM builds beside the tests.
     private static var program: String? {
@@ -15,12 +15,10 @@ struct ServeTests {
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }
 
-    @Test("starts a server for each set-up and each certificate, on loopback, within a second")
+    @Test("starts a server for each set-up and each certificate, on loopback")
     func everything() throws {
         let folder = try VectorFolder(fixtures: checkedInFixtures)
-        let start = ContinuousClock.now
         let served = try ServedFixtures(folder)
-        #expect(ContinuousClock.now - start < .seconds(1) * patience)
         defer { served.stop() }
         let endpoints = try self.endpoints(in: served.map)
         #expect(endpoints.count > folder.servers.count + 50)
@@ -76,9 +74,6 @@ struct ServeTests {
             return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value.plainText) })
         }
     }
-
-    /// Builds for debugging, on a machine that has other work, are slower than what people run.
-    private var patience: Int { 5 }
 }
 
 extension JSONValue {

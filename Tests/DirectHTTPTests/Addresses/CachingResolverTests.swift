@@ -1,21 +1,14 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import Foundation
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Caching resolvers", .timeLimit(.minutes(1)))
+@Suite("Caching resolvers", .idleLimit)
 struct CachingResolverTests {
-    /// A clock that stands still.
-    private final class Clock: Sendable {
-        private let time = Locked(Instant(nanoseconds: 1_000_000_000_000_000))
-        var now: Instant { time.withLock { $0 } }
-        func advance(_ duration: Duration) {
-            time.withLock { $0 = $0.advanced(byNanoseconds: duration.clampedNanoseconds) }
-        }
-    }
-
-    private let clock = Clock()
+    private let time = HeldTime()
     private let host = DomainName.test("a.test")
 
     private func cache(
@@ -24,11 +17,11 @@ struct CachingResolverTests {
     ) -> CachingResolver {
         var settings = CachingResolver.Settings()
         configure(&settings)
-        return CachingResolver(upstream, settings) { [clock] in clock.now }
+        return CachingResolver(upstream, settings, loop: time.loop)
     }
 
     private func answer(_ cache: CachingResolver, port: UInt16 = 443) async throws -> Resolution {
-        try await cache.resolve(host, port: port, ResolveContext(within: .seconds(30)))
+        try await cache.resolve(host, port: port, ResolveContext(on: time.loop))
     }
 
     /// A resolver whose every answer is another address.
@@ -50,12 +43,12 @@ struct CachingResolverTests {
         let cache = cache(upstream) { $0.refreshesAhead = false }
         let first = try await answer(cache)
         #expect(first.source == .resolver("upstream"))
-        clock.advance(.seconds(59))
+        time.advance(by: .seconds(59))
         let second = try await answer(cache)
         #expect(second.endpoints == first.endpoints)
         #expect(second.source == AddressSource(.resolver("upstream"), .cached))
         #expect(second.timeToLive == .seconds(1))
-        clock.advance(.seconds(1))
+        time.advance(by: .seconds(1))
         #expect(try await answer(cache).endpoints == ["192.0.2.2"])
         #expect(upstream.asked.count == 2)
     }
@@ -73,10 +66,10 @@ struct CachingResolverTests {
             $0.maximumTimeToLive = .seconds(100)
         }
         _ = try await answer(cache)
-        clock.advance(.seconds(seconds) - .nanoseconds(1))
+        time.advance(by: .seconds(seconds) - .nanoseconds(1))
         _ = try await answer(cache)
         #expect(upstream.asked.count == 1)
-        clock.advance(.nanoseconds(1))
+        time.advance(by: .nanoseconds(1))
         _ = try await answer(cache)
         #expect(upstream.asked.count == 2)
     }
@@ -90,7 +83,7 @@ struct CachingResolverTests {
             #expect(error.description == "none: the name does not exist")
         }
         #expect(none.asked.count == 1)
-        clock.advance(.seconds(5))
+        time.advance(by: .seconds(5))
         _ = try await resolverError { try await answer(denying) }
         #expect(none.asked.count == 2)
 
@@ -105,13 +98,13 @@ struct CachingResolverTests {
         let gate = Barrier()
         let inner = counting(timeToLive: .seconds(60))
         let upstream = ScriptedResolver("upstream") { host, port in
-            let answer = try await inner.resolve(host, port: port, ResolveContext())
+            let answer = try await inner.resolve(host, port: port, ResolveContext(on: .still))
             if answer.endpoints != ["192.0.2.1"] { await gate.pass() }
             return answer
         }
         let cache = cache(upstream) { $0.staleTime = .seconds(100) }
         _ = try await answer(cache)
-        clock.advance(.seconds(61))
+        time.advance(by: .seconds(61))
         for _ in 0..<3 {
             let stale = try await answer(cache)
             #expect(stale.endpoints == ["192.0.2.1"])
@@ -122,7 +115,7 @@ struct CachingResolverTests {
         while try await answer(cache).source.freshness == .stale { await Task.yield() }
         #expect(try await answer(cache).endpoints == ["192.0.2.2"])
         #expect(upstream.asked.count == 2)
-        clock.advance(.seconds(161))
+        time.advance(by: .seconds(161))
         #expect(try await answer(cache).endpoints == ["192.0.2.3"])
     }
 
@@ -131,10 +124,10 @@ struct CachingResolverTests {
         let upstream = counting(timeToLive: .seconds(60))
         let cache = cache(upstream)
         _ = try await answer(cache)
-        clock.advance(.seconds(54))
+        time.advance(by: .seconds(54))
         #expect(try await answer(cache).endpoints == ["192.0.2.1"])
         #expect(upstream.asked.count == 1)
-        clock.advance(.seconds(1))
+        time.advance(by: .seconds(1))
         #expect(try await answer(cache).endpoints == ["192.0.2.1"])
         while try await answer(cache).endpoints == ["192.0.2.1"] { await Task.yield() }
         #expect(upstream.asked.count == 2)
@@ -194,9 +187,11 @@ struct CachingResolverTests {
         let cache = cache(upstream)
         let patient = Task { try await answer(cache).endpoints }
         await gate.arrivals(1)
-        let error = try await resolverError {
-            try await cache.resolve(host, port: 443, ResolveContext(within: .milliseconds(10)))
+        async let impatient = resolverError {
+            try await cache.resolve(host, port: 443, ResolveContext(within: .seconds(2), on: time.loop))
         }
+        try await time.pass(.seconds(2))
+        let error = try await impatient
         guard case .timedOut = error.reason else {
             Issue.record("\(error)")
             return
@@ -252,7 +247,7 @@ struct CachingResolverTests {
         let cache = cache(ChainResolver(upstream, ScriptedResolver("next", ["198.51.100.1"])))
         _ = try await answer(cache)
         let cached = try await answer(cache)
-        let context = ResolveContext()
+        let context = ResolveContext(on: .still)
         let fresh = try #require(try await cached.fallback?(context))
         #expect(fresh.endpoints == ["192.0.2.2"])
         let next = try #require(try await fresh.fallback?(context))
@@ -266,7 +261,7 @@ struct CachingResolverTests {
         let gate = Barrier()
         let inner = counting(timeToLive: nil)
         let upstream = ScriptedResolver("upstream") { host, port in
-            let answer = try await inner.resolve(host, port: port, ResolveContext())
+            let answer = try await inner.resolve(host, port: port, ResolveContext(on: .still))
             if answer.endpoints == ["192.0.2.1"] { await gate.pass() }
             return answer
         }
@@ -290,7 +285,11 @@ struct CachingResolverTests {
         let names = (0..<100).map { DomainName.test("n\($0).test") } + [.test("none.test")]
         let failures = await cache.warmUp(names)
         #expect(failures.keys.map(\.text) == ["none.test"])
-        #expect(try cache.knownAnswer(for: names[7], port: 1, ResolveContext())?.endpoints == ["192.0.2.1"])
+        #expect(
+            try cache.knownAnswer(for: names[7], port: 1, ResolveContext(on: .still))?.endpoints == [
+                "192.0.2.1"
+            ]
+        )
         #expect(upstream.asked.count == 101 && cache.count == 101)
     }
 
@@ -307,7 +306,7 @@ struct CachingResolverTests {
         let cache = cache(upstream) { $0.capacity = 32 }
         await cache.warmUp((0..<100).map { DomainName.test("n\($0).test") })
         #expect((30...32).contains(cache.count))
-        #expect(try cache.knownAnswer(for: .test("n99.test"), port: 443, ResolveContext()) != nil)
+        #expect(try cache.knownAnswer(for: .test("n99.test"), port: 443, ResolveContext(on: .still)) != nil)
     }
 
     @Test("answers survive in a file, without those that are over", arguments: [false, true])
@@ -333,17 +332,16 @@ struct CachingResolverTests {
         await before.warmUp([.test("long.test"), .test("short.test")])
         try await before.save()
 
-        clock.advance(.seconds(200))
+        time.advance(by: .seconds(200))
         let later = cache(ScriptedResolver("up stream", .refused("offline")), configure)
         let text = try #require(try StateFile.read(path, limit: 10_000))
-        later.restore(text, at: clock.now, UnixTime.now.advanced(bySeconds: 200))
-        let long = try await later.resolve(.test("long.test"), port: 443, ResolveContext())
+        later.restore(text, at: time.now, time.loop.date)
+        let long = try await later.resolve(.test("long.test"), port: 443, ResolveContext(on: .still))
         #expect(long.endpoints == ["192.0.2.1", "[2001:db8::2]:8443"])
         #expect(long.source == AddressSource(.resolver("up stream"), .cached))
         #expect(long.canonicalName == .test("c.test") && long.isStrictlyOrdered)
-        let left = try #require(long.timeToLive)
-        #expect(left > .seconds(390) && left <= .seconds(400))
-        let short = try? await later.resolve(.test("short.test"), port: 443, ResolveContext())
+        #expect(long.timeToLive == .seconds(400))
+        let short = try? await later.resolve(.test("short.test"), port: 443, ResolveContext(on: .still))
         #expect(short?.source.freshness == (hasStaleTime ? .stale : nil))
 
         let rereading = cache(ScriptedResolver("up stream", .refused("offline")), configure)

@@ -1,27 +1,29 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Chains of resolvers", .timeLimit(.minutes(1)))
+@Suite("Chains of resolvers", .idleLimit)
 struct ChainResolverTests {
+    private let time = HeldTime()
     private let good = ScriptedResolver("good", ["192.0.2.1"])
     private let broken = ScriptedResolver("broken", .malformed("TTL"))
     private let host = DomainName.test("a.test")
 
-    /// A chain whose steps are in no hurry: on a busy machine three seconds may pass before one has its turn.
     private func chain(
         _ first: any Resolver,
         _ second: any Resolver,
         _ fallback: ChainResolver.Fallback = .onConnectFailure
     ) -> ChainResolver {
-        ChainResolver(first, second, fallback: fallback, stepTimeout: patience)
+        ChainResolver(first, second, fallback: fallback)
     }
 
     @Test("the first that answers is enough, and its answer says who it was")
     func first() async throws {
         let chain = chain(good, broken)
-        let answer = try await chain.resolve(host, port: 443, ResolveContext(within: .seconds(50)))
+        let answer = try await chain.resolve(host, port: 443, ResolveContext(on: .still))
         #expect(answer.source == .resolver("good"))
         #expect(broken.asked.isEmpty)
     }
@@ -49,7 +51,7 @@ struct ChainResolverTests {
         let error = try await resolverError { try await ChainResolver(empty).endpoints("a.test") }
         #expect(error.source == "empty" && error.denial == .noAddresses)
         #expect(try await chain(empty, good).endpoints("a.test") == ["192.0.2.1"])
-        let client = HTTPClient { $0.resolver = empty }
+        let client = HTTPClient.untimed { $0.resolver = empty }
         let failure = try await httpError { try await client.get("http://localhost/") }
         #expect(failure.description == "resolve localhost: empty: the name has no address")
     }
@@ -71,18 +73,20 @@ struct ChainResolverTests {
             await gate.pass()
             throw CancellationError()
         }
-        let chain = ChainResolver(hanging, good, stepTimeout: .milliseconds(20))
-        #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])
+        let chain = ChainResolver(hanging, good, stepTimeout: .seconds(2))
+        async let endpoints = chain.endpoints("a.test", on: time.loop)
+        try await time.pass(.seconds(2))
+        #expect(try await endpoints == ["192.0.2.1"])
     }
 
     @Test("only with onConnectFailure is there somewhere to go when no address answers")
     func connectFailure() async throws {
         let next = ScriptedResolver("next", ["192.0.2.2"])
-        let context = ResolveContext(within: .seconds(50))
+        let context = ResolveContext(on: .still)
         let stays = try await chain(good, next, .onResolveFailure)
             .resolve(host, port: 443, context)
         #expect(stays.fallback == nil)
-        let answer = try await ChainResolver(good, broken, next, stepTimeout: patience)
+        let answer = try await ChainResolver(good, broken, next)
             .resolve(host, port: 443, context)
         let fallback = try #require(answer.fallback)
         let second = try #require(try await fallback(context))
@@ -93,7 +97,7 @@ struct ChainResolverTests {
     func map() async throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let chain = chain(map, good)
-        let context = ResolveContext(within: .seconds(50))
+        let context = ResolveContext(on: .still)
         #expect(try chain.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
         #expect(try chain.knownAnswer(for: host, port: 443, context) == nil)
         #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])

@@ -1,11 +1,15 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("A client's resolver", .timeLimit(.minutes(1)))
+@Suite("A client's resolver", .idleLimit)
 struct ClientResolverTests {
+    private let time = HeldTime()
+
     @Test("names the address, and nothing else: SNI, certificate and Host stay the URL's")
     func address() async throws {
         let server = try FixtureServer.secure("a.test")
@@ -71,7 +75,7 @@ struct ClientResolverTests {
 
     @Test("when it fails the system's is not asked")
     func failure() async throws {
-        let client = HTTPClient { $0.resolver = ScriptedResolver("scripted", .refused("no")) }
+        let client = HTTPClient.untimed { $0.resolver = ScriptedResolver("scripted", .refused("no")) }
         let error = try await httpError { try await client.get("http://localhost:1/") }
         #expect(error.phase == .resolve && error.endpoint == nil)
         #expect(error.description == "resolve localhost: scripted: the server refused: no")
@@ -80,14 +84,16 @@ struct ClientResolverTests {
     @Test("that is of somebody else's making may throw what it likes, and give nonsense")
     func strangers() async throws {
         struct Strange: Error {}
-        let throwing = HTTPClient { $0.resolver = ScriptedResolver("odd") { _, _ in throw Strange() } }
+        let throwing = HTTPClient.untimed {
+            $0.resolver = ScriptedResolver("odd") { _, _ in throw Strange() }
+        }
         let error = try await httpError { try await throwing.get("http://a.test/") }
         guard case .resolver(let inner) = error.reason, case .other(let cause) = inner.reason else {
             Issue.record("\(error)")
             return
         }
         #expect(cause is Strange && inner.source == "odd")
-        let nonsense = HTTPClient { $0.resolver = ScriptedResolver("odd", ["not an address"]) }
+        let nonsense = HTTPClient.untimed { $0.resolver = ScriptedResolver("odd", ["not an address"]) }
         let fault = try await httpError { try await nonsense.get("http://a.test/") }
         #expect(fault.description == "resolve a.test: odd: \"not an address\" is not an IPv4 or IPv6 address")
     }
@@ -96,15 +102,17 @@ struct ClientResolverTests {
     func deadline() async throws {
         let gate = Barrier()
         defer { gate.open() }
-        let client = HTTPClient {
+        let client = time.client {
             $0.resolver = ScriptedResolver("deaf") { _, _ in
                 await gate.pass()
                 throw CancellationError()
             }
         }
         var impatient = Request(.get, "http://a.test/")
-        impatient.timeouts = Timeouts(resolve: .milliseconds(20))
-        let error = try await httpError { [impatient] in try await client.fetch(impatient) }
+        impatient.timeouts = Timeouts(resolve: .seconds(2))
+        async let failure = httpError { [impatient] in try await client.fetch(impatient) }
+        try await time.pass(.seconds(2))
+        let error = try await failure
         #expect(error.phase == .resolve && error.isTimeout)
         let task = Task { try await client.get("http://a.test/") }
         await gate.arrivals(2)
@@ -116,7 +124,7 @@ struct ClientResolverTests {
     func cached() async throws {
         let server = try FixtureServer.secure("a.test")
         let resolver = ScriptedResolver("scripted", [Endpoint(server.endpoint.address)])
-        let cache = CachingResolver(resolver)
+        let cache = CachingResolver(resolver, loop: .still)
         let client = HTTPClient.trusting { $0.resolver = cache }
         let first = try await client.get(server.https("a.test"))
         #expect(first.transaction?.isReused == false)
@@ -148,8 +156,8 @@ struct ClientResolverTests {
         let first = ScriptedResolver("first", [dead.endpoint])
         let second = ScriptedResolver("second", [server.endpoint])
         for fallback in [ChainResolver.Fallback.onResolveFailure, .onConnectFailure] {
-            let chain = ChainResolver(first, second, fallback: fallback, stepTimeout: patience)
-            let cache = CachingResolver(chain)
+            let chain = ChainResolver(first, second, fallback: fallback)
+            let cache = CachingResolver(chain, loop: .still)
             let client = HTTPClient.trusting { $0.resolver = cache }
             if fallback == .onResolveFailure {
                 let error = try await httpError { try await client.get("https://a.test/") }
@@ -172,7 +180,7 @@ struct ClientResolverTests {
         let elsewhere = try FixtureServer.start(.plain, on: "127.0.0.2") { _ in
             .redirect(to: "http://\(server.authority)/")
         }
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             let allowed = try? AddressRange("127.0.0.2")
             $0.vetting = .publicInternetOnly(allowing: allowed.map { [$0] } ?? [])
             try? $0.addresses.set([server.endpoint], for: HostPattern("map.test"))
@@ -198,7 +206,11 @@ struct ClientResolverTests {
 
     @Test("that is the system's finds this machine")
     func system() async throws {
-        let answer = try await SystemResolver().resolve(.test("localhost"), port: 80, ResolveContext())
+        let answer = try await SystemResolver().resolve(
+            .test("localhost"),
+            port: 80,
+            ResolveContext(on: .still)
+        )
         #expect(answer.source == .system)
         #expect(answer.endpoints.contains { $0.address == IPAddress("127.0.0.1") })
         let error = try await resolverError {

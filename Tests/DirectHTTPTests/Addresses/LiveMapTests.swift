@@ -1,9 +1,10 @@
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("A live map", .timeLimit(.minutes(1)))
+@Suite("A live map", .idleLimit)
 struct LiveMapTests {
     private let before: FixtureServer
     private let after: FixtureServer

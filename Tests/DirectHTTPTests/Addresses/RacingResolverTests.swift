@@ -1,10 +1,13 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Races of resolvers", .timeLimit(.minutes(1)))
+@Suite("Races of resolvers", .idleLimit)
 struct RacingResolverTests {
+    private let time = HeldTime()
     private let good = ScriptedResolver("good", ["192.0.2.1"])
     private let broken = ScriptedResolver("broken", .malformed("TTL"))
     private let host = DomainName.test("a.test")
@@ -22,7 +25,7 @@ struct RacingResolverTests {
         let gate = Barrier()
         defer { gate.open() }
         let race = RacingResolver(deaf(gate), broken, good)
-        let answer = try await race.resolve(host, port: 443, ResolveContext(within: .seconds(50)))
+        let answer = try await race.resolve(host, port: 443, ResolveContext(on: .still))
         #expect(answer.endpoints == ["192.0.2.1"] && answer.source == .resolver("good"))
     }
 
@@ -43,9 +46,9 @@ struct RacingResolverTests {
         let gate = Barrier()
         defer { gate.open() }
         let race = RacingResolver(deaf(gate), deaf(gate))
-        let error = try await resolverError {
-            try await race.endpoints("a.test", within: .milliseconds(20))
-        }
+        async let failure = resolverError { try await race.endpoints("a.test", on: time.loop) }
+        try await time.pass(.seconds(10))
+        let error = try await failure
         guard case .timedOut = error.reason else {
             Issue.record("\(error)")
             return
@@ -60,7 +63,7 @@ struct RacingResolverTests {
     func known() throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let race = RacingResolver(good, map)
-        let context = ResolveContext(within: .seconds(50))
+        let context = ResolveContext(on: .still)
         #expect(try race.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
         #expect(try race.knownAnswer(for: host, port: 443, context) == nil)
         #expect(throws: ResolverError.self) {

@@ -1,9 +1,10 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 /// The cases about bodies of the conformance list that Swift's other clients are measured by, under its names.
-@Suite("Conformance of bodies", .timeLimit(.minutes(1)))
+@Suite("Conformance of bodies", .idleLimit)
 struct ConformanceTests {
     private func post(_ server: FixtureServer, _ body: RequestBody) -> Request {
         server.request("https://a.test/", .post, body: body)

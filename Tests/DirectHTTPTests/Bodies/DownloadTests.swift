@@ -1,15 +1,16 @@
 import DirectHTTP
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("Downloads", .timeLimit(.minutes(1)))
+@Suite("Downloads", .idleLimit)
 struct DownloadTests {
     @Test("are written whole, whatever their size", arguments: [0, 10, 5_000_000])
     func sizes(size: Int) async throws {
         let folder = try TemporaryFolder()
         let server = try FixtureServer.start { _ in .pattern(count: size) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.send(Request(.get, server.http()))
         let heard = Heard<TransferProgress>()
         let count = try await response.body.write(to: folder.path + "/file") { heard.add($0) }
@@ -24,7 +25,7 @@ struct DownloadTests {
     func mode() async throws {
         let folder = try TemporaryFolder()
         let server = try FixtureServer.start { _ in .text("secret") }
-        try await HTTPClient().send(Request(.get, server.http())).body.write(
+        try await HTTPClient.untimed().send(Request(.get, server.http())).body.write(
             to: folder.path + "/file",
             mode: 0o600
         )
@@ -40,7 +41,7 @@ struct DownloadTests {
             let content = [UInt8](repeating: 1, count: 3_000_000)
             return isCut ? .bytes(content, ["Content-Length": "3000001"]).then(.cut) : .bytes(content)
         }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         let error = try await httpError {
             try await response.body.write(to: folder.path + "/file", upTo: isCut ? .max : 2_999_999)
         }
@@ -67,7 +68,9 @@ struct DownloadTests {
         let hasBegun = Heard<UInt64>()
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
-            try await HTTPClient().send(Request(.get, server.http())).body.write(to: folder.path + "/file") {
+            try await HTTPClient.untimed().send(Request(.get, server.http())).body.write(
+                to: folder.path + "/file"
+            ) {
                 hasBegun.add($0.bytes)
                 if $0.bytes == 2_000_000 { signal.yield() }
             }
@@ -83,7 +86,7 @@ struct DownloadTests {
     func noFolder() async throws {
         let folder = try TemporaryFolder()
         let server = try FixtureServer.start { _ in .pattern(count: 1 << 30) }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         let error = try await httpError { try await response.body.write(to: folder.path + "/none/file") }
         #expect(error.systemError?.code == ENOENT && error.endpoint == server.endpoint)
         #expect(try await server.nextRecord().end != nil)

@@ -1,18 +1,19 @@
 import DirectHTTP
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Expect: 100-continue", .timeLimit(.minutes(1)))
+@Suite("Expect: 100-continue", .idleLimit)
 struct ExpectationTests {
+    private let time = HeldTime()
+
     private func request(_ server: FixtureServer, _ body: RequestBody) -> Request {
         var request = Request(.post, server.http(), body: body)
         request.expectsContinue = true
-        var timeouts = Timeouts()
-        timeouts.continue = .seconds(20)
-        request.timeouts = timeouts
         return request
     }
 
@@ -21,7 +22,7 @@ struct ExpectationTests {
         let server = try FixtureServer.start {
             .text("\($0.headers["expect"] ?? "none") \(try $0.discardBody())")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for body in [
             RequestBody.bytes([1, 2, 3]), .bytes(pattern(at: 0, count: 100_000)),
             .stream(PatternPieces(sizes: [10, 20])), .stream(PatternPieces(sizes: [10, 20]), length: 30),
@@ -39,7 +40,7 @@ struct ExpectationTests {
     func noBody() async throws {
         let server = try FixtureServer.start { .text($0.headers["expect"] ?? "none") }
         for body in [RequestBody.none, .bytes([]), .stream(PatternPieces(sizes: []), length: 0)] {
-            #expect(try await HTTPClient().fetch(request(server, body)).text == "none")
+            #expect(try await HTTPClient.untimed().fetch(request(server, body)).text == "none")
         }
     }
 
@@ -49,7 +50,7 @@ struct ExpectationTests {
             if request.method == "GET" { return .text("fine") }
             return .text("not you", status: 403)
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let pieces = PatternPieces(sizes: [10])
         let response = try await client.fetch(request(server, .stream(pieces, length: 10)))
         #expect(response.status == 403 && response.text == "not you")
@@ -63,7 +64,7 @@ struct ExpectationTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .send("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"), .awaitClose,
         ])
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(request(server, .text("secret"))).status == .unauthorized)
         #expect(try await !server.nextRecord().receivedText.contains("secret"))
     }
@@ -73,20 +74,21 @@ struct ExpectationTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .awaitBytes(4), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .awaitClose,
         ])
-        var request = request(server, .text("body"))
-        var timeouts = Timeouts()
-        timeouts.continue = .milliseconds(20)
-        request.timeouts = timeouts
-        #expect(try await HTTPClient().fetch(request).text == "ok")
+        let request = request(server, .text("body"))
+        let (result, elapsed) = await time.passing(.seconds(1)) { try await time.client().fetch(request) }
+        #expect(try result.get().text == "ok" && elapsed == .seconds(1))
     }
 
     @Test("a server that says nothing does not keep the call past its limit")
     func silenceAndTotal() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
         var request = request(server, .text("body"))
-        // Long enough to have connected by then, also on a busy machine.
-        request.timeouts = Timeouts(continue: nil, total: .seconds(1))
-        let error = try await httpError { [request] in try await HTTPClient().fetch(request) }
+        request.timeouts = Timeouts(continue: nil, total: .seconds(7))
+        async let failure = httpError { [request] in try await time.client().fetch(request) }
+        // The request is there, so this is no limit for connecting any more.
+        try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
+        try await time.pass(.seconds(7))
+        let error = try await failure
         #expect(error.phase == .response && error.isTimeout)
     }
 
@@ -103,7 +105,7 @@ struct ExpectationTests {
         let heard = Heard<String>()
         var request = request(server, .text("body"))
         request.onInterim = { heard.add("\($0.status.code) \($0.headers["Link"] ?? "")") }
-        #expect(try await HTTPClient().fetch(request).text == "body")
+        #expect(try await HTTPClient.untimed().fetch(request).text == "body")
         #expect(heard.all == ["103 </a>", "103 </b>", "199 "])
     }
 
@@ -112,7 +114,7 @@ struct ExpectationTests {
         let server = try FixtureServer.start { request in
             request.headers["expect"] == nil ? .text(try request.text) : .status(417)
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(request(server, .text("body"))).text == "body")
         #expect(server.requests.map { $0.headers["expect"] } == ["100-continue", nil])
         let once = try await client.fetch(request(server, .stream(PatternPieces(sizes: [3]))))

@@ -1,9 +1,10 @@
 import DirectHTTP
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("Files as bodies", .timeLimit(.minutes(1)))
+@Suite("Files as bodies", .idleLimit)
 struct FileBodyTests {
     private static let judge: FixtureHandler = { request in
         let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
@@ -31,7 +32,7 @@ struct FileBodyTests {
     @Test("that are not there, or no files, are an error before anything is sent")
     func missing() async throws {
         let server = try FixtureServer.start(.plain, Self.judge)
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         let folder = FileManager.default.temporaryDirectory.path
         let paths = [folder + "/nobody-has-this.bin", folder, "/dev/zero", "/etc/hostname\0.txt"]
@@ -57,7 +58,7 @@ struct FileBodyTests {
             try request.wait(for: mayRead)
             return .text("\(try request.discardBody())")
         }
-        async let answer = httpError { try await HTTPClient().post(server.http(), .file(file.path)) }
+        async let answer = httpError { try await HTTPClient.untimed().post(server.http(), .file(file.path)) }
         try await server.waitUntil { $0.first?.requests.count == 1 }
         try file.resize(to: grows ? size + 1 : size / 2)
         mayRead.open()
@@ -83,7 +84,7 @@ struct FileBodyTests {
             return .text("\(request.headers["content-length"] == "\(body.count)") \(isWhole) \(head)")
         }
         let body = RequestBody.multipart([.file("upload", path: file.path), .field("a", "b")])
-        let answer = try #require(try await HTTPClient().post(server.http(), body).text)
+        let answer = try #require(try await HTTPClient.untimed().post(server.http(), body).text)
         #expect(answer.hasPrefix("true true --direct-http-"))
         #expect(
             answer.contains(

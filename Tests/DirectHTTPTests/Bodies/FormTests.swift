@@ -1,10 +1,11 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Forms", .timeLimit(.minutes(1)))
+@Suite("Forms", .idleLimit)
 struct FormTests {
     @Test("escape all but letters, digits and *-._, and write spaces as +")
     func percentRules() {
@@ -35,7 +36,7 @@ struct FormTests {
         let server = try FixtureServer.start {
             .text("\($0.headers["content-type"] ?? "none") \(try $0.text)")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let form = RequestBody.form(["a": "1", "a": "2 3"])
         #expect(
             try await client.post(server.http(), form).text == "application/x-www-form-urlencoded a=1&a=2+3"
@@ -45,7 +46,7 @@ struct FormTests {
         #expect(try await client.post(server.http(), .bytes([49])).text == "none 1")
         #expect(try await client.post(server.http(), .text("é")).text == "text/plain; charset=utf-8 é")
         #expect(try await client.post(server.http(), .text("é", contentType: nil)).text == "none é")
-        let typed = HTTPClient { $0.headers = ["Content-Type": "application/json"] }
+        let typed = HTTPClient.untimed { $0.headers = ["Content-Type": "application/json"] }
         #expect(try await typed.post(server.http(), .text("{}")).text == "application/json {}")
     }
 

@@ -1,10 +1,11 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 /// What could be read as more than was meant is refused before a byte of it is sent, and never repeated in the
 /// error. Multipart heads and trailers have their tests with their bodies.
-@Suite("Injection on the way out", .timeLimit(.minutes(1)))
+@Suite("Injection on the way out", .idleLimit)
 struct InjectionTests {
     private static let controls = [
         "\r\nX-Evil: 1", "\rX-Evil: 1", "\nX-Evil: 1", "\0", "\u{1}", "\u{1f}", "\u{7f}",
@@ -15,7 +16,7 @@ struct InjectionTests {
         _ change: (inout Request) -> Void
     ) async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         var request = Request(.post, server.http(), body: .text("body"))
         change(&request)
@@ -83,7 +84,7 @@ struct InjectionTests {
     @Test("targets: what URLs may not hold is escaped or refused when the URL is read")
     func target() async throws {
         let server = try FixtureServer.start { .text($0.target) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.get(server.http("/a b?c d\u{e9}")).text == "/a%20b?c%20d%C3%A9")
         for control in ["\r\nX-Evil: 1", "\n", "\t"] {
             let error = try await httpError { try await client.get(server.http("/a\(control)b")) }
@@ -99,7 +100,7 @@ struct InjectionTests {
         let server = try FixtureServer.start {
             .text("\($0.headers["x-a"] ?? "none")|\($0.headers["x-b"] ?? "none")")
         }
-        let answer = try await HTTPClient().get(
+        let answer = try await HTTPClient.untimed().get(
             server.http(),
             headers: ["X-A": "", "X-B": "caf\u{e9}\u{1f600}"]
         )

@@ -1,10 +1,11 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Multipart forms", .timeLimit(.minutes(1)))
+@Suite("Multipart forms", .idleLimit)
 struct MultipartTests {
     private static let echo: FixtureHandler = { request in
         let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
@@ -26,7 +27,7 @@ struct MultipartTests {
         let form = MultipartForm(parts, boundary: "B")
         let server = try FixtureServer.start(.plain, Self.echo)
         let body = RequestBody(.stream(form.body), contentType: form.contentType)
-        let answer = try await HTTPClient().post(server.http(), body).text
+        let answer = try await HTTPClient.untimed().post(server.http(), body).text
         #expect(answer == "\(expected.utf8.count)\nmultipart/form-data; boundary=B\n\(expected)")
         #expect(body.isReplayable)
     }
@@ -36,7 +37,7 @@ struct MultipartTests {
         let server = try FixtureServer.start(.plain, Self.echo)
         let body = RequestBody.multipart([])
         let boundary = try boundary(of: body)
-        let answer = try await HTTPClient().post(server.http(), body).text
+        let answer = try await HTTPClient.untimed().post(server.http(), body).text
         #expect(answer == "50\nmultipart/form-data; boundary=\(boundary)\n--\(boundary)--\r\n")
     }
 
@@ -46,7 +47,7 @@ struct MultipartTests {
         let pieces = RequestBody.stream(PatternPieces(sizes: [3, 0, 4]))
         let body = RequestBody.multipart([.field("a", "b"), FormPart("s", body: pieces), .field("c", "d")])
         #expect(!body.isReplayable)
-        let answer = try #require(try await HTTPClient().post(server.http(), body).text)
+        let answer = try #require(try await HTTPClient.untimed().post(server.http(), body).text)
         let content = String(decoding: pattern(at: 0, count: 7), as: UTF8.self)
         #expect(answer.hasPrefix("chunked\n"))
         #expect(answer.contains("name=\"s\"\r\n\r\n\(content)\r\n--"))
@@ -93,7 +94,7 @@ struct MultipartTests {
     )
     func injection(text: String) async throws {
         let server = try FixtureServer.start(.plain, Self.echo)
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         let parts: [(FormPart, RequestBodyFault)] = [
             (.field(text, "v"), .invalidPartName(part: 1)),
@@ -121,7 +122,7 @@ struct MultipartTests {
     func malformed(type: String) async throws {
         let server = try FixtureServer.start(.plain, Self.echo)
         let error = try await httpError {
-            try await HTTPClient().post(
+            try await HTTPClient.untimed().post(
                 server.http(),
                 .multipart([FormPart("n", contentType: type, body: .none)])
             )
@@ -131,7 +132,7 @@ struct MultipartTests {
             return
         }
         let nameless = try await httpError {
-            try await HTTPClient().post(server.http(), .multipart([.field("", "v")]))
+            try await HTTPClient.untimed().post(server.http(), .multipart([.field("", "v")]))
         }
         guard case .requestBody(.invalidPartName(part: 0)) = nameless.reason else {
             Issue.record("\(nameless)")

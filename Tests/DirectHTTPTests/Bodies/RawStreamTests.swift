@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A stream behind 101 or CONNECT", .timeLimit(.minutes(1)))
+@Suite("A stream behind 101 or CONNECT", .idleLimit)
 struct RawStreamTests {
     private static let switching =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
@@ -88,7 +89,7 @@ struct RawStreamTests {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .text("plain") : .script([.send(Self.switching), .awaitClose])
         }
-        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 1 }
         var request = Request(.get, server.http("/chat"))
         request.upgrade = ["echo"]
         func useOnce() async throws {
@@ -156,7 +157,7 @@ struct RawStreamTests {
         let server = try FixtureServer.start { request in
             request.path == "/101" ? .raw(Self.switching) : .text("no")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         var request = Request(.get, server.http())
         request.upgrade = ["echo"]
         let response = try await client.send(request)
@@ -180,7 +181,7 @@ struct RawStreamTests {
         }
         var request = server.request("http://b.test\(port)/", .connect)
         request.headers["Proxy-Authorization"] = "Basic bWU6cHc="
-        let stream = try await HTTPClient().send(request).takeStream()
+        let stream = try await HTTPClient.untimed().send(request).takeStream()
         let record = try #require(server.requests.first)
         let target = "b.test\(port.isEmpty ? ":80" : port)"
         #expect(record.target == target && record.host == target)
@@ -193,7 +194,7 @@ struct RawStreamTests {
     @Test("CONNECT that is refused is a response like any other")
     func refusedConnect() async throws {
         let server = try FixtureServer.start { _ in .text("who are you?", status: 407) }
-        let response = try await HTTPClient().fetch(server.request("http://b.test/", .connect))
+        let response = try await HTTPClient.untimed().fetch(server.request("http://b.test/", .connect))
         #expect(response.status == .proxyAuthenticationRequired && response.text == "who are you?")
     }
 

@@ -1,19 +1,23 @@
 import DirectHTTP
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Bodies on their way", .timeLimit(.minutes(1)))
+@Suite("Bodies on their way", .idleLimit)
 struct TransferTests {
+    private let time = HeldTime()
+
     @Test("trailers follow an upload in chunks, made when its last byte has been sent")
     func trailers() async throws {
         let server = try FixtureServer.start { request in
             let trailers = try request.trailers
             return .text("\(request.headers["transfer-encoding"] ?? "") \(trailers["x-sum"] ?? "none")")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let pieces = PatternPieces(sizes: [10, 20])
         let bodies: [RequestBody] = [.none, .bytes([1]), .stream(pieces, length: 30)]
         for (body, sum) in zip(bodies, [0, 0, 2]) {
@@ -35,7 +39,7 @@ struct TransferTests {
     )
     func badTrailers(name: String, value: String) async throws {
         let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let body = RequestBody.text("hello").followed { [name: value] }
         let error = try await httpError { try await client.post(server.http(), body) }
         #expect(error.phase == .write && error.protocolError != nil, "\(error)")
@@ -50,7 +54,7 @@ struct TransferTests {
         struct Failure: Error {}
         let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
         let body = RequestBody.text("hello").followed { throw Failure() }
-        let error = try await httpError { try await HTTPClient().post(server.http(), body) }
+        let error = try await httpError { try await HTTPClient.untimed().post(server.http(), body) }
         guard case .bodySource(let cause) = error.reason, cause is Failure else {
             Issue.record("\(error)")
             return
@@ -70,7 +74,7 @@ struct TransferTests {
             return PatternPieces(sizes: [10, 20])
         }
         #expect(body.isReplayable)
-        #expect(try await HTTPClient().post(server.http(), body).text == "30")
+        #expect(try await HTTPClient.untimed().post(server.http(), body).text == "30")
         #expect(makings.value == 2)
     }
 
@@ -84,7 +88,7 @@ struct TransferTests {
             let heard = Heard<TransferProgress>()
             var request = Request(.put, server.http(), body: body)
             request.onUpload = { heard.add($0) }
-            #expect(try await HTTPClient().fetch(request).text == "\(size)")
+            #expect(try await HTTPClient.untimed().fetch(request).text == "\(size)")
             let all = heard.all
             #expect(all.map(\.bytes) == all.map(\.bytes).sorted())
             #expect(all.last?.bytes == UInt64(size))
@@ -102,7 +106,7 @@ struct TransferTests {
             let heard = Heard<TransferProgress>()
             var request = Request(.get, server.http(path))
             request.onDownload = { heard.add($0) }
-            #expect(try await HTTPClient().fetch(request).body.count == size)
+            #expect(try await HTTPClient.untimed().fetch(request).body.count == size)
             #expect(heard.all.last == TransferProgress(bytes: UInt64(size), total: total))
             #expect(heard.all.allSatisfy { $0.total == total && $0.bytes > 0 })
         }
@@ -157,7 +161,7 @@ struct TransferTests {
     @Test("a body that has come with its head is to be had once, like any other", arguments: [0, 10])
     func once(size: Int) async throws {
         let server = try FixtureServer.start { _ in .pattern(count: size) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.send(Request(.get, server.http()))
         #expect(try await response.body.collect(upTo: 10).count == size)
         let again = try await httpError { try await response.body.collect(upTo: 10) }
@@ -177,7 +181,7 @@ struct TransferTests {
                 try writer.wait(for: mayGoOn)
             }
         }
-        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
         guard case .bodyTooLarge = error.reason else { throw error }
         #expect(try await server.waitUntil { $0.first != nil }.count == 1)
         mayGoOn.open()
@@ -195,7 +199,7 @@ struct TransferTests {
                     try writer.write([UInt8](repeating: 2, count: 10_000))
                 }
             }
-            let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+            let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 1 }
             func drop() async throws { _ = try await client.send(Request(.get, server.http())) }
             try await drop()
             mayGoOn.open()
@@ -219,10 +223,11 @@ struct TransferTests {
             default: .text("next")
             }
         }
-        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        let client = time.client { $0.maximumConnectionsPerOrigin = 1 }
         for path in ["/large", "/endless", "/slow"] {
             func drop() async throws { _ = try await client.send(Request(.get, server.http(path))) }
             try await drop()
+            if path == "/slow" { try await time.pass(.milliseconds(100)) }
             #expect(try await !client.get(server.http("/next")).isReused)
         }
         never.open()
@@ -230,12 +235,23 @@ struct TransferTests {
 
     @Test("a server that drips is too slow, although it never stalls")
     func tooSlow() async throws {
-        let server = try FixtureServer.start { _ in
-            .drip([UInt8](repeating: 1, count: 10_000), every: .milliseconds(5))
+        let gates = [Gate(), Gate()]
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(head), .wait(gates[0]), .send("a"), .wait(gates[1]), .send("a"), .awaitClose,
+        ])
+        let client = time.client { $0.timeouts.minimumSpeed = .init(bytes: 100, in: .seconds(9)) }
+        async let failure = httpError { try await client.get(server.http()) }
+        for (number, gate) in gates.enumerated() {
+            // All before has been read, for the time that has been waited is taken off.
+            try await time.waitBegins(for: .seconds(9 - 4 * number))
+            time.advance(by: .seconds(4))
+            await time.settle()
+            gate.open()
         }
-        let client = HTTPClient { $0.timeouts.minimumSpeed = .init(bytes: 100_000, in: .milliseconds(100)) }
-        let error = try await httpError { try await client.get(server.http()) }
-        guard case .tooSlow(.init(bytes: 100_000, in: .milliseconds(100))) = error.reason else { throw error }
+        try await time.pass(.seconds(1))
+        let error = try await failure
+        guard case .tooSlow(.init(bytes: 100, in: .seconds(9))) = error.reason else { throw error }
         #expect(error.phase == .body)
     }
 
@@ -246,9 +262,12 @@ struct TransferTests {
             try request.wait(for: never)
             return .text("")
         }
-        let client = HTTPClient { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .milliseconds(100)) }
+        let client = time.client { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .seconds(9)) }
+        // The first stretch is that in which the kernel has taken what it has room for.
         let error = try await httpError {
-            try await client.post(server.http(), .bytes([UInt8](repeating: 1, count: 64 << 20)))
+            try await time.passing(repeatedly: .seconds(9)) {
+                try await client.post(server.http(), .bytes([UInt8](repeating: 1, count: 64 << 20)))
+            }
         }
         guard case .tooSlow = error.reason else { throw error }
         #expect(error.phase == .write)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A cache in a folder", .timeLimit(.minutes(20)))
+@Suite("A cache in a folder", .idleLimit)
 struct CacheFolderTests {
     private let folder = TemporaryFolder.planned()
 

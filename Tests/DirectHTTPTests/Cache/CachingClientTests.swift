@@ -1,9 +1,10 @@
 import DirectHTTP
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("A client with a cache", .timeLimit(.minutes(1)))
+@Suite("A client with a cache", .idleLimit)
 struct CachingClientTests {
     /// A server whose answers carry these fields, and their number as content.
     private func server(_ fields: FixtureHeaders, on address: String = "127.0.0.1") throws -> FixtureServer {

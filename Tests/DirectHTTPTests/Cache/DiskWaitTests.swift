@@ -1,12 +1,15 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import Synchronization
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("A call whose cache has a slow disk", .timeLimit(.minutes(1)))
+@Suite("A call whose cache has a slow disk", .idleLimit)
 struct DiskWaitTests {
+    private let time = HeldTime()
     private let folder = TemporaryFolder.planned()
     /// One thread, which a test can keep busy.
     private let work = BlockingWork(threadLimit: 1)
@@ -34,9 +37,12 @@ struct DiskWaitTests {
         let script = Script((200, [:]))
         let client = script.client {
             $0.cache = cache
-            $0.timeouts.total = .milliseconds(20)
+            $0.timeouts.total = .seconds(7)
+            $0.loop = time.loop
         }
-        let error = try await httpError { try await client.get("https://a.test/") }
+        async let failure = httpError { try await client.get("https://a.test/") }
+        try await time.pass(.seconds(7))
+        let error = try await failure
         #expect(error.phase == .request && error.isTimeout)
         #expect(script.requests.isEmpty)
     }

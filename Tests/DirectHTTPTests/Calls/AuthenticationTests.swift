@@ -94,7 +94,7 @@ struct AuthenticationTests {
                 return "\($0)"
             }
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -286,7 +286,7 @@ struct AuthenticationTests {
             }
             return .text("in")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         func ask(_ authenticator: any Authenticator) async throws -> FullResponse {
             var request = Request(.get, server.http())
             request.authenticator = authenticator
@@ -317,7 +317,7 @@ struct AuthenticationTests {
             let challenge = "Digest realm=\"r\", nonce=\"\(current)\", qop=\"auth\", algorithm=SHA-256"
             return .status(401, ["WWW-Authenticate": challenge])
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         func ask(_ authenticator: DigestAuthenticator) async throws -> Status {
             var request = Request(.get, server.http())
             request.authenticator = authenticator

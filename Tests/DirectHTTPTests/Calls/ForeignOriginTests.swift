@@ -92,7 +92,7 @@ struct ForeignOriginTests {
     @Test("CVE-2023-32681, CVE-2024-37891: what is said to a proxy is said to no server, proxy or not")
     func proxyAuthorization() async throws {
         let server = try FixtureServer.start { .text($0.headers["proxy-authorization"] ?? "none") }
-        let client = HTTPClient { $0.headers = ["Proxy-Authorization": "secret", "X-Other": "1"] }
+        let client = HTTPClient.untimed { $0.headers = ["Proxy-Authorization": "secret", "X-Other": "1"] }
         #expect(try await client.get(server.http()).text == "none")
         let own: Headers = ["Proxy-Authorization": "secret", "X-Own": "1"]
         #expect(try await client.get(server.http(), headers: own).text == "none")
@@ -112,7 +112,7 @@ struct ForeignOriginTests {
         let server = try FixtureServer.start { _ in .text("ok") }
         var proxy = try Proxy("\(scheme)://proxy.test:\(server.port)")
         proxy.addresses = [server.endpoint]
-        let client = HTTPClient { [proxy] in $0.proxy = ProxySettings(proxy) }
+        let client = HTTPClient.untimed { [proxy] in $0.proxy = ProxySettings(proxy) }
         #expect(try await httpError { try await client.get(url) }.phase == .request)
         #expect(server.records.isEmpty)
     }

@@ -42,7 +42,7 @@ struct MemoryTests {
             request.cookie("seen") == nil ? .status(200, ["Set-Cookie": "seen=1"]) : .text("again")
         }
         let jar = CookieJar()
-        let client = HTTPClient { $0.cookies = jar }
+        let client = HTTPClient.untimed { $0.cookies = jar }
         var request = Request(.get, "http://a.test:\(server.port)/")
         request.addresses = [server.endpoint]
         _ = try await client.fetch(request)

@@ -274,7 +274,7 @@ struct RedirectTests {
         let server = try FixtureServer.start { request in
             .status(302, ["Location": "http://localhost:\(request.serverPort)/"])
         }
-        let client = HTTPClient { $0.resolver = StaticMap() }
+        let client = HTTPClient.untimed { $0.resolver = StaticMap() }
         let error = try await httpError {
             try await client.fetch(server.request("http://a.test:\(server.port)/"))
         }

@@ -1,14 +1,18 @@
+import DirectTestCommands
+import DirectTestTime
 import Synchronization
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Another try")
+@Suite("Another try", .idleLimit)
 struct RetryTests {
+    private let time = HeldTime()
+
     private static var quick: RetryPolicy {
         var policy = RetryPolicy()
-        policy.delay = .milliseconds(1)
+        policy.delay = .zero
         return policy
     }
 
@@ -123,18 +127,47 @@ struct RetryTests {
     @Test("ends with the task that waits for it")
     func cancelled() async throws {
         let script = Script((503, ["Retry-After": "30"]))
-        let client = script.client { $0.retries = RetryPolicy() }
+        let client = script.client {
+            $0.retries = RetryPolicy()
+            $0.loop = time.loop
+        }
         let task = Task { try await client.get("http://a.test/") }
-        while script.urls.isEmpty { await Task.yield() }
+        try await time.waitBegins(for: .seconds(30))
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(script.urls.count == 1)
+    }
+
+    @Test("is made when the time that the server asks for is over, and not before")
+    func afterWait() async throws {
+        let script = Script((503, ["Retry-After": "30"]), (200, [:]))
+        let client = script.client {
+            $0.retries = RetryPolicy()
+            $0.loop = time.loop
+        }
+        let (result, elapsed) = await time.passing(.seconds(30)) { try await client.get("http://a.test/") }
+        #expect(try result.get().status == 200 && elapsed == .seconds(30))
+    }
+
+    @Test("is made at the date that the server names, by the loop's own calendar")
+    func afterDate() async throws {
+        // Far from the system's date, which does not count here.
+        time.advance(by: .seconds(1_000_000))
+        let date = HTTPDate.text(time.loop.date.advanced(bySeconds: 20))
+        let script = Script((503, ["Retry-After": date]), (200, [:]))
+        let client = script.client {
+            $0.retries = RetryPolicy()
+            $0.loop = time.loop
+        }
+        let (result, elapsed) = await time.passing(.seconds(20)) { try await client.get("http://a.test/") }
+        #expect(try result.get().status == 200 && elapsed == .seconds(20))
     }
 
     @Test("follows a failure of the network, and none of the request itself")
     func failures() async throws {
         let server = try FixtureServer.refusing()
         let tries = Mutex(0)
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             $0.retries = Self.quick
             $0.networkInterceptors = [
                 { request, forward in
@@ -224,7 +257,7 @@ struct RetryTests {
         var request = Request(.post, "http://a.test:\(servers[0].port)/", body: .text("x"))
         request.addresses = ["127.0.0.1", "127.0.0.2"]
         // No race: on a busy machine the right one would be tried beside the wrong one.
-        let client = HTTPClient { $0.dialling.keepsOrder = true }
+        let client = HTTPClient.untimed { $0.dialling.keepsOrder = true }
         let response = try await client.fetch(request)
         #expect(response.text == "x" && response.history.map(\.reason) == [.misdirected])
         #expect(response.transaction?.endpoint.address == IPAddress("127.0.0.2"))
@@ -233,7 +266,7 @@ struct RetryTests {
     @Test("of a misdirected request takes a new connection to the only address there is, once")
     func misdirectedTwice() async throws {
         let server = try FixtureServer.start { _ in .status(421) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.get(server.http())
         #expect(response.status == 421 && response.history.count == 1)
         #expect(server.records.count == 2)
@@ -245,7 +278,7 @@ struct RetryTests {
     }
 }
 
-@Suite("Interceptors")
+@Suite("Interceptors", .idleLimit)
 struct InterceptorTests {
     @Test("see the request in their order and the response in the opposite one")
     func order() async throws {

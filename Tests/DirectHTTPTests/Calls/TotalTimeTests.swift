@@ -1,24 +1,34 @@
+import DirectTestCommands
+import DirectTestTime
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("The limit for everything", .timeLimit(.minutes(1)))
+@Suite("The limit for everything", .idleLimit)
 struct TotalTimeTests {
     /// Code of somebody else's that answers only when the gate opens, and does not heed cancellation.
     private let gate = Barrier()
+    private let time = HeldTime()
+    private let limit = Duration.seconds(7)
 
     private func client(_ script: Script, _ configure: (inout HTTPClient.Settings) -> Void = { _ in })
         -> HTTPClient
     {
         script.client {
-            $0.timeouts.total = .milliseconds(30)
+            $0.timeouts.total = limit
+            $0.loop = time.loop
             configure(&$0)
         }
     }
 
-    private func expectTimeout(_ phase: HTTPError.Phase, _ call: () async throws -> some Any) async throws {
-        let error = try await httpError(#_sourceLocation, call)
+    private func expectTimeout(
+        _ phase: HTTPError.Phase,
+        _ call: @escaping @Sendable () async throws -> some Sendable
+    ) async throws {
+        let (result, elapsed) = await time.passing(limit, call)
+        let error = try await httpError { try result.get() }
         #expect(error.isTimeout && error.phase == phase && error.name == "a.test", "\(error)")
+        #expect(elapsed == limit)
         gate.open()
     }
 

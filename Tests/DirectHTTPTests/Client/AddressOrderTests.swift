@@ -1,15 +1,19 @@
 import DirectHTTP
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Several addresses", .timeLimit(.minutes(1)))
+@Suite("Several addresses", .idleLimit)
 struct AddressOrderTests {
-    private func client(_ connect: Duration = .seconds(10), tls: Duration = .seconds(10)) -> HTTPClient {
-        .trusting {
-            // No race: on a slow machine the next one would be tried beside the first.
+    private let time = HeldTime()
+
+    /// One that tries an address when the one before has failed.
+    private func client() -> HTTPClient {
+        time.client {
             $0.dialling.keepsOrder = true
-            $0.timeouts.connect = connect
-            $0.timeouts.tls = tls
+            $0.timeouts.connect = .seconds(5)
+            $0.timeouts.tls = .seconds(7)
         }
     }
 
@@ -50,18 +54,14 @@ struct AddressOrderTests {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let mute = try FixtureServer.scripted(.silent, on: "127.0.0.4")
         let good = try FixtureServer.secure("a.test", on: "127.0.0.3")
-        try await withGrowingLimits { limit in
-            do {
-                let response = try await client(limit, tls: limit).fetch(request(dead, mute, good))
-                #expect(response.transaction?.endpoint == good.endpoint)
-                #expect(
-                    response.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint, mute.endpoint]
-                )
-                return response.transaction?.failedAttempts.map(\.phase) == [.connect, .tls]
-            } catch let error as HTTPError where error.isTimeout {
-                return false
-            }
-        }
+        async let answer = client().fetch(request(dead, mute, good))
+        try await time.pass(.seconds(5))
+        try await time.pass(.seconds(7))
+        let transaction = try #require(try await answer.transaction)
+        #expect(transaction.endpoint == good.endpoint)
+        #expect(transaction.failedAttempts.map(\.endpoint) == [dead.endpoint, mute.endpoint])
+        #expect(transaction.failedAttempts.map(\.phase) == [.connect, .tls])
+        #expect(transaction.failedAttempts.map(\.elapsed) == [.seconds(5), .seconds(7)])
     }
 
     @Test("one that breaks off the handshake gives way to the next")
@@ -115,8 +115,13 @@ struct AddressOrderTests {
     func total() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let good = try FixtureServer.secure("a.test", on: "127.0.0.3")
-        let client = HTTPClient.trusting { $0.timeouts.total = .milliseconds(80) }
-        let error = try await httpError { try await client.fetch(request(dead, good)) }
+        let client = time.client {
+            $0.dialling.keepsOrder = true
+            $0.timeouts.total = .seconds(3)
+        }
+        async let failure = httpError { try await client.fetch(request(dead, good)) }
+        try await time.pass(.seconds(3))
+        let error = try await failure
         #expect(error.phase == .connect)
         #expect(error.isTimeout)
         #expect(good.records.isEmpty)

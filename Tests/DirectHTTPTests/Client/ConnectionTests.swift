@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("A connection", .timeLimit(.minutes(1)))
+@Suite("A connection", .idleLimit)
 struct ConnectionTests {
     @Test("that has given its buffers back while it was idle serves again")
     func releasedBuffers() async throws {

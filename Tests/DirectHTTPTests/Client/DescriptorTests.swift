@@ -1,14 +1,16 @@
 import DirectHTTP
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("Descriptors", .timeLimit(.minutes(1)))
+@Suite("Descriptors", .idleLimit)
 struct DescriptorTests {
     /// In a process of its own, where nobody else opens and closes any.
     @Test(
         "none is left open by good, bad and cancelled requests, once the client is gone",
-        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"))
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
+        .ownProcess
     )
     func noneLeft() async throws {
         await #expect(processExitsWith: .success) {
@@ -35,8 +37,18 @@ private func useOnce(rounds: Int) async throws {
         behaviour: .bytes([.awaitHead, .send("HTTP/1.1 200 OK\r\n"), .reset])
     )
     do {
+        // On the system's clock, without which nobody overtakes the dead, and without limits that could be too short.
         let client = HTTPClient {
             $0.tls.roots = .only([.der(authority.rootDER)])
+            $0.timeouts = Timeouts(
+                queue: nil,
+                resolve: nil,
+                connect: nil,
+                tls: nil,
+                write: nil,
+                response: nil,
+                read: nil
+            )
         }
         func request(_ server: FixtureServer, _ scheme: String = "https") -> Request {
             var request = Request(.get, "\(scheme)://a.test/")
@@ -49,9 +61,8 @@ private func useOnce(rounds: Int) async throws {
                 for target in [good, wrong, refusing] {
                     group.addTask { [request = request(target)] in _ = try? await client.fetch(request) }
                 }
-                // Short for this one alone: on a busy machine the good one would be too late as well.
                 var hopeless = request(dead)
-                hopeless.timeouts = Timeouts(connect: .milliseconds(20))
+                hopeless.timeouts = Timeouts(connect: .milliseconds(20), tls: nil, response: nil, read: nil)
                 group.addTask { [hopeless] in _ = try? await client.fetch(hopeless) }
                 var raced = request(dead)
                 raced.addresses = [mute, dead, refusing, good].map(\.endpoint)

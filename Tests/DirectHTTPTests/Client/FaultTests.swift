@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Faults on the way", .timeLimit(.minutes(1)))
+@Suite("Faults on the way", .idleLimit)
 struct FaultTests {
     private let secure = FixtureSecurity.tls(testAuthority.certificate(for: "a.test"))
 
@@ -27,7 +28,7 @@ struct FaultTests {
     @Test("a port that refuses: connect, with the system's reason")
     func refused() async throws {
         let server = try FixtureServer.refusing()
-        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
         #expect(error.phase == .connect)
         #expect(error.systemError?.call == "connect")
         #expect(error.description.contains("Connection refused"), "\(error)")
@@ -75,7 +76,7 @@ struct FaultTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(head + "3\r\nabc\r\nxyz\r\n"), .awaitClose,
         ])
-        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
         #expect(error.protocolError == .invalidChunkSize)
         let end = try await server.nextRecord().end
         #expect(end == .clientClosed || end == .clientReset)
@@ -210,7 +211,7 @@ struct FaultTests {
         }
         let mayReset = Gate()
         let server = try FixtureServer.scripted([.awaitHead, .send(text), .wait(mayReset), .reset])
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         mayReset.open()
         let reset = try await httpError { try await response.body.collect(upTo: 10) }
         #expect(reset.phase == .body && reset.systemError?.code == 104, "\(reset)")
@@ -255,7 +256,7 @@ struct FaultTests {
     @Test("what could be read as more than one message is refused, and no byte of it is sent")
     func injection() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         var requests: [Request] = []
         for (name, value) in [
             ("X-A", "b\r\nX-Evil: 1"), ("X-A", "b\nX-Evil: 1"), ("X-A", "b\u{0}"), ("X-A\r\nX-Evil", "1"),
@@ -281,7 +282,7 @@ struct FaultTests {
     @Test("a request that is refused before it is sent spoils no connection")
     func refusedRequestKeepsConnection() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         _ = try await httpError { try await client.get(server.http(), headers: ["X-A": "\n"]) }
         #expect(try await client.get(server.http()).isReused)
@@ -298,7 +299,7 @@ struct FaultTests {
         ] as [(String, URLFault)]
     )
     func urls(text: String, fault: URLFault) async throws {
-        let error = try await httpError { try await HTTPClient().get(text) }
+        let error = try await httpError { try await HTTPClient.untimed().get(text) }
         #expect(error.phase == .request)
         guard case .url(fault) = error.reason else {
             Issue.record("\(error)")
@@ -312,7 +313,7 @@ struct FaultTests {
         for roots in [
             TrustRoots.only([]), .only([.pemFile("/nowhere/roots.pem")]), .only([.der([1, 2, 3])]),
         ] {
-            let client = HTTPClient { $0.tls.roots = roots }
+            let client = HTTPClient.untimed { $0.tls.roots = roots }
             let error = try await httpError { try await client.fetch(server.request("https://a.test/")) }
             guard case .badSettings? = error.tlsError else {
                 Issue.record("\(error)")

@@ -1,9 +1,11 @@
 import DirectHTTP
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Connections that follow the addresses", .timeLimit(.minutes(1)))
+@Suite("Connections that follow the addresses", .idleLimit)
 struct FollowingTests {
     @Test(
         "when the resolver's answer changes, idle connections elsewhere are closed, and no request goes there"
@@ -12,7 +14,7 @@ struct FollowingTests {
         let before = try FixtureServer.start(on: "127.0.0.2") { _ in .text("before") }
         let after = try FixtureServer.start(on: "127.0.0.3") { _ in .text("after") }
         let resolver = Signpost([before.endpoint])
-        let client = HTTPClient { $0.resolver = resolver }
+        let client = HTTPClient.untimed { $0.resolver = resolver }
         try await client.prewarm("http://a.test/", connections: 3)
         #expect(try await client.get("http://a.test/").text == "before")
         #expect(before.records.count == 3)
@@ -28,7 +30,7 @@ struct FollowingTests {
         let before = try FixtureServer.start(on: "127.0.0.2") { _ in .pattern(count: 300_000) }
         let after = try FixtureServer.start(on: "127.0.0.3") { _ in .text("after") }
         let resolver = Signpost([before.endpoint])
-        let client = HTTPClient { $0.resolver = resolver }
+        let client = HTTPClient.untimed { $0.resolver = resolver }
         let response = try await client.send(Request(.get, "http://a.test/"))
         resolver.point(to: [after.endpoint])
         #expect(try await client.get("http://a.test/").text == "after")
@@ -41,7 +43,7 @@ struct FollowingTests {
         let before = try FixtureServer.start(on: "127.0.0.2") { _ in .text("before") }
         let after = try FixtureServer.start(on: "127.0.0.3") { _ in .text("after") }
         let resolver = Signpost([before.endpoint])
-        let client = HTTPClient { $0.resolver = resolver }
+        let client = HTTPClient.untimed { $0.resolver = resolver }
         let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<10 {
                 group.addTask {
@@ -72,9 +74,9 @@ struct FollowingTests {
         }
         let resolver = Signpost([server.endpoint])
         let counting = ScriptedResolver("counting") { host, port in
-            try await resolver.resolve(host, port: port, ResolveContext(within: .seconds(50)))
+            try await resolver.resolve(host, port: port, ResolveContext(on: .still))
         }
-        let client = HTTPClient { $0.resolver = CachingResolver(counting) }
+        let client = HTTPClient.untimed { $0.resolver = CachingResolver(counting, loop: .still) }
         try await client.prewarm("http://a.test/", connections: 2)
         let busy = Task { try await client.get("http://a.test/slow").text }
         try await server.waitUntil { $0.contains { !$0.requests.isEmpty || $0.receivedCount > 0 } }
@@ -96,9 +98,14 @@ struct FollowingTests {
             change.withLock { $0.take() }?()
             return Resolution([server.endpoint], source: .resolver("slow"))
         }
-        let client = HTTPClient { $0.resolver = resolver }
+        let time = HeldTime()
+        let client = HTTPClient {
+            $0.resolver = resolver
+            $0.loop = time.loop
+        }
         change.withLock { $0 = { client.forgetNetwork() } }
         #expect(try await client.get("http://a.test/").text == "ok")
+        time.advance(by: .nanoseconds(1))
         #expect(try await !client.get("http://a.test/").isReused)
         #expect(try await client.get("http://a.test/").isReused)
     }
@@ -108,7 +115,7 @@ struct FollowingTests {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let spare = try FixtureServer.start(on: "127.0.0.3") { _ in .text("spare") }
         let resolver = Signpost([dead.endpoint], fallback: [spare.endpoint])
-        let client = HTTPClient { $0.resolver = resolver }
+        let client = HTTPClient.untimed { $0.resolver = resolver }
         let first = try await client.get("http://a.test/")
         #expect(first.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
         #expect(try await client.get("http://a.test/").isReused)
@@ -120,11 +127,11 @@ struct FollowingTests {
         let fields: [FixtureHeaders] = [["Keep-Alive": "timeout=0"], ["Keep-Alive": "max=0"]]
         for field in fields {
             let server = try FixtureServer.start { _ in .text("ok", field) }
-            let client = HTTPClient()
+            let client = HTTPClient.untimed()
             for _ in 0..<2 { #expect(try await !client.get(server.http()).isReused) }
         }
         let server = try FixtureServer.start { _ in .text("ok", ["Keep-Alive": "timeout=60, max=100"]) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         #expect(try await client.get(server.http()).isReused)
     }
@@ -132,7 +139,7 @@ struct FollowingTests {
     @Test("a connection serves as many requests as the settings say")
     func uses() async throws {
         let server = try FixtureServer.start { _ in .text("ok") }
-        let client = HTTPClient { $0.maximumConnectionUses = 2 }
+        let client = HTTPClient.untimed { $0.maximumConnectionUses = 2 }
         var reused: [Bool] = []
         for _ in 0..<5 { reused.append(try await client.get(server.http()).isReused) }
         #expect(reused == [false, true, false, true, false])
@@ -143,7 +150,7 @@ struct FollowingTests {
     )
     func total() async throws {
         let server = try FixtureServer.start { .text($0.headers["host"] ?? "-") }
-        let client = HTTPClient { $0.maximumConnections = 2 }
+        let client = HTTPClient.untimed { $0.maximumConnections = 2 }
         let names = (0..<12).map { "n\($0 % 6).test" }
         let texts = try await withThrowingTaskGroup(of: String?.self) { group in
             for name in names {

@@ -1,9 +1,12 @@
 import DirectHTTP
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Connections that serve again", .timeLimit(.minutes(1)))
+@Suite("Connections that serve again", .idleLimit)
 struct KeepAliveTests {
+    private let time = HeldTime()
     /// A plain response whose connection goes on.
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -36,11 +39,11 @@ struct KeepAliveTests {
     @Test("copies of a client share connections, other clients do not")
     func clients() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let copy = client
         _ = try await client.get(server.http())
         #expect(try await copy.get(server.http()).isReused)
-        #expect(try await !HTTPClient().get(server.http()).isReused)
+        #expect(try await !HTTPClient.untimed().get(server.http()).isReused)
         #expect(server.records.count == 2)
     }
 
@@ -57,7 +60,7 @@ struct KeepAliveTests {
             default: .text("head")
             }
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for path in ["/length", "/chunked", "/empty", "/emptychunked", "/204", "/304", "/length"] {
             _ = try await client.get(server.http(path))
         }
@@ -84,7 +87,7 @@ struct KeepAliveTests {
             .text($0.serverAddress)
         }
         let name = "a.test:\(servers[0].port)"
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(request(name, at: "127.0.0.2")).text == "127.0.0.2")
         #expect(try await client.fetch(request(name, at: "127.0.0.3")).text == "127.0.0.3")
         let either = try await client.fetch(request(name, at: "127.0.0.9", "127.0.0.2"))
@@ -96,7 +99,7 @@ struct KeepAliveTests {
     func otherPort() async throws {
         let first = try FixtureServer.start(on: "127.0.0.2") { _ in .text("first") }
         let second = try FixtureServer.start(on: "127.0.0.2") { _ in .text("second") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(request("a.test", at: first.endpoint)).text == "first")
         #expect(try await client.fetch(request("a.test", at: second.endpoint)).text == "second")
     }
@@ -105,7 +108,7 @@ struct KeepAliveTests {
     func chosenIsNotSystem() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let name = "localhost:\(server.port)"
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let chosen = try await client.fetch(request(name, at: "127.0.0.1"))
         #expect(chosen.transaction?.source == .request)
         let system = try await client.get("http://\(name)/")
@@ -117,7 +120,7 @@ struct KeepAliveTests {
     func chosenIsNotLiteral() async throws {
         let named = try FixtureServer.start(on: "127.0.0.2") { _ in .text("named") }
         let chosen = try FixtureServer.start(on: "127.0.0.3") { _ in .text("chosen") }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(chosen.request(named.http())).text == "chosen")
         #expect(try await client.get(named.http()).text == "named")
     }
@@ -135,7 +138,7 @@ struct KeepAliveTests {
     )
     func endsItsConnection(response: String) async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send(response), .awaitClose])
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for _ in 0..<2 {
             let answer = try await client.get(server.http())
             #expect(answer.text == "ok" && !answer.isReused)
@@ -148,7 +151,7 @@ struct KeepAliveTests {
     @Test("a body that only the end of the stream ends leaves no connection behind")
     func untilClose() async throws {
         let server = try FixtureServer.start { _ in .bytes(Array("ok".utf8), framing: .untilClose) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for _ in 0..<2 { #expect(try await client.get(server.http()).text == "ok") }
         #expect(server.records.count == 2)
     }
@@ -157,7 +160,7 @@ struct KeepAliveTests {
     func http10() async throws {
         let text = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
         let server = try FixtureServer.scripted([.awaitHead, .send(text), .awaitHead, .send(text)])
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for _ in 0..<2 { #expect(try await client.get(server.http()).text == "ok") }
         #expect(server.records.count == 1)
     }
@@ -174,7 +177,7 @@ struct KeepAliveTests {
         let server = try FixtureServer.start(
             behaviour: .sequence([.bytes(talking), .http { _ in .text("right") }])
         )
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.get(server.http()).text == "ok")
         mayTalk.open()
         // The server closes behind the bytes, so they are at the client by now.
@@ -186,7 +189,7 @@ struct KeepAliveTests {
     @Test("a connection that the server closed while it was idle is not used: even a POST goes well")
     func closedWhileIdle() async throws {
         let server = try FixtureServer.start { _ in .text("ok").then(.closeUnannounced) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for _ in 0..<3 {
             #expect(try await client.post(server.http(), .text("once")).text == "ok")
             _ = try await server.nextRecord()
@@ -218,7 +221,7 @@ struct KeepAliveTests {
                     .bytes([.awaitHead, Self.ok, .awaitHead, end]), .http { _ in .text("fresh") },
                 ])
             )
-            let client = HTTPClient()
+            let client = HTTPClient.untimed()
             #expect(try await client.get(server.http()).text == "ok")
             let second = try await client.get(server.http())
             #expect(second.text == "fresh" && !second.isReused)
@@ -233,7 +236,7 @@ struct KeepAliveTests {
                 .bytes([.awaitHead, Self.ok, .awaitHead, .cut]), .http { _ in .text("twice") },
             ])
         )
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.get(server.http()).text == "ok")
         let error = try await httpError { try await client.post(server.http(), .text("")) }
         #expect(error.phase == .response)
@@ -243,7 +246,7 @@ struct KeepAliveTests {
     @Test("a request on a connection of its own is not sent again, whatever its method")
     func freshIsNotRepeated() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .cut])
-        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
         #expect(error.protocolError == .closedBeforeResponse)
         #expect(server.records.count == 1)
     }
@@ -257,7 +260,7 @@ struct KeepAliveTests {
                     .http { _ in .text("twice") },
                 ])
             )
-            let client = HTTPClient()
+            let client = HTTPClient.untimed()
             #expect(try await client.get(server.http()).text == "ok")
             let error = try await httpError { try await client.get(server.http()) }
             #expect(error.protocolError == .truncatedHead || error.systemError != nil)
@@ -274,11 +277,11 @@ struct KeepAliveTests {
                 .http { _ in .text("fresh") },
             ])
         )
-        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        let client = time.client { $0.maximumConnectionsPerOrigin = 1 }
         async let first = client.get(server.http("/1"))
         try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
         async let second = client.get(server.http("/2"))
-        try await passTime(client)
+        try await time.waitBegins(for: .seconds(30))
         mayAnswer.open()
         #expect(try await first.text == "ok")
         #expect(try await second.text == "fresh")
@@ -287,18 +290,27 @@ struct KeepAliveTests {
     @Test("a connection without work is closed in time")
     func idleTimeout() async throws {
         let server = try FixtureServer.secure("a.test")
-        let client = HTTPClient.trusting { $0.idleTimeout = .milliseconds(60) }
+        let client = time.client { $0.idleTimeout = .seconds(60) }
         _ = try await client.fetch(server.request("https://a.test/"))
-        let record = try await server.nextRecord()
-        #expect(record.end == .clientClosed)
+        // The pool looks every two seconds.
+        try await time.waitBegins(for: .seconds(2))
+        time.advance(by: .seconds(59))
+        try await time.waitBegins(for: .seconds(2))
+        #expect(try await client.fetch(server.request("https://a.test/")).isReused)
+        time.advance(by: .seconds(60))
+        // Not when somebody asks for one, but by itself.
+        #expect(try await server.nextRecord().end == .clientClosed)
         #expect(try await !client.fetch(server.request("https://a.test/")).isReused)
     }
 
     @Test("too many idle connections: the oldest are closed")
     func idleLimit() async throws {
-        let client = HTTPClient { $0.maximumIdleConnections = 2 }
+        let client = time.client { $0.maximumIdleConnections = 2 }
         let servers = try (0..<3).map { _ in try FixtureServer.start { _ in .text("hello") } }
-        for server in servers { _ = try await client.get(server.http()) }
+        for server in servers {
+            _ = try await client.get(server.http())
+            time.advance(by: .nanoseconds(1))
+        }
         #expect(try await servers[0].nextRecord().end == .clientClosed)
         for server in servers.dropFirst() {
             #expect(try await client.get(server.http()).isReused)
@@ -326,7 +338,9 @@ struct KeepAliveTests {
                 try writer.write("last")
             }
         }
-        func sendOnly() async throws -> Response { try await HTTPClient().send(Request(.get, server.http())) }
+        func sendOnly() async throws -> Response {
+            try await HTTPClient.untimed().send(Request(.get, server.http()))
+        }
         let response = try await sendOnly()
         mayGoOn.open()
         #expect(try await response.body.collect(upTo: 100) == Array("first last".utf8))
@@ -337,7 +351,7 @@ struct KeepAliveTests {
     func maximumPerOrigin() async throws {
         let server = try FixtureServer.start { .text($0.target) }
         let other = try FixtureServer.start { _ in .text("other") }
-        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 2 }
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 2 }
         try await withThrowingTaskGroup { group in
             for number in 0..<40 {
                 group.addTask {
@@ -363,11 +377,11 @@ struct KeepAliveTests {
                 .bytes([.awaitHead, .wait(mayFail), .send("nonsense"), .cut]), .http { _ in .text("hello") },
             ])
         )
-        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
+        let client = time.client { $0.maximumConnectionsPerOrigin = 1 }
         async let failing = httpError { try await client.get(server.http()) }
         try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
         async let waiting = client.get(server.http())
-        try await passTime(client)
+        try await time.waitBegins(for: .seconds(30))
         mayFail.open()
         #expect(try await failing.protocolError == .notHTTP)
         #expect(try await waiting.text == "hello")
@@ -379,10 +393,7 @@ struct KeepAliveTests {
     func placeIsFreeAgain() async throws {
         let dead = try FixtureServer.refusing()
         let server = try FixtureServer.start { .pattern(count: $0.target.count << 20) }
-        let client = HTTPClient {
-            $0.maximumConnectionsPerOrigin = 1
-            $0.timeouts.queue = .seconds(5)
-        }
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 1 }
         for _ in 0..<2 {
             _ = try await httpError { try await client.fetch(request("a.test", at: dead.endpoint)) }
             func dropBody() async throws { _ = try await client.send(request("a.test", at: server.endpoint)) }

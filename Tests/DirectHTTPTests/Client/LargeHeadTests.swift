@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A request's head", .timeLimit(.minutes(1)))
+@Suite("A request's head", .idleLimit)
 struct LargeHeadTests {
     @Test("that takes more than one TLS record arrives once, and whole", arguments: [10_000, 16_300, 40_000])
     func largerThanARecord(size: Int) async throws {

@@ -1,12 +1,13 @@
 import DirectHTTP
+import DirectTestCommands
 import Synchronization
 import TLSFixtures
 import Testing
 
 /// The cases about messages of the conformance list that Swift's other clients are measured by, under its names.
-@Suite("Conformance of messages", .timeLimit(.minutes(1)))
+@Suite("Conformance of messages", .idleLimit)
 struct MessageConformanceTests {
-    private let client = HTTPClient()
+    private let client = HTTPClient.untimed()
 
     private func answer(to text: String) async throws -> FullResponse {
         let server = try FixtureServer.start { _ in .raw(text, then: .close) }
@@ -166,7 +167,7 @@ struct MessageConformanceTests {
                 ? .text("set", ["Set-Cookie": "name=value; Path=/"])
                 : .text(request.headers["cookie"] ?? "none")
         }
-        let client = HTTPClient { $0.cookies = CookieJar() }
+        let client = HTTPClient.untimed { $0.cookies = CookieJar() }
         #expect(try await client.get(server.http("/see")).text == "none")
         _ = try await client.get(server.http("/set"))
         #expect(try await client.get(server.http("/see")).text == "name=value")
@@ -181,7 +182,7 @@ struct MessageConformanceTests {
             return request.headers["if-none-match"] == "\"one\""
                 ? .status(304, fields) : .text("kept", fields)
         }
-        let client = HTTPClient { $0.cache = .memory() }
+        let client = HTTPClient.untimed { $0.cache = .memory() }
         let first = try await client.get(server.http())
         let second = try await client.get(server.http())
         #expect(first.status == 200 && first.text == "kept" && second.status == 200 && second.text == "kept")
@@ -192,7 +193,7 @@ struct MessageConformanceTests {
     @Test("StressTest: many requests at a time, each with an answer of its own")
     func stress() async throws {
         let server = try FixtureServer.start { .text("\($0.target) \(try $0.text)") }
-        let client = HTTPClient { $0.maximumConnectionsPerOrigin = 20 }
+        let client = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = 20 }
         let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<1000 {
                 group.addTask {

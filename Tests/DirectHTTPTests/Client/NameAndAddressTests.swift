@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Name and address", .timeLimit(.minutes(1)))
+@Suite("Name and address", .idleLimit)
 struct NameAndAddressTests {
     @Test("the name decides SNI, certificate and Host; the address only where the bytes go")
     func nameAndChosenAddress() async throws {
@@ -115,7 +116,7 @@ struct NameAndAddressTests {
     @Test("plain HTTP goes to the chosen address with the name in Host, too")
     func plain() async throws {
         let server = try FixtureServer.start(on: "127.0.0.4") { _ in .text("plain") }
-        let response = try await HTTPClient().fetch(server.request("http://a.test/"))
+        let response = try await HTTPClient.untimed().fetch(server.request("http://a.test/"))
         #expect(response.text == "plain")
         #expect(response.transaction?.tls == nil)
         #expect(server.requests.first?.host == "a.test")
@@ -126,7 +127,7 @@ struct NameAndAddressTests {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = Request(.get, "http://localhost:\(server.port)/")
         request.addresses = []
-        let error = try await httpError { [request] in try await HTTPClient().fetch(request) }
+        let error = try await httpError { [request] in try await HTTPClient.untimed().fetch(request) }
         #expect(error.phase == .request)
         guard case .noAddresses = error.reason else {
             Issue.record("\(error)")
@@ -140,7 +141,7 @@ struct NameAndAddressTests {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = Request(.get, server.http())
         request.addresses = [server.endpoint, "127.0.0.256"]
-        let error = try await httpError { [request] in try await HTTPClient().fetch(request) }
+        let error = try await httpError { [request] in try await HTTPClient.untimed().fetch(request) }
         #expect(error.phase == .request)
         guard case .address(.notAnAddress("127.0.0.256")) = error.reason else {
             Issue.record("\(error)")
@@ -151,7 +152,7 @@ struct NameAndAddressTests {
 
     @Test("a name that no resolver knows is an error of the resolving phase")
     func unknownName() async throws {
-        let error = try await httpError { try await HTTPClient().get("http://nowhere.invalid/") }
+        let error = try await httpError { try await HTTPClient.untimed().get("http://nowhere.invalid/") }
         #expect(error.phase == .resolve)
         #expect(error.name == "nowhere.invalid")
         #expect(error.endpoint == nil)
@@ -176,7 +177,7 @@ struct NameAndAddressTests {
         let addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
         let servers = try FixtureServer.startOnSamePort(addresses) { .text($0.serverAddress) }
         let port = servers[0].port
-        let client = HTTPClient { settings in
+        let client = HTTPClient.untimed { settings in
             try? settings.addresses.set(["127.0.0.2"], for: .host(Host("localhost")))
             try? settings.addresses.set(["127.0.0.3"], for: .host(Host("127.0.0.1")))
         }
@@ -191,7 +192,7 @@ struct NameAndAddressTests {
         #expect(try await go("127.0.0.1") == ("127.0.0.3", .staticMap))
         #expect(try await go("127.0.0.1", ["127.0.0.4"]) == ("127.0.0.4", .request))
         #expect(try await go("127.0.0.4") == ("127.0.0.4", .url))
-        let unmapped = try await HTTPClient().get("http://localhost:\(port)/")
+        let unmapped = try await HTTPClient.untimed().get("http://localhost:\(port)/")
         #expect(unmapped.text == "127.0.0.1")
         #expect(unmapped.transaction?.source == .system)
     }

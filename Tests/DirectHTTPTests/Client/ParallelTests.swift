@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Many requests at once", .timeLimit(.minutes(1)))
+@Suite("Many requests at once", .idleLimit)
 struct ParallelTests {
     /// Answers with a body whose length and beginning follow from the target.
     private static let numbered: FixtureHandler = { request in

@@ -1,11 +1,14 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Over a proxy", .timeLimit(.minutes(1)))
+@Suite("Over a proxy", .idleLimit)
 struct ProxyTests {
+    private let time = HeldTime()
     private let origin: FixtureServer
 
     init() throws {
@@ -253,14 +256,17 @@ struct ProxyTests {
         let dead = try FixtureServer.refusing()
         #expect(try await httpError { try await client(dead).get("https://a.test/") }.phase == .proxy)
         let mute = try FixtureServer.start(behaviour: .bytes([.awaitClose]))
-        for scheme in ["http", "https", "socks5h"] {
+        for (number, scheme) in ["http", "https", "socks5h"].enumerated() {
             var proxy = try Proxy("\(scheme)://\(mute.authority)")
             proxy.addresses = [mute.endpoint]
-            let client = HTTPClient.trusting { [proxy] in
+            let client = time.client { [proxy] in
                 $0.proxy = ProxySettings(proxy)
-                $0.timeouts = Timeouts(connect: .milliseconds(50), tls: .milliseconds(50))
+                $0.timeouts = Timeouts(connect: .seconds(7), tls: .seconds(7))
             }
-            let error = try await httpError { try await client.get("https://a.test/") }
+            async let failure = httpError { try await client.get("https://a.test/") }
+            try await mute.waitUntil { $0.count > number && $0[number].receivedCount > 0 }
+            try await time.pass(.seconds(7))
+            let error = try await failure
             #expect(error.phase == .proxy)
             #expect(error.isTimeout)
         }

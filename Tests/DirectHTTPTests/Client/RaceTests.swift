@@ -1,11 +1,23 @@
 import DirectHTTP
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("A race of addresses", .timeLimit(.minutes(1)))
+@Suite("A race of addresses", .idleLimit)
 struct RaceTests {
+    private let time = HeldTime()
+    /// The setting's default.
+    private let stagger = Duration.milliseconds(250)
+
+    /// For the handshake; unlike that for connecting.
+    private let handshakeLimit = Duration.seconds(7)
+
     private func client(_ configure: (inout DiallingSettings) -> Void = { _ in }) -> HTTPClient {
-        .trusting { configure(&$0.dialling) }
+        time.client {
+            $0.timeouts.tls = handshakeLimit
+            configure(&$0.dialling)
+        }
     }
 
     private func request(_ servers: FixtureServer...) -> Request {
@@ -22,9 +34,9 @@ struct RaceTests {
     func silent() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let good = try good("127.0.0.3")
-        let response = try await client().fetch(request(dead, good))
-        let transaction = try #require(response.transaction)
-        #expect(transaction.endpoint == good.endpoint)
+        let (result, elapsed) = await time.passing(stagger) { try await client().fetch(request(dead, good)) }
+        let transaction = try #require(try result.get().transaction)
+        #expect(transaction.endpoint == good.endpoint && elapsed == stagger)
         let attempt = try #require(transaction.failedAttempts.first)
         #expect(transaction.failedAttempts.count == 1)
         #expect(attempt.endpoint == dead.endpoint)
@@ -34,30 +46,28 @@ struct RaceTests {
             Issue.record("\(attempt)")
             return
         }
-        #expect(attempt.elapsed >= .milliseconds(250))
-        #expect(attempt.elapsed < patience, "the stagger, not the limit for connecting")
+        #expect(attempt.elapsed == stagger)
     }
 
-    @Test("a silent first address of three delays the response by no more than 300 ms")
+    @Test("a silent first address of three delays the response by one stagger, and the third is not tried")
     func delay() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let (second, third) = (try good("127.0.0.3"), try good("127.0.0.4"))
-        // The best of a few: what other work takes from the machine is no delay of ours.
-        for _ in 0..<20 {
-            let start = ContinuousClock.now
-            _ = try await client().fetch(request(second))
-            let own = ContinuousClock.now - start
-            _ = try await client().fetch(request(dead, second, third))
-            if ContinuousClock.now - start - own * 2 <= .milliseconds(300) { return }
+        let (result, elapsed) = await time.passing(stagger) {
+            try await client().fetch(request(dead, second, third))
         }
-        Issue.record("never within 300 ms")
+        #expect(try result.get().transaction?.endpoint == second.endpoint && elapsed == stagger)
+        #expect(third.records.isEmpty)
     }
 
     @Test("one that connects and then says nothing is overtaken in its handshake, and its connection ends")
     func mute() async throws {
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.2")
         let good = try good("127.0.0.3")
-        let response = try await client().fetch(request(mute, good))
+        async let answer = client().fetch(request(mute, good))
+        try await time.waitBegins(for: handshakeLimit)
+        try await time.pass(stagger)
+        let response = try await answer
         #expect(response.transaction?.endpoint == good.endpoint)
         #expect(response.transaction?.failedAttempts.map(\.phase) == [.tls])
         try await mute.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } }
@@ -65,19 +75,29 @@ struct RaceTests {
 
     @Test("a slow first address wins if it shakes hands before the others do")
     func slowButFirst() async throws {
-        let slow = try FixtureServer.scripted(
-            [
-                .awaitArrival, .pause(.milliseconds(350)), .handshake, .awaitHead,
-                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"),
-            ],
-            .tls(testAuthority.certificate(for: "a.test")),
-            on: "127.0.0.2"
-        )
+        let mayShakeHands = Gate()
+        let slow = try slow("127.0.0.2", behind: mayShakeHands)
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.3")
-        let response = try await client().fetch(request(slow, mute))
+        async let answer = client().fetch(request(slow, mute))
+        try await time.pass(stagger)
+        try await mute.waitUntil { $0.count == 1 }
+        mayShakeHands.open()
+        let response = try await answer
         #expect(response.transaction?.endpoint == slow.endpoint)
         #expect(response.transaction?.failedAttempts.map(\.endpoint) == [mute.endpoint])
         try await mute.waitUntil { $0.allSatisfy { $0.end != nil } }
+    }
+
+    /// A server that shakes hands when the gate opens.
+    private func slow(_ address: String, behind gate: Gate) throws -> FixtureServer {
+        try .scripted(
+            [
+                .awaitArrival, .wait(gate), .handshake, .awaitHead,
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"),
+            ],
+            .tls(testAuthority.certificate(for: "a.test")),
+            on: address
+        )
     }
 
     @Test("the next address is tried at once when one fails, without waiting for the stagger")
@@ -86,21 +106,18 @@ struct RaceTests {
         let good = try good("127.0.0.10")
         var request = Request(.get, "https://a.test/")
         request.addresses = servers.map(\.endpoint) + [good.endpoint]
-        // The best of a few: with a stagger for each it would be 16 s. Each has a client of its own, which remembers
-        // nothing of the dead ones.
-        for _ in 0..<5 {
-            let client = client { $0.stagger = .seconds(2) }
-            let transaction = try #require(try await client.fetch(request).transaction)
-            if transaction.requestTime < .seconds(2) { return }
-        }
-        Issue.record("never within one stagger")
+        let transaction = try #require(try await client().fetch(request).transaction)
+        #expect(transaction.endpoint == good.endpoint && transaction.requestTime == .zero)
+        #expect(transaction.failedAttempts.count == servers.count)
     }
 
     @Test("a wrong certificate ends the race, also while another address is being tried")
     func wrongCertificate() async throws {
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.2")
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.3")
-        let error = try await httpError { try await client().fetch(request(mute, wrong)) }
+        async let failure = httpError { try await client().fetch(request(mute, wrong)) }
+        try await time.pass(stagger)
+        let error = try await failure
         #expect(error.endpoint == wrong.endpoint)
         #expect(error.tlsError == .nameMismatch(expected: "a.test", served: ["b.test"]))
         #expect(error.attempts.map(\.endpoint) == [mute.endpoint, wrong.endpoint])
@@ -137,31 +154,30 @@ struct RaceTests {
     func memory() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let good = try good("127.0.0.3")
-        try await withGrowingLimits { _ in
-            let client = client { $0.stagger = .seconds(2) }
-            let first = try await client.fetch(request(dead, good))
-            let second = try await client.fetch(request(dead, good))
-            #expect(!second.isReused)
-            return first.transaction?.failedAttempts.count == 1
-                && second.transaction?.failedAttempts.isEmpty == true
-        }
+        let client = client()
+        let first = try await client.fetch(request(dead, good))
+        let second = try await client.fetch(request(dead, good))
+        #expect(!second.isReused)
+        #expect(first.transaction?.failedAttempts.count == 1)
+        #expect(second.transaction?.failedAttempts.isEmpty == true)
     }
 
     @Test("in strict order nothing is remembered and nothing overtakes")
     func strictOrder() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
-        let slow = try FixtureServer.scripted(
-            [
-                .awaitArrival, .pause(.milliseconds(400)), .handshake, .awaitHead,
-                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"),
-            ],
-            .tls(testAuthority.certificate(for: "a.test")),
-            on: "127.0.0.3"
-        )
+        let mayShakeHands = Gate()
+        let slow = try slow("127.0.0.3", behind: mayShakeHands)
         let fast = try good("127.0.0.4")
         let client = client { $0.keepsOrder = true }
-        for _ in 0..<2 {
-            let response = try await client.fetch(request(dead, slow, fast))
+        for isFirst in [true, false] {
+            async let answer = client.fetch(request(dead, slow, fast))
+            if isFirst {
+                try await time.waitBegins(for: handshakeLimit)
+                time.advance(by: .seconds(6))
+                await time.settle()
+                mayShakeHands.open()
+            }
+            let response = try await answer
             #expect(response.transaction?.endpoint == slow.endpoint)
             #expect(response.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
         }
@@ -173,8 +189,13 @@ struct RaceTests {
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.2")
         let dead = try FixtureServer.refusing(on: "127.0.0.3")
         let cut = try FixtureServer.scripted([.awaitArrival, .reset], on: "127.0.0.4")
-        let client = HTTPClient.trusting { $0.timeouts.tls = .milliseconds(600) }
-        let error = try await httpError { try await client.fetch(request(mute, dead, cut)) }
+        async let failure = httpError { try await client().fetch(request(mute, dead, cut)) }
+        try await time.waitBegins(for: handshakeLimit)
+        try await time.pass(stagger)
+        // One refuses, and the next one is tried at once; that leaves the first.
+        try await cut.waitUntil { $0.contains { $0.end != nil } }
+        time.advance(by: handshakeLimit - stagger)
+        let error = try await failure
         #expect(error.attempts.map(\.endpoint) == [mute.endpoint, dead.endpoint, cut.endpoint])
         #expect(error.attempts.map(\.phase) == [.tls, .connect, .tls])
         #expect(error.attempts.allSatisfy { $0.source == .request })
@@ -204,7 +225,10 @@ struct RaceTests {
         request.addresses = mutes.map(\.endpoint)
         let client = client()
         let task = Task { [request] in try await client.fetch(request) }
-        try await mutes[2].waitUntil { $0.count == 1 }
+        for mute in mutes {
+            try await mute.waitUntil { $0.count == 1 }
+            if mute !== mutes[2] { try await time.pass(stagger) }
+        }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         for mute in mutes { try await mute.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } } }
@@ -212,15 +236,18 @@ struct RaceTests {
 
     @Test("the limit for everything ends every attempt, and the error lists them all")
     func total() async throws {
-        let dead = try (2...3).map { try FixtureServer.unresponsive(on: "127.0.0.\($0)") }
+        let dead = try (2...4).map { try FixtureServer.unresponsive(on: "127.0.0.\($0)") }
         var request = Request(.get, "https://a.test/")
         request.addresses = dead.map(\.endpoint)
-        try await withGrowingLimits { limit in
-            let client = HTTPClient.trusting { $0.timeouts.total = .milliseconds(350) + limit }
-            let error = try await httpError { try await client.fetch(request) }
-            #expect(error.isTimeout)
-            return error.attempts.map(\.endpoint) == dead.map(\.endpoint)
-        }
+        let client = time.client { $0.timeouts.total = .seconds(5) }
+        async let failure = httpError { [request] in try await client.fetch(request) }
+        try await time.pass(stagger)
+        // The second attempt has begun where the third one's turn is waited for. It may begin just before the end.
+        try await time.waitBegins(for: stagger)
+        time.advance(by: .seconds(5))
+        let error = try await failure
+        let tried = error.attempts.map(\.endpoint)
+        #expect(error.isTimeout && tried.count >= 2 && tried == Array(dead.map(\.endpoint).prefix(tried.count)))
     }
 }
 

@@ -4,7 +4,7 @@ import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("Servers that others have made", .timeLimit(.minutes(1)))
+@Suite("Servers that others have made", .idleLimit)
 struct RealPeerTests {
     @Test(
         "nginx: keep-alive, both versions of TLS, every framing",
@@ -35,7 +35,7 @@ struct RealPeerTests {
                 request.addresses = ["127.0.0.1"]
                 return request
             }
-            let first = try await retrying { try await client.fetch(request(.get, "/hello")) }
+            let first = try await retrying(while: server) { try await client.fetch(request(.get, "/hello")) }
             #expect(first.text == "hello a.test")
             #expect(first.transaction?.tls?.version == version)
             let large = try await client.fetch(request(.get, "/large.txt"))
@@ -84,7 +84,7 @@ struct RealPeerTests {
         var request = Request(.get, "https://a.test:\(port.number)/")
         request.addresses = ["127.0.0.1"]
         for round in 0..<2 {
-            let response = try await retrying { [request] in try await client.fetch(request) }
+            let response = try await retrying(while: server) { [request] in try await client.fetch(request) }
             #expect(response.text?.contains("s_server") == true)
             #expect(response.transaction?.tls?.version == version)
             #expect(response.transaction?.tls?.resumed == (round > 0))
@@ -94,12 +94,14 @@ struct RealPeerTests {
     }
 
     /// Until the server listens; what fails otherwise is none of this.
-    private func retrying(_ operation: () async throws -> FullResponse) async throws -> FullResponse {
-        let end = ContinuousClock.now.advanced(by: .seconds(10))
+    private func retrying(
+        while server: Command,
+        _ operation: () async throws -> FullResponse
+    ) async throws -> FullResponse {
         while true {
             do {
                 return try await operation()
-            } catch let error as HTTPError where error.phase == .connect && ContinuousClock.now < end {
+            } catch let error as HTTPError where error.phase == .connect && !server.hasEnded {
                 await Task.yield()
             }
         }
@@ -143,6 +145,8 @@ private final class Command {
         let path = try #require(Self.path(of: name))
         process = try ChildProcess(path, arguments, environment: ProcessInfo.processInfo.environment)
     }
+
+    var hasEnded: Bool { process.hasEnded }
 
     func stop() {
         process.terminate()

@@ -1,9 +1,10 @@
 import DirectHTTP
+import DirectTestCommands
 import Synchronization
 import TLSFixtures
 import Testing
 
-@Suite("Bodies of responses", .timeLimit(.minutes(1)))
+@Suite("Bodies of responses", .idleLimit)
 struct ResponseBodyTests {
     private let large = 64 << 20
 
@@ -46,7 +47,7 @@ struct ResponseBodyTests {
         var script: [ByteScript.Step] = [.awaitHead]
         for byte in text.utf8 { script += [.send([byte]), .pause(.microseconds(200))] }
         let server = try FixtureServer.scripted(ByteScript(script + [.awaitClose]))
-        let response = try await HTTPClient().get(server.http())
+        let response = try await HTTPClient.untimed().get(server.http())
         #expect(response.text == "abcde")
         #expect(response.trailers["t"] == "v")
     }
@@ -54,7 +55,7 @@ struct ResponseBodyTests {
     @Test("of 64 MiB are streamed in pieces of bounded size", arguments: allFramings)
     func largeStreamed(framing: FixtureReply.Framing) async throws {
         let server = try FixtureServer.start { [large] _ in .pattern(count: large, framing: framing) }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         let (count, _, largest) = try await readPattern(response.body)
         #expect(count == large)
         #expect(largest <= 64 << 10)
@@ -83,7 +84,7 @@ struct ResponseBodyTests {
         ]
         let server = try FixtureServer.scripted(script, .tls(testAuthority.certificate(for: "a.test")))
         let other = try FixtureServer.start { _ in .text("pong") }
-        let client = HTTPClient.trusting { $0.timeouts.read = .seconds(5) }
+        let client = HTTPClient.trusting()
         let response = try await client.send(server.request("https://a.test/"))
         mayGoOn.open()
         // Last bytes and goodbye are there together when they are read.
@@ -96,10 +97,10 @@ struct ResponseBodyTests {
         let server = try FixtureServer.start { request in
             .chunked([Array(repeating: 7, count: 100_000), [1]], trailers: ["X-Sum": "42", "X-More": "y"])
         }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         #expect(try await response.body.collect(upTo: 200_000).count == 100_001)
         #expect(response.body.trailers["x-sum"] == "42")
-        let whole = try await HTTPClient().get(server.http())
+        let whole = try await HTTPClient.untimed().get(server.http())
         #expect(whole.trailers["X-More"] == "y")
         #expect(!whole.headers.contains("X-Sum"))
     }
@@ -113,7 +114,7 @@ struct ResponseBodyTests {
             default: .raw("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
             }
         }
-        let client = HTTPClient { $0.timeouts.read = .seconds(2) }
+        let client = HTTPClient.untimed()
         for (method, path) in [(.get, "/204"), (.get, "/304"), (.head, "/")] as [(Method, String)] {
             let response = try await client.fetch(Request(method, server.http(path)))
             #expect(response.body.isEmpty)
@@ -132,7 +133,7 @@ struct ResponseBodyTests {
                 }
             }
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.send(Request(.get, server.http("/large")))
         var iterator = response.body.makeAsyncIterator()
         _ = try await iterator.next()
@@ -149,7 +150,7 @@ struct ResponseBodyTests {
     func limit() async throws {
         let server = try FixtureServer.start { request in .pattern(count: Int(request.path.dropFirst()) ?? 0)
         }
-        let client = HTTPClient { $0.maximumBufferedBody = 100_000 }
+        let client = HTTPClient.untimed { $0.maximumBufferedBody = 100_000 }
         #expect(try await client.get(server.http("/100000")).body.count == 100_000)
         for size in [100_001, 4 << 20] {
             let error = try await httpError { try await client.get(server.http("/\(size)")) }
@@ -167,7 +168,7 @@ struct ResponseBodyTests {
     @Test("that nobody wants any more close their connection")
     func dropped() async throws {
         let server = try FixtureServer.start { [large] _ in .pattern(count: large) }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         func readOnce() async throws {
             let response = try await client.send(Request(.get, server.http()))
             for try await _ in response.body { break }
@@ -190,7 +191,7 @@ struct ResponseBodyTests {
                 try writer.write("last")
             }
         }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         var iterator = response.body.makeAsyncIterator()
         #expect(try await iterator.next() == Array("first".utf8))
         await withTaskGroup { group in
@@ -223,7 +224,7 @@ struct ResponseBodyTests {
     @Test("that have been read are not empty for the next reader: it is told so")
     func readTwice() async throws {
         let server = try FixtureServer.start { _ in .pattern(count: 300_000) }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         #expect(try await response.body.collect(upTo: 300_000).count == 300_000)
         let error = try await httpError { try await response.body.collect(upTo: 300_000) }
         guard case .bodyAlreadyRead = error.reason else {
@@ -236,7 +237,7 @@ struct ResponseBodyTests {
     func endOfIteration() async throws {
         let server = try FixtureServer.start { .pattern(count: Int($0.path.dropFirst()) ?? 0) }
         for size in [0, 10, 300_000] {
-            let response = try await HTTPClient().send(Request(.get, server.http("/\(size)")))
+            let response = try await HTTPClient.untimed().send(Request(.get, server.http("/\(size)")))
             var iterator = response.body.makeAsyncIterator()
             var count = 0
             while let piece = try await iterator.next() { count += piece.count }
@@ -252,7 +253,7 @@ struct ResponseBodyTests {
             try request.sendInterim(100)
             return .text("final")
         }
-        let response = try await HTTPClient().get(server.http())
+        let response = try await HTTPClient.untimed().get(server.http())
         #expect(response.status == .ok && response.text == "final")
         #expect(!response.headers.contains("Link"))
     }

@@ -1,40 +1,42 @@
 import DirectHTTP
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Time limits", .timeLimit(.minutes(1)))
+@Suite("Time limits", .idleLimit)
 struct TimeoutTests {
-    private let short = Duration.milliseconds(80)
+    private let time = HeldTime()
+    /// Unlike any default, so that the wait with this limit is the one that is meant.
+    private let limit = Duration.seconds(7)
 
     private func client(_ set: (inout Timeouts) -> Void) -> HTTPClient {
-        .trusting { set(&$0.timeouts) }
+        time.client { set(&$0.timeouts) }
     }
 
-    /// The request has to fail of this limit in this phase, neither early nor much later.
+    /// The request has to fail of this limit in this phase, and not a nanosecond early.
     private func expectTimeout(
         _ phase: HTTPError.Phase,
         after limit: Duration,
+        reported: Duration? = nil,
         _ location: SourceLocation = #_sourceLocation,
-        _ operation: () async throws -> some Any
+        _ operation: @escaping @Sendable () async throws -> some Sendable
     ) async throws {
-        let start = ContinuousClock.now
-        let error = try await httpError(location, operation)
-        let elapsed = start.duration(to: .now)
+        let (result, elapsed) = await time.passing(limit, operation)
+        let error = try await httpError(location) { try result.get() }
         #expect(error.phase == phase, "\(error)", sourceLocation: location)
-        guard case .timedOut(after: limit) = error.reason else {
+        guard case .timedOut(after: reported ?? limit) = error.reason else {
             Issue.record("\(error)", sourceLocation: location)
             return
         }
-        #expect(elapsed >= limit, sourceLocation: location)
-        #expect(elapsed < limit + patience, sourceLocation: location)
+        #expect(elapsed == limit, sourceLocation: location)
     }
 
     @Test("connecting")
     func connect() async throws {
         let server = try FixtureServer.unresponsive()
-        try await expectTimeout(.connect, after: short) {
-            try await client { $0.connect = short }.get(server.http())
-        }
+        let client = client { $0.connect = limit }
+        try await expectTimeout(.connect, after: limit) { try await client.get(server.http()) }
     }
 
     @Test("the TLS handshake, from its first byte or from the middle of it")
@@ -44,9 +46,9 @@ struct TimeoutTests {
             [.mute(afterBytes: 200), .handshake, .stall],
             .tls(testAuthority.certificate(for: "a.test"))
         )
-        let client = client { $0.tls = short }
+        let client = client { $0.tls = limit }
         for server in [silent, half] {
-            try await expectTimeout(.tls, after: short) {
+            try await expectTimeout(.tls, after: limit) {
                 try await client.fetch(server.request("https://a.test/"))
             }
         }
@@ -59,13 +61,13 @@ struct TimeoutTests {
             try request.wait(for: mayAnswer)
             return .text("late")
         }
-        let client = HTTPClient {
-            $0.timeouts.queue = .milliseconds(80)
+        let client = time.client {
+            $0.timeouts.queue = limit
             $0.maximumConnectionsPerOrigin = 1
         }
         async let first = client.get(server.http())
         try await server.waitUntil { $0.first?.requests.count == 1 }
-        try await expectTimeout(.queue, after: short) { try await client.get(server.http()) }
+        try await expectTimeout(.queue, after: limit) { try await client.get(server.http()) }
         mayAnswer.open()
         #expect(try await first.text == "late")
         // Who left the queue holds no place in it.
@@ -75,16 +77,16 @@ struct TimeoutTests {
     @Test("waiting for the response")
     func response() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
-        let client = client { $0.response = short }
-        try await expectTimeout(.response, after: short) { try await client.get(server.http()) }
-        try await expectTimeout(.response, after: short) { try await client.post(server.http(), .text("x")) }
+        let client = client { $0.response = limit }
+        try await expectTimeout(.response, after: limit) { try await client.get(server.http()) }
+        try await expectTimeout(.response, after: limit) { try await client.post(server.http(), .text("x")) }
     }
 
     @Test("in the middle of the head it is the limit for reading that counts")
     func head() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: "), .stall])
-        let client = client { $0.read = short }
-        try await expectTimeout(.response, after: short) { try await client.get(server.http()) }
+        let client = client { $0.read = limit }
+        try await expectTimeout(.response, after: limit) { try await client.get(server.http()) }
     }
 
     @Test(
@@ -94,68 +96,84 @@ struct TimeoutTests {
     func body(field: String) async throws {
         let head = "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n"
         let server = try FixtureServer.scripted([.awaitHead, .send(head + "5\r\n12"), .stall])
-        let client = client { $0.read = short }
-        try await expectTimeout(.body, after: short) { try await client.get(server.http()) }
+        let client = client { $0.read = limit }
+        try await expectTimeout(.body, after: limit) { try await client.get(server.http()) }
     }
 
     @Test("the peer takes nothing of a body, be it bytes or a stream", arguments: [true, false])
     func write(isStream: Bool) async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
-        let client = client { $0.write = short }
+        let client = client { $0.write = limit }
         let pieces = PatternPieces(sizes: Array(repeating: 1 << 16, count: 512))
         let body = isStream ? RequestBody.stream(pieces) : .bytes([UInt8](repeating: 1, count: 32 << 20))
-        let start = ContinuousClock.now
-        let error = try await httpError { try await client.post(server.http(), body) }
+        // The kernel may take some more once it has taken nothing, and the limit begins anew.
+        let error = try await httpError {
+            try await time.passing(repeatedly: limit) { try await client.post(server.http(), body) }
+        }
         #expect(error.phase == .write && error.isTimeout, "\(error)")
-        #expect(start.duration(to: .now) < patience)
+    }
+
+    /// Sends its bytes one by one, each when its gate opens.
+    private func drip(_ gates: [Gate]) throws -> FixtureServer {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(gates.count)\r\n\r\n"
+        return try .scripted(
+            ByteScript(
+                [.awaitHead, .send(head)] + gates.flatMap { [.wait($0), .send("a")] } + [.awaitClose]
+            )
+        )
+    }
+
+    /// Lets a byte through whenever almost the whole limit for reading has passed.
+    private func open(_ gates: some Sequence<Gate>, passOneBy one: Duration) async throws {
+        for gate in gates {
+            // All bytes before have been read, for the limit has begun anew.
+            try await time.waitBegins(for: limit)
+            time.advance(by: one)
+            await time.settle()
+            gate.open()
+        }
     }
 
     @Test("a slow drip is no stall, but runs into the limit for everything")
-    func drip() async throws {
-        let server = try FixtureServer.start { _ in
-            .drip(Array(repeating: 0x61, count: 40_000), every: .milliseconds(5))
+    func slowDrip() async throws {
+        let gates = (0..<5).map { _ in Gate() }
+        let server = try drip(gates)
+        let client = client {
+            $0.read = limit
+            $0.total = .seconds(20)
         }
-        try await withGrowingLimits { limit in
-            let client = client { $0.total = limit }
-            let error = try await httpError { try await client.get(server.http()) }
-            guard case .timedOut(after: limit) = error.reason else {
-                Issue.record("\(error)")
-                return true
-            }
-            return error.phase == .body
+        async let failure = httpError { try await client.get(server.http()) }
+        try await open(gates.prefix(3), passOneBy: .seconds(6))
+        try await time.pass(.seconds(2))
+        let error = try await failure
+        guard case .timedOut(after: .seconds(20)) = error.reason, error.phase == .body else {
+            Issue.record("\(error)")
+            return
         }
     }
 
     @Test("a drip faster than the limit for reading goes on for longer than that limit")
     func fastDrip() async throws {
-        let server = try FixtureServer.start { _ in
-            .drip(Array(repeating: 0x61, count: 30), every: .milliseconds(25))
-        }
-        try await withGrowingLimits { limit in
-            let client = client { $0.read = limit }
-            do {
-                return try await client.get(server.http()).body.count == 30
-            } catch let error as HTTPError where error.isTimeout {
-                return false
-            }
-        }
+        let gates = (0..<5).map { _ in Gate() }
+        let server = try drip(gates)
+        let client = client { $0.read = limit }
+        async let response = client.get(server.http())
+        try await open(gates, passOneBy: .seconds(6))
+        #expect(try await response.body.count == 5)
     }
 
     @Test("the limit for everything holds in each phase")
     func total() async throws {
         let dead = try FixtureServer.unresponsive()
         let mute = try FixtureServer.scripted([.awaitHead, .stall])
-        try await expectTimeout(.connect, after: short) {
-            try await client { $0.total = short }.get(dead.http())
-        }
+        let client = client { $0.total = limit }
+        try await expectTimeout(.connect, after: limit) { try await client.get(dead.http()) }
+        try await expectTimeout(.response, after: limit) { try await client.get(mute.http()) }
         let upload = RequestBody.bytes([UInt8](repeating: 1, count: 32 << 20))
-        try await withGrowingLimits { limit in
-            let client = client { $0.total = limit }
-            let unanswered = try await httpError { try await client.get(mute.http()) }
-            let untaken = try await httpError { try await client.post(mute.http(), upload) }
-            #expect(unanswered.isTimeout && untaken.isTimeout, "\(unanswered), \(untaken)")
-            return unanswered.phase == .response && [.write, .response].contains(untaken.phase)
+        let untaken = try await httpError {
+            try await time.passing(limit) { try await client.post(mute.http(), upload) }.result.get()
         }
+        #expect(untaken.isTimeout && [.write, .response].contains(untaken.phase), "\(untaken)")
     }
 
     @Test("a limit of nothing fails at once, in place of never")
@@ -173,10 +191,9 @@ struct TimeoutTests {
     func ofRequest() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         var request = Request(.get, server.http())
-        request.timeouts = Timeouts(response: short)
-        try await expectTimeout(.response, after: short) { [request] in
-            try await client { $0.response = .seconds(50) }.fetch(request)
-        }
+        request.timeouts = Timeouts(response: limit)
+        let client = client { $0.response = .seconds(5) }
+        try await expectTimeout(.response, after: limit) { [request] in try await client.fetch(request) }
     }
 
     @Test("a connection whose request ran out of time is closed, and serves nobody else")
@@ -186,30 +203,29 @@ struct TimeoutTests {
                 .bytes([.awaitHead, .awaitClose]), .http { _ in .text("second") },
             ])
         )
-        let client = client { $0.response = short }
-        try await expectTimeout(.response, after: short) { try await client.get(server.http()) }
+        let client = client { $0.response = limit }
+        try await expectTimeout(.response, after: limit) { try await client.get(server.http()) }
         #expect(try await server.nextRecord().end == .clientClosed)
         #expect(try await client.get(server.http()).text == "second")
     }
 
     @Test("an earlier request's limit does not hit a later one on the same connection")
     func oldDeadline() async throws {
-        try await withGrowingLimits { limit in
-            let server = try FixtureServer.start { request in
-                if request.path == "/slow" { try request.pause(limit * 1.2) }
-                return .text("ok")
-            }
-            let client = HTTPClient()
-            var quick = Request(.get, server.http("/quick"))
-            quick.timeouts = Timeouts(response: limit, total: limit)
-            do {
-                _ = try await client.fetch(quick)
-            } catch let error as HTTPError where error.isTimeout {
-                return false
-            }
-            let slow = try await client.get(server.http("/slow"))
-            #expect(slow.text == "ok" && slow.isReused)
-            return true
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            if request.path == "/slow" { try request.wait(for: mayAnswer) }
+            return .text("ok")
         }
+        let client = time.client()
+        var quick = Request(.get, server.http("/quick"))
+        quick.timeouts = Timeouts(response: limit, total: limit)
+        _ = try await client.fetch(quick)
+        async let slow = client.get(server.http("/slow"))
+        try await time.waitBegins(for: .seconds(60))
+        time.advance(by: limit * 2)
+        await time.settle()
+        mayAnswer.open()
+        let response = try await slow
+        #expect(response.text == "ok" && response.isReused)
     }
 }

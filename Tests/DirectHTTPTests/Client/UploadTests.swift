@@ -1,9 +1,13 @@
 import DirectHTTP
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Bodies of requests", .timeLimit(.minutes(1)))
+@Suite("Bodies of requests", .idleLimit)
 struct UploadTests {
+    private let time = HeldTime()
+
     /// Answers with how many bytes of the pattern came, and how they were framed.
     private static let judge: FixtureHandler = { request in
         let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
@@ -33,7 +37,7 @@ struct UploadTests {
     @Test("no body says so by its framing: a length of nothing for POST, no field for GET")
     func none() async throws {
         let server = try FixtureServer.start(.plain, Self.judge)
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.fetch(Request(.post, server.http())).text == "0 0 true")
         #expect(try await client.fetch(Request(.get, server.http())).text == "0 none true")
     }
@@ -58,7 +62,7 @@ struct UploadTests {
     @Test("streams that give more or fewer bytes than announced are an error, and spoil their connection")
     func wrongLength() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for (sizes, given) in [([10, 10], 20), ([10], 10), ([16], 16), ([], 0)] as [([Int], UInt64)] {
             let body = RequestBody.stream(PatternPieces(sizes: sizes), length: 15)
             let error = try await httpError { try await client.post(server.http(), body) }
@@ -77,7 +81,7 @@ struct UploadTests {
     @Test("streams whose source fails carry its error, and spoil their connection")
     func failingSource() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for length in [nil, 1000] as [UInt64?] {
             let pieces = PatternPieces(sizes: [100], end: SourceFailure())
             let error = try await httpError {
@@ -97,7 +101,9 @@ struct UploadTests {
     func sourceThatGivesUp() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
         let pieces = PatternPieces(sizes: [100], end: CancellationError())
-        let error = try await httpError { try await HTTPClient().post(server.http(), .stream(pieces)) }
+        let error = try await httpError {
+            try await HTTPClient.untimed().post(server.http(), .stream(pieces))
+        }
         guard case .bodySource = error.reason else {
             Issue.record("\(error)")
             return
@@ -129,7 +135,7 @@ struct UploadTests {
         )
         let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 4096))
         let request = Request(.post, server.http(), body: .stream(pieces, length: 4096 * 65_536))
-        let response = try await HTTPClient().send(request)
+        let response = try await HTTPClient.untimed().send(request)
         #expect(response.status == 413)
         mayFinish.open()
         #expect(try await response.body.collect(upTo: 100) == Array("too much".utf8))
@@ -152,7 +158,9 @@ struct UploadTests {
             if Task.isCancelled { stop.yield() }
             try Task.checkCancellation()
         }
-        let response = try await HTTPClient().send(Request(.post, server.http(), body: .stream(pieces)))
+        let response = try await HTTPClient.untimed().send(
+            Request(.post, server.http(), body: .stream(pieces))
+        )
         for await _ in stops { break }
         mayFinish.open()
         #expect(try await response.body.collect(upTo: 8) == Array("too much".utf8))
@@ -196,7 +204,7 @@ struct UploadTests {
             if given - received > 24 << 20 { Issue.record("\(given) given, \(received) received") }
         }
         let body = RequestBody.stream(pieces, length: isChunked ? nil : UInt64(total))
-        #expect(try await HTTPClient().post(server.http(), body).text == "\(total)")
+        #expect(try await HTTPClient.untimed().post(server.http(), body).text == "\(total)")
     }
 
     @Test("that the server does not take stay with their source")
@@ -207,7 +215,7 @@ struct UploadTests {
             try request.wait(for: mayRead)
             return .text("\(try request.discardBody())")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 1024))
         async let answer = client.post(server.http(), .stream(pieces))
         for _ in 0..<300 { _ = try await client.get(server.http()) }
@@ -218,26 +226,25 @@ struct UploadTests {
 
     @Test("the time for the response counts from the end of the upload")
     func patienceAfterUpload() async throws {
-        try await withGrowingLimits { limit in
-            let server = try FixtureServer.start { request in
-                _ = try request.discardBody()
-                try request.pause(limit / 3)
-                return .text("thanks")
-            }
-            let slow = try FixtureServer.start { request in
-                try request.pause(limit / 2)
-                return .text("")
-            }
-            let pieces = PatternPieces(sizes: [10, 10, 10])
-            // Each piece comes when the other server has answered, which takes its time.
-            pieces.beforeEachAsync = { _ = try await HTTPClient().get(slow.http()) }
-            do {
-                let client = HTTPClient { $0.timeouts.response = limit }
-                return try await client.post(server.http(), .stream(pieces)).text == "thanks"
-            } catch let error as HTTPError where error.isTimeout {
-                return false
-            }
+        let mayAnswer = Gate()
+        let server = try FixtureServer.start { request in
+            _ = try request.discardBody()
+            try request.wait(for: mayAnswer)
+            return .text("thanks")
         }
+        let pieces = PatternPieces(sizes: [10, 10, 10])
+        pieces.beforeEachAsync = { [time] in
+            time.advance(by: .seconds(6))
+            await time.settle()
+        }
+        let client = time.client { $0.timeouts.response = .seconds(7) }
+        async let answer = client.post(server.http(), .stream(pieces))
+        _ = try await server.nextRequest()
+        try await time.waitBegins(for: .seconds(7))
+        time.advance(by: .seconds(6))
+        await time.settle()
+        mayAnswer.open()
+        #expect(try await answer.text == "thanks")
     }
 }
 

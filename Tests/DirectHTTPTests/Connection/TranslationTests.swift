@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("IPv4 addresses on a network that has only IPv6", .timeLimit(.minutes(1)))
+@Suite("IPv4 addresses on a network that has only IPv6", .idleLimit)
 struct TranslationTests {
     /// RFC 6052, section 2.4, with the address of the examples replaced by a public one.
     @Test(

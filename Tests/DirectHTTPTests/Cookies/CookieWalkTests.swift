@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A client with a jar and a memory for HSTS", .timeLimit(.minutes(1)))
+@Suite("A client with a jar and a memory for HSTS", .idleLimit)
 struct CookieWalkTests {
     @Test("cookies belong to the name, whatever address is dialled")
     func nameNotAddress() async throws {
@@ -61,7 +62,7 @@ struct CookieWalkTests {
             .text("plain", ["Strict-Transport-Security": "max-age=1000"])
         }
         let store = HSTSStore()
-        let client = HTTPClient { $0.hsts = store }
+        let client = HTTPClient.untimed { $0.hsts = store }
         #expect(try await client.fetch(server.request("http://a.test:\(server.port)/")).text == "plain")
         #expect(store.entries.isEmpty)
     }

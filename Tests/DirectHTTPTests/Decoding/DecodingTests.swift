@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Coded content", .timeLimit(.minutes(1)))
+@Suite("Coded content", .idleLimit)
 struct DecodingTests {
     private let text = [UInt8](repeating: UInt8(ascii: "x"), count: 3000) + Array("the end".utf8)
 
@@ -19,7 +20,7 @@ struct DecodingTests {
     func decoded() async throws {
         let coded = deflated(text)
         let server = try server(coded)
-        let response = try await HTTPClient().get(server.http())
+        let response = try await HTTPClient.untimed().get(server.http())
         #expect(response.body == text)
         #expect(response.headers["content-encoding"] == "gzip")
         #expect(response.headers["content-length"] == "\(coded.count)")
@@ -42,7 +43,7 @@ struct DecodingTests {
             "gzip, deflate",
             framing: framing
         )
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         #expect(try await client.get(server.http()).body == content)
         let response = try await client.send(Request(.get, server.http()))
         var all: [UInt8] = [], largest = 0
@@ -59,7 +60,7 @@ struct DecodingTests {
     func manual(who: String) async throws {
         let coded = deflated(text)
         let server = try server(coded)
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             if who == "client" { $0.headers["Accept-Encoding"] = "gzip;q=0.5" }
             if who == "switched off" { $0.decoding.isEnabled = false }
         }
@@ -78,7 +79,7 @@ struct DecodingTests {
         let server = try FixtureServer.start { _ in
             .bytes(part, status: 206, ["Content-Encoding": "gzip", "Content-Range": "bytes 0-19/99"])
         }
-        let response = try await HTTPClient().get(server.http(), headers: ["Range": "bytes=0-19"])
+        let response = try await HTTPClient.untimed().get(server.http(), headers: ["Range": "bytes=0-19"])
         #expect(response.body == part)
         #expect(response.decoding == .leftCoded)
         #expect(try await server.nextRequest().headers["accept-encoding"] == nil)
@@ -87,7 +88,7 @@ struct DecodingTests {
     @Test("that nobody knows is handed out as it came", arguments: ["sdch", "gzip, sdch", "gzip;x"])
     func unknown(encoding: String) async throws {
         let server = try server(text, encoding)
-        let response = try await HTTPClient().get(server.http())
+        let response = try await HTTPClient.untimed().get(server.http())
         #expect(response.body == text)
         #expect(response.decoding == .leftCoded)
     }
@@ -104,14 +105,14 @@ struct DecodingTests {
                 .awaitHead, .send("HTTP/1.1 \(head)\(field)\r\n"), .awaitClose,
             ])
             let request = Request(Method(stringLiteral: method), server.http())
-            let response = try await HTTPClient().fetch(request)
+            let response = try await HTTPClient.untimed().fetch(request)
             #expect(response.body.isEmpty)
             #expect(response.decoding == .notNeeded)
         }
         let chunked = try FixtureServer.start { _ in
             .bytes([], ["Content-Encoding": "gzip, deflate"], framing: .chunked)
         }
-        #expect(try await HTTPClient().get(chunked.http()).body.isEmpty)
+        #expect(try await HTTPClient.untimed().get(chunked.http()).body.isEmpty)
     }
 
     @Test("of which something is wrong is an error with name and address", arguments: [100, 100_000])
@@ -135,7 +136,7 @@ struct DecodingTests {
     func truncated() async throws {
         for framing in [FixtureReply.Framing.length, .chunked, .untilClose] {
             let server = try server(deflated(text).dropLast(), framing: framing)
-            let error = try await httpError { try await HTTPClient().get(server.http()) }
+            let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
             #expect(error.codingError == .truncated(.gzip))
         }
     }
@@ -143,7 +144,7 @@ struct DecodingTests {
     @Test("with too many codings is refused, and the connection closed")
     func tooMany() async throws {
         let server = try server([UInt8](repeating: 0, count: 1 << 20), "gzip, gzip, gzip, gzip, gzip, gzip")
-        let error = try await httpError { try await HTTPClient().get(server.http()) }
+        let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
         #expect(error.codingError == .tooManyCodings(limit: 5))
         _ = try await server.nextRecord()
     }
@@ -154,11 +155,11 @@ struct DecodingTests {
             request.path == "/old"
                 ? .bytes(text, status: 302, ["Content-Encoding": "gzip", "Location": "/new"]) : .text("new")
         }
-        #expect(try await HTTPClient().get(server.http("/old")).text == "new")
+        #expect(try await HTTPClient.untimed().get(server.http("/old")).text == "new")
     }
 }
 
-@Suite("Decoded bodies", .timeLimit(.minutes(1)))
+@Suite("Decoded bodies", .idleLimit)
 struct DecodedBodyTests {
     @Test("give the connection back when they are read to their end, with their trailers")
     func reuse() async throws {
@@ -169,7 +170,7 @@ struct DecodedBodyTests {
                 trailers: ["X-Sum": "7"]
             ).adding("Content-Encoding", "gzip")
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         for round in 0..<3 {
             let response = try await client.get(server.http())
             #expect(response.text == "hello")
@@ -196,7 +197,7 @@ struct DecodedBodyTests {
             .wait(gate), .send(second), .awaitClose,
         ]
         let server = try FixtureServer.scripted(script)
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         var iterator = response.body.makeAsyncIterator()
         #expect(try await iterator.next() == Array("abc".utf8))
         #expect(response.body.decoding == .decoded(wireBytes: UInt64(first.count), decodedBytes: 3))
@@ -212,7 +213,7 @@ struct DecodedBodyTests {
         for _ in 0..<layers { bomb = deflated(bomb, level: 9) }
         let encoding = [String](repeating: "gzip", count: layers).joined(separator: ", ")
         let server = try FixtureServer.start { [bomb] _ in .bytes(bomb, ["Content-Encoding": encoding]) }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         var count = 0
         let error = try await httpError {
             for try await piece in response.body { count += piece.count }
@@ -228,13 +229,13 @@ struct DecodedBodyTests {
         let server = try FixtureServer.start { _ in
             .bytes(deflated([UInt8](repeating: 1, count: 5000)), ["Content-Encoding": "gzip"])
         }
-        let client = HTTPClient { $0.maximumBufferedBody = 4999 }
+        let client = HTTPClient.untimed { $0.maximumBufferedBody = 4999 }
         let error = try await httpError { try await client.get(server.http()) }
         guard case .bodyTooLarge(limit: 4999) = error.reason else {
             Issue.record("\(error)")
             return
         }
-        let limited = HTTPClient { $0.decoding.maximumSize = 4999 }
+        let limited = HTTPClient.untimed { $0.decoding.maximumSize = 4999 }
         let other = try await httpError { try await limited.get(server.http()) }
         #expect(other.codingError == .tooLarge(limit: 4999))
     }
@@ -244,7 +245,7 @@ struct DecodedBodyTests {
         let server = try FixtureServer.start { _ in
             .bytes(deflated(Array("hello".utf8)), ["Content-Encoding": "gzip"])
         }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         #expect(try await response.body.collect(upTo: 100) == Array("hello".utf8))
         let error = try await httpError { try await response.body.collect(upTo: 100) }
         guard case .bodyAlreadyRead = error.reason else {
@@ -258,7 +259,7 @@ struct DecodedBodyTests {
         let server = try FixtureServer.start { _ in
             .bytes(deflated([UInt8](repeating: 1, count: 500_000)), ["Content-Encoding": "gzip"])
         }
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         let task = Task {
             var iterator = response.body.makeAsyncIterator()
             #expect(try await iterator.next()?.count == 64 * 1024)

@@ -87,7 +87,7 @@ struct DescriptionTests {
         let server = try FixtureServer.start { _ in .text("never") }
         let part = RequestBody.multipart([.file("f", path: "/no/such/file")])
         for body in [.file("/no/such/file"), part] {
-            let missing = try await httpError { try await HTTPClient().post(server.http(), body) }
+            let missing = try await httpError { try await HTTPClient.untimed().post(server.http(), body) }
             #expect(
                 missing.description.hasSuffix("open \"/no/such/file\": No such file or directory"),
                 "\(missing)"
@@ -104,6 +104,8 @@ struct DescriptionTests {
 
     @Test("of a configuration that fails is its own error")
     func configuration() {
-        #expect(throws: ProxyFault.self) { try HTTPClient { $0.proxy = ProxySettings(try Proxy("ftp://a")) } }
+        #expect(throws: ProxyFault.self) {
+            try HTTPClient.untimed { $0.proxy = ProxySettings(try Proxy("ftp://a")) }
+        }
     }
 }

@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("An observer", .timeLimit(.minutes(1)))
+@Suite("An observer", .idleLimit)
 struct ObserverTests {
     @Test("hears of every step of a call, in its order")
     func steps() async throws {
@@ -33,7 +34,7 @@ struct ObserverTests {
     func reuse() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         for _ in 0..<2 { _ = try await client.get(server.http()) }
         let second = diary.all.filter { $0.call == diary.all.last?.call }
         #expect(second.map(\.word) == ["began", "sending", "responded", "bodyEnded", "ended"])
@@ -45,7 +46,7 @@ struct ObserverTests {
         let dead = try FixtureServer.refusing()
         let good = try FixtureServer.start { _ in .text("hello") }
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         var request = Request(.get, "http://a.test/")
         request.addresses = [dead.endpoint, good.endpoint]
         _ = try await client.fetch(request)
@@ -66,7 +67,7 @@ struct ObserverTests {
             request.path == "/" ? .redirect(to: "/next") : .text("there")
         }
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         _ = try await client.get(server.http())
         let report = try #require(diary.reports.first)
         #expect(report.exchanges.map(\.reason) == [nil, .redirect])
@@ -80,7 +81,7 @@ struct ObserverTests {
     func credentials() async throws {
         let resolver = ScriptedResolver("scripted", .refused("no"))
         let diary = Diary()
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             $0.observer = diary.observer
             $0.resolver = resolver
         }
@@ -90,7 +91,7 @@ struct ObserverTests {
         guard case .began(_, let url?) = diary.all.first?.kind else { throw Unexpected() }
         #expect(url.text == "http://a.test/" && diary.reports.first?.url?.text == "http://a.test/")
         #expect(diary.all.allSatisfy { !"\($0)".contains("p%40ss") })
-        let own = HTTPClient { $0.interceptors = [{ request, _ in try Response(to: request, 200) }] }
+        let own = HTTPClient.untimed { $0.interceptors = [{ request, _ in try Response(to: request, 200) }] }
         #expect(try await own.get("http://me:p%40ss@a.test/").url.text == "http://a.test/")
         var settings = HTTPClient.Settings()
         settings.authenticators[try HTTPURL("http://a.test/").origin] = .basic(user: "me", password: "p@ss")
@@ -108,7 +109,7 @@ struct ObserverTests {
             ])
         )
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         for _ in 0..<2 { _ = try await client.get(server.http()) }
         let report = try #require(diary.reports.last)
         // One request for the caller, although its bytes went out twice.
@@ -120,7 +121,7 @@ struct ObserverTests {
     func bodies(isRead: Bool) async throws {
         let server = try FixtureServer.start { _ in .pattern(count: 4_000_000) }
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         do {
             let response = try await client.send(Request(.get, server.http()))
             #expect(diary.words.last == "responded")
@@ -136,7 +137,7 @@ struct ObserverTests {
     func cancelled() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .wait(Gate())])
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         let task = Task { try await client.get(server.http()) }
         try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
         task.cancel()
@@ -151,9 +152,10 @@ struct ObserverTests {
             behaviour: .sequence([.bytes([.awaitHead, .cut]), .http { _ in .text("fresh") }])
         )
         let diary = Diary()
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             $0.observer = diary.observer
             $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
         }
         _ = try await client.get(server.http())
         let report = try #require(diary.reports.first)
@@ -167,7 +169,7 @@ struct ObserverTests {
         let client = Script((200, [:])).client { $0.observer = diary.observer }
         _ = try await client.get("http://a.test/")
         #expect(diary.words == ["began", "ended"] && diary.reports.first?.exchanges.isEmpty == true)
-        let real = HTTPClient { $0.observer = diary.observer }
+        let real = HTTPClient.untimed { $0.observer = diary.observer }
         _ = try await httpError { try await real.get("http://") }
         #expect(diary.reports.count == 2)
     }
@@ -177,7 +179,7 @@ struct ObserverTests {
         let server = try FixtureServer.start { _ in .text("hello") }
         let diary = Diary()
         let task = Locked<Task<Void, any Error>?>(nil)
-        let client = HTTPClient {
+        let client = HTTPClient.untimed {
             $0.observer = { event in
                 diary.observer(event)
                 task.withLock { $0 }?.cancel()
@@ -192,7 +194,7 @@ struct ObserverTests {
     func secrets() async throws {
         let server = try FixtureServer.start { _ in .status(401).adding("WWW-Authenticate", "Basic realm=x") }
         let diary = Diary()
-        let client = HTTPClient { $0.observer = diary.observer }
+        let client = HTTPClient.untimed { $0.observer = diary.observer }
         var request = Request(.get, "http://someone:sesame@\(server.authority)/")
         request.headers["Cookie"] = "sesame"
         _ = try await client.fetch(request)

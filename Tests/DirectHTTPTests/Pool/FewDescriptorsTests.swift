@@ -1,3 +1,4 @@
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
@@ -6,9 +7,9 @@ import Testing
 @testable import DirectIO
 
 /// Programs of their own, whose descriptors are few. The servers are here, with others.
-@Suite("Few descriptors", .timeLimit(.minutes(1)))
+@Suite("Few descriptors", .idleLimit)
 struct FewDescriptorsTests {
-    @Test("with the defaults 400 requests at a time to one origin succeed with 128 of them")
+    @Test("with the defaults 400 requests at a time to one origin succeed with 128 of them", .ownProcess)
     func oneOrigin() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         await #expect(processExitsWith: .success) { [port = server.port as UInt16] in
@@ -19,7 +20,7 @@ struct FewDescriptorsTests {
         #expect(server.records.count <= 8)
     }
 
-    @Test("with the defaults 2,000 requests at a time to 500 names succeed with 256 of them")
+    @Test("with the defaults 2,000 requests at a time to 500 names succeed with 256 of them", .ownProcess)
     func manyNames() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         await #expect(processExitsWith: .success) { [port = server.port as UInt16] in
@@ -29,7 +30,7 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test("requests whose addresses are raced, with two sockets each, succeed with 64 of them")
+    @Test("requests whose addresses are raced, with two sockets each, succeed with 64 of them", .ownProcess)
     func races() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let server = try FixtureServer.start { _ in .text("hello") }
@@ -41,7 +42,8 @@ struct FewDescriptorsTests {
     }
 
     @Test(
-        "without any limit requests wait until a descriptor is free, and connections without work make room"
+        "without any limit requests wait until a descriptor is free, and connections without work make room",
+        .ownProcess
     )
     func noLimits() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
@@ -52,7 +54,10 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test("another client's connections without work make room as well, and some descriptors are always left")
+    @Test(
+        "another client's connections without work make room as well, and some descriptors are always left",
+        .ownProcess
+    )
     func otherClient() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         await #expect(processExitsWith: .success) { [port = server.port as UInt16] in

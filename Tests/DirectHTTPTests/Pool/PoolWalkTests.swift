@@ -1,4 +1,5 @@
 import DirectIO
+import DirectTestCommands
 import Testing
 
 @testable import DirectHTTP

@@ -1,9 +1,10 @@
 import DirectHTTP
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Pinned keys", .timeLimit(.minutes(1)))
+@Suite("Pinned keys", .idleLimit)
 struct KeyPinningTests {
     /// A key that no server has.
     private let strange = "sha256/" + String(repeating: "A", count: 43) + "="

@@ -1,4 +1,6 @@
 import DirectHTTP
+import DirectIO
+import DirectTestTime
 import TLSFixtures
 import Testing
 
@@ -6,11 +8,30 @@ import Testing
 let testAuthority = TestAuthority()
 
 extension HTTPClient {
-    /// A client that trusts the tests' authority and nobody else, and is in no hurry.
+    /// A client for which no time passes: no limit ends anything, however busy the machine is.
+    static func untimed() -> HTTPClient { untimed { _ in } }
+
+    static func untimed(_ configure: (inout Settings) throws -> Void) rethrows -> HTTPClient {
+        try HTTPClient { settings in
+            settings.loop = .still
+            try configure(&settings)
+        }
+    }
+
+    /// The same, trusting the tests' authority alone.
     static func trusting(_ configure: (inout Settings) -> Void = { _ in }) -> HTTPClient {
-        HTTPClient { settings in
+        untimed { settings in
             settings.tls.roots = .only([.der(testAuthority.rootDER)])
-            settings.timeouts = Timeouts(resolve: .seconds(50), connect: .seconds(50), tls: .seconds(50))
+            configure(&settings)
+        }
+    }
+}
+
+extension HeldTime {
+    /// A client whose time the test lets pass; it trusts the tests' authority alone.
+    func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
+        .trusting { settings in
+            settings.loop = loop
             configure(&settings)
         }
     }

@@ -1,4 +1,5 @@
 import DirectIO
+import DirectTestTime
 import Testing
 
 @testable import DirectHTTP
@@ -105,10 +106,8 @@ extension DomainName {
 
 extension Resolver {
     /// The texts of the endpoints for a name.
-    func endpoints(_ host: String, port: UInt16 = 443, within limit: Duration = .seconds(30)) async throws
-        -> [String]
-    {
-        try await resolve(DomainName(host), port: port, ResolveContext(within: limit)).endpoints.map(
+    func endpoints(_ host: String, port: UInt16 = 443, on loop: EventLoop = .still) async throws -> [String] {
+        try await resolve(DomainName(host), port: port, ResolveContext(on: loop)).endpoints.map(
             \.description
         )
     }

@@ -33,7 +33,7 @@ final class Script: Sendable {
     var urls: [String] { requests.map(\.url) }
 
     func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
-        HTTPClient { settings in
+        .untimed { settings in
             settings.transport = { request in
                 let index = try self.asked.withLock { asked in
                     asked.append(

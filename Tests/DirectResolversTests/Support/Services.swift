@@ -1,5 +1,6 @@
 import DirectIO
 import DirectResolvers
+import DirectTestTime
 import TLSFixtures
 import Testing
 
@@ -11,9 +12,8 @@ extension ServiceSettings {
     static func trusting(_ configure: (inout ServiceSettings) -> Void = { _ in }) -> ServiceSettings {
         var settings = ServiceSettings()
         settings.tls.roots = .only([.der(testAuthority.rootDER)])
-        settings.attemptTimeout = .seconds(20)
         // No answer is to lack a family because the machine was busy.
-        settings.otherFamilyTime = .seconds(20)
+        settings.loop = .still
         configure(&settings)
         return settings
     }
@@ -72,8 +72,8 @@ extension Resolver {
         try await answer(host).endpoints.map(\.description)
     }
 
-    func answer(_ host: String = "a.test") async throws -> Resolution {
-        try await resolve(DomainName(host), port: 443, ResolveContext(within: .seconds(30)))
+    func answer(_ host: String = "a.test", on loop: EventLoop = .still) async throws -> Resolution {
+        try await resolve(DomainName(host), port: 443, ResolveContext(on: loop))
     }
 
     /// The words of the error that it has to throw.

@@ -1,3 +1,4 @@
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.idleLimit)
     func aClosedStandardDescriptorIsNotTakenForAPipeOfOurOwn() async throws {
         let dead = try FixtureServer.refusing()
         let word = "a.test@\(dead.authority)"

@@ -3,10 +3,12 @@ extension UInt8 {
     static var lineFeed: UInt8 { 0x0a }
     static var carriageReturn: UInt8 { 0x0d }
     static var space: UInt8 { 0x20 }
+    static var quote: UInt8 { 0x22 }
     static var comma: UInt8 { 0x2c }
     static var colon: UInt8 { 0x3a }
     static var semicolon: UInt8 { 0x3b }
     static var equals: UInt8 { 0x3d }
+    static var backslash: UInt8 { 0x5c }
 
     /// Whether this is optional whitespace inside a line (RFC 9110, section 5.6.3).
     @inline(__always)

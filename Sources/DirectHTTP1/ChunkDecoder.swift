@@ -24,6 +24,7 @@ struct ChunkDecoder {
     /// The size that is being read, then what is left of the content.
     private var remaining: UInt64 = 0
     private var extensionBytes = 0
+    private var extensions = ChunkExtensions()
     /// Whether LF alone may end a line.
     private let isLenient: Bool
     /// Whether one has done so.
@@ -74,19 +75,12 @@ struct ChunkDecoder {
                     if byte == .lineFeed { continue }
                 }
             case .afterSize:
-                if byte == .semicolon { state = .ext } else if !byte.isBlank { throw .invalidChunkSize }
+                if byte == .semicolon { beginExtensions() } else if !byte.isBlank { throw .invalidChunkSize }
                 try countExtension(limit: extensionLimit)
             case .ext:
-                if byte == .carriageReturn {
-                    state = .lineFeed
-                } else if byte == .lineFeed && isLenient {
-                    isDoubtful = true
-                    state = .lineFeed
-                    continue
-                } else {
-                    guard byte >= .space && byte != 0x7f || byte == .tab else { throw .invalidChunkExtension }
-                    try countExtension(limit: extensionLimit)
-                }
+                try takeExtension(byte, limit: extensionLimit)
+                // Looked at again: it is the line's end.
+                if state == .lineFeed, byte == .lineFeed { continue }
             case .lineFeed:
                 guard byte == .lineFeed else { throw .bareCarriageReturn }
                 position &+= 1
@@ -142,7 +136,9 @@ struct ChunkDecoder {
     private mutating func endOfSize(_ byte: UInt8) throws(HTTP1Error) -> State {
         switch byte {
         case .carriageReturn: return .lineFeed
-        case .semicolon: return .ext
+        case .semicolon:
+            beginExtensions()
+            return .ext
         case .space, .tab: return .afterSize
         case .lineFeed:
             // Readers that differ in this see different chunks (CVE-2025-22871).
@@ -151,6 +147,22 @@ struct ChunkDecoder {
             return .lineFeed
         default: throw .invalidChunkSize
         }
+    }
+
+    private mutating func beginExtensions() {
+        extensions = ChunkExtensions()
+        state = .ext
+    }
+
+    private mutating func takeExtension(_ byte: UInt8, limit: Int) throws(HTTP1Error) {
+        let isLineEnd = byte == .carriageReturn || byte == .lineFeed && isLenient
+        guard isLineEnd else {
+            try extensions.take(byte)
+            return try countExtension(limit: limit)
+        }
+        guard extensions.isComplete else { throw .invalidChunkExtension }
+        if byte == .lineFeed { isDoubtful = true }
+        state = .lineFeed
     }
 
     private mutating func countExtension(limit: Int) throws(HTTP1Error) {

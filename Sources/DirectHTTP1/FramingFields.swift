@@ -97,8 +97,9 @@ struct FramingFields {
         var isEmpty = true
         while let coding = unsafe elements.next() {
             isEmpty = false
-            // The name of no coding in RFC 2616, which later ones took back.
-            if unsafe acceptsDoubt && coding.bytes.spells("identity", count: coding.count) {
+            // The name of no coding in RFC 2616, which later ones took back. Behind `chunked` it is read as any other
+            // coding is: leniency must not refuse what is read without it.
+            if unsafe acceptsDoubt && !namesChunked && coding.bytes.spells("identity", count: coding.count) {
                 isDoubtful = true
                 continue
             }
@@ -107,7 +108,7 @@ struct FramingFields {
             isChunked = unsafe coding.bytes.spells("chunked", count: nameCount)
             if isChunked {
                 if namesChunked {
-                    guard acceptsDoubt else { throw .repeatedChunkedCoding }
+                    guard acceptsDoubt && !hasOtherCodings else { throw .repeatedChunkedCoding }
                     repeatsChunked = true
                     isDoubtful = true
                 }

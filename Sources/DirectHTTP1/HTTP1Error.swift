@@ -100,7 +100,7 @@ extension HTTP1Error: CustomStringConvertible {
 
         case .invalidChunkSize: "malformed chunk size"
         case .chunkSizeOverflow: "chunk size is too large a number"
-        case .invalidChunkExtension: "control character in a chunk extension"
+        case .invalidChunkExtension: "malformed chunk extension"
         case .missingChunkEnd: "no line end after a chunk's data"
 
         case .responseBeforeRequest: "the server sent bytes before it was sent a request"

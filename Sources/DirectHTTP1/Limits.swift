@@ -39,7 +39,7 @@ public struct HTTP1Leniency: Hashable, Sendable {
     public var unfoldsLines = false
     /// Reads what names two framings by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3: beside a
     /// `Content-Length`, in HTTP/1.0, and with `chunked` said twice, if nothing else is said; `identity` is passed
-    /// over. The connection serves nobody else, for this is also what a smuggled response looks like.
+    /// over, except behind `chunked`, where it is a coding like any other also without this. The connection serves nobody else, for this is also what a smuggled response looks like.
     public var acceptsDoubtfulFraming = false
     /// Lets the lines of chunks end in LF alone. The connection serves nobody else: readers that disagree about
     /// this see different responses (CVE-2025-22871).

@@ -138,14 +138,59 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return isFit && !name.isEmpty
     }
 
-    /// Forgets the fields whose index `isGone` names; their bytes stay until the next copy.
+    /// Forgets the fields whose index `isGone` names, and closes the gaps that their bytes leave: the block is never
+    /// larger than what it holds, however often a field is replaced. A reason phrase belongs to the head that was
+    /// received, so it goes as well.
     func removeFields(where isGone: (Int) -> Bool) {
         var kept = 0
-        for index in 0..<counts.fields where !isGone(index) {
-            unsafe places[kept] = places[index]
-            kept += 1
+        var gaps = GapCloser(self)
+        for index in 0..<counts.fields {
+            let place = unsafe places[index]
+            if isGone(index) {
+                gaps.leaveOut(place)
+            } else {
+                unsafe places[kept] = gaps.keep(place)
+                kept += 1
+            }
         }
         counts.fields = kept
-        counts.areLines = false
+        counts.bytes = kept > 0 ? gaps.end ?? counts.bytes : 0
+        counts.reason = 0..<0
+        // Without fields, nothing is left that could not be sent.
+        if kept == 0 { counts.areLines = true }
+    }
+}
+
+/// Moves the lines of a block that stay to where those began that go. All come in the order of their bytes.
+private struct GapCloser {
+    private let block: HeaderBlock
+    /// What belongs to a line behind its value. Lines that were received may end in LF alone.
+    private let endCount: Int
+    /// Where the bytes end that stay; `nil` until there is a gap.
+    private(set) var end: Int?
+
+    init(_ block: HeaderBlock) {
+        self.block = block
+        endCount = block.counts.areLines ? 2 : 0
+    }
+
+    mutating func leaveOut(_ place: FieldPlace) {
+        if end == nil { end = Int(place.nameStart) }
+    }
+
+    /// The place that the line has now.
+    mutating func keep(_ place: FieldPlace) -> FieldPlace {
+        guard let end else { return place }
+        let count = Int(place.valueEnd - place.nameStart) + endCount
+        // The regions may overlap, which `update` bears.
+        unsafe (block.bytes + end).update(from: block.bytes + Int(place.nameStart), count: count)
+        self.end = end + count
+        let distance = place.nameStart - UInt32(end)
+        return FieldPlace(
+            nameStart: place.nameStart - distance,
+            nameEnd: place.nameEnd - distance,
+            valueStart: place.valueStart - distance,
+            valueEnd: place.valueEnd - distance
+        )
     }
 }

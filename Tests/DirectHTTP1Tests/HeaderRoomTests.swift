@@ -1,0 +1,154 @@
+import DirectHTTP1
+import Testing
+
+@Suite struct HeaderRoomTests {
+    @Test("A field that is replaced again and again takes no more room than once")
+    func replaced() {
+        var headers: Headers = ["A": "first", "X-Request-Id": "start", "B": "last"]
+        headers["X-Request-Id"] = "0123456789abcdef"
+        let bound = Self.sizeBound(headers)
+        for _ in 0..<10_000 { headers["X-Request-Id"] = "0123456789abcdef" }
+        #expect(Self.sizeBound(headers) == bound)
+        #expect(Array(headers).map(\.value) == ["first", "last", "0123456789abcdef"])
+    }
+
+    @Test("Fields that come and go leave no room behind")
+    func removed() {
+        var headers = Headers()
+        for round in 0..<1_000 {
+            for number in 0..<5 { headers.add("Name-\(number)", "\(round)") }
+            for number in 0..<5 { headers.remove("name-\(number)") }
+        }
+        #expect(headers.isEmpty && Self.sizeBound(headers) == Self.sizeBound([:]))
+    }
+
+    @Test(
+        "Fields of a received head are replaced without growth, and the head stays as it is",
+        arguments: [
+            "\r\n", "\n",
+        ]
+    )
+    func received(lineEnd: String) throws {
+        let text = ["HTTP/1.1 200 All good", "A:1", "B: \t 2 ", "C: 3", "D:", "", ""].joined(
+            separator: lineEnd
+        )
+        let head = try Self.head(text)
+        var headers = head.headers
+        headers["b"] = "4"
+        let bound = Self.sizeBound(headers)
+        for _ in 0..<1_000 { headers["b"] = "4" }
+        #expect(Self.sizeBound(headers) <= bound)
+        #expect(headers == ["A": "1", "C": "3", "D": "", "b": "4"])
+        #expect(head.headers == ["A": "1", "B": "2", "C": "3", "D": ""])
+        #expect(head.reason == "All good")
+    }
+
+    @Test("Headers that change at random hold what a list would, and have no room for more")
+    func random() throws {
+        var random = SplitMix(state: 0x4ead)
+        for _ in 0..<300 {
+            var headers = try Self.start(&random)
+            var list = Array(headers)
+            for _ in 0..<40 {
+                Self.change(&headers, &list, &random)
+                #expect(Array(headers) == list)
+            }
+            for field in list { headers.remove(field.name) }
+            #expect(headers.isEmpty)
+        }
+    }
+
+    @Test("What is left of fields is written as it is, wherever others stood")
+    func written() throws {
+        for gone in 0..<8 {
+            var headers: Headers = ["A": "1", "B": "22", "C": "333"]
+            let names = ["A", "B", "C"]
+            for (index, name) in names.enumerated() where gone >> index & 1 == 1 { headers.remove(name) }
+            headers.add("D", "4")
+            let lines = headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+            #expect(try Self.head(of: headers) == "GET / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n")
+        }
+    }
+
+    private static func change(
+        _ headers: inout Headers,
+        _ list: inout [Headers.Field],
+        _ random: inout SplitMix
+    ) {
+        // Every other time another value shares the memory while it changes.
+        let before = Array(headers)
+        let copy = Bool.random(using: &random) ? headers : nil
+        defer { if let copy { #expect(Array(copy) == before) } }
+        let name = ["A", "Bb", "Ccc", "dddd"].randomElement(using: &random) ?? ""
+        let value = String(repeating: "v", count: Int.random(in: 0..<30, using: &random))
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            headers.add(name, value)
+            list.append(.init(name: name, value: value))
+        case 1:
+            headers[name] = value
+            list.removeAll { $0.name.lowercased() == name.lowercased() }
+            list.append(.init(name: name, value: value))
+        default:
+            headers.remove(name)
+            list.removeAll { $0.name.lowercased() == name.lowercased() }
+        }
+    }
+
+    /// Fields that were built, or received, or have a reason between them.
+    private static func start(_ random: inout SplitMix) throws -> Headers {
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: return ["A": "1", "Bb": "2"]
+        case 1: return try head("HTTP/1.1 200 OK then\nA:1\nbb: 2\nX: 3\na:4\n\n").headers
+        default: return ResponseHead(status: .ok, reason: "Because", headers: ["A": "1", "Bb": "2"]).headers
+        }
+    }
+
+    private static func head(_ text: String) throws -> ResponseHead {
+        var leniency = HTTP1Leniency()
+        leniency.acceptsBareLineFeeds = true
+        var reader = ResponseReader(leniency: leniency)
+        reader.begin(.get)
+        let input = Array(text.utf8)[...]
+        guard case .head(let head) = try reader.next(input.span).event else { throw HTTP1Error.truncatedHead }
+        return head
+    }
+
+    private static func sizeBound(_ headers: Headers) -> Int {
+        RequestWriter.headSizeBound(
+            method: .get,
+            target: [0x2f],
+            authority: [0x61],
+            headers: headers,
+            extra: [:]
+        )
+    }
+
+    private static func head(of headers: Headers) throws -> String {
+        let bytes = try DirectHTTP1Tests.written(sizeBound(headers)) { buffer throws(HTTP1Error) in
+            try unsafe RequestWriter.writeHead(
+                method: .get,
+                target: [0x2f],
+                authority: [0x61],
+                headers: headers,
+                extra: [:],
+                framing: .none,
+                into: buffer
+            )
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Random numbers that are the same in each run.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}

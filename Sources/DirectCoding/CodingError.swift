@@ -13,6 +13,8 @@ public enum CodingError: Error, Hashable, Sendable {
     case tooLarge(limit: UInt64)
     /// The content grows by more than this factor: nobody sends such things but to harm.
     case ratioTooHigh(limit: UInt64)
+    /// More content in a row than this decodes to nothing.
+    case inputWithoutOutput(limit: UInt64)
     /// The content is coded more often than this.
     case tooManyCodings(limit: Int)
     /// There is no memory for a decoder.
@@ -29,6 +31,7 @@ extension CodingError: CustomStringConvertible {
             "decoding the \(coding.name) takes a window of more than \(limit) bytes"
         case .tooLarge(let limit): "the decoded content is larger than \(limit) bytes"
         case .ratioTooHigh(let limit): "the content grows by more than \(limit) to 1 when decoded"
+        case .inputWithoutOutput(let limit): "more than \(limit) bytes of content in a row decode to nothing"
         case .tooManyCodings(let limit): "the content is coded more than \(limit) times"
         case .outOfMemory(let coding): "no memory to decode \(coding.name)"
         }

@@ -37,6 +37,8 @@ package final class ContentDecoder {
         let coding: ContentCoding
         let decoder: any StreamDecoder
         var made: UInt64 = 0
+        /// How many bytes it has used since it last made something.
+        var usedInVain: UInt64 = 0
         /// What the step before has made for this one; the first works on the input itself.
         var buffer: UnsafeMutableRawBufferPointer
         var unused: Range<Int> = 0..<0
@@ -159,26 +161,40 @@ package final class ContentDecoder {
         let room = UnsafeMutableRawBufferPointer(
             rebasing: room[..<limits.room(room.count, after: stages[index].made)]
         )
-        let decoder = stages[index].decoder
-        let progress: DecodingProgress
-        if index == 0 {
-            let outcome = input.withUnsafeBytes { bytes in
-                Result { () throws(CodingError) in
-                    let unused = UnsafeRawBufferPointer(rebasing: bytes[position...])
-                    return try decoder.decode(unused, isLast: hasInputEnded, into: room)
-                }
-            }
-            progress = try outcome.get()
-            position += progress.used
-            usedBytes += UInt64(progress.used)
-        } else {
-            let unused = UnsafeRawBufferPointer(rebasing: stages[index].buffer[stages[index].unused])
-            progress = try decoder.decode(unused, isLast: false, into: room)
-            stages[index].unused.removeFirst(progress.used)
-        }
+        let progress = try index == 0 ? decodeInput(into: room) : decodeBuffer(of: index, into: room)
         stages[index].mayHoldMore = progress.made == room.count
         stages[index].made += UInt64(progress.made)
         try limits.check(stages[index].made, from: usedBytes)
+        stages[index].usedInVain = progress.made > 0 ? 0 : stages[index].usedInVain + UInt64(progress.used)
+        try limits.check(inputWithoutOutput: stages[index].usedInVain)
         return progress.made
+    }
+
+    /// One piece of the input, no more: the limits are looked at behind each.
+    private func decodeInput(into room: UnsafeMutableRawBufferPointer) throws(CodingError) -> DecodingProgress
+    {
+        let decoder = stages[0].decoder
+        let end = min(input.count, position + Self.pieceSize)
+        let isLast = hasInputEnded && end == input.count
+        let outcome = input.withUnsafeBytes { bytes in
+            Result { () throws(CodingError) in
+                let unused = UnsafeRawBufferPointer(rebasing: bytes[position..<end])
+                return try decoder.decode(unused, isLast: isLast, into: room)
+            }
+        }
+        let progress = try outcome.get()
+        position += progress.used
+        usedBytes += UInt64(progress.used)
+        return progress
+    }
+
+    private func decodeBuffer(
+        of index: Int,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(CodingError) -> DecodingProgress {
+        let unused = UnsafeRawBufferPointer(rebasing: stages[index].buffer[stages[index].unused])
+        let progress = try stages[index].decoder.decode(unused, isLast: false, into: room)
+        stages[index].unused.removeFirst(progress.used)
+        return progress
     }
 }

@@ -6,11 +6,20 @@ package struct DecodingLimits: Hashable, Sendable {
     package var ratio: UInt64?
     /// So much may come out whatever the ratio: a few kilobytes of blanks are no attack.
     package var unratedSize: UInt64
+    /// How many bytes in a row may go in of which nothing comes. It is noticed after a piece of input, so some more
+    /// may go in.
+    package var inputWithoutOutput: UInt64?
 
-    package init(size: UInt64? = nil, ratio: UInt64? = 200, unratedSize: UInt64 = 1 << 20) {
+    package init(
+        size: UInt64? = nil,
+        ratio: UInt64? = 200,
+        unratedSize: UInt64 = 1 << 20,
+        inputWithoutOutput: UInt64? = 1 << 20
+    ) {
         self.size = size
         self.ratio = ratio
         self.unratedSize = unratedSize
+        self.inputWithoutOutput = inputWithoutOutput
     }
 
     /// How much of `room` a step may fill that has made `made` bytes so far. It may make one byte too many:
@@ -26,5 +35,11 @@ package struct DecodingLimits: Hashable, Sendable {
         guard let ratio, made > unratedSize else { return }
         let (bound, overflows) = wireBytes.multipliedReportingOverflow(by: ratio)
         guard overflows || made <= bound else { throw .ratioTooHigh(limit: ratio) }
+    }
+
+    /// Whether so many bytes may have gone in since something came out.
+    func check(inputWithoutOutput count: UInt64) throws(CodingError) {
+        guard let limit = inputWithoutOutput, count > limit else { return }
+        throw .inputWithoutOutput(limit: limit)
     }
 }

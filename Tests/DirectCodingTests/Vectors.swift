@@ -39,6 +39,7 @@ struct DecodingVector: Decodable {
         if let size = self.limits?["size"] { limits.size = size }
         if let ratio = self.limits?["ratio"] { limits.ratio = ratio }
         if let size = self.limits?["unratedSize"] { limits.unratedSize = size ?? 0 }
+        if let limit = self.limits?["inputWithoutOutput"] { limits.inputWithoutOutput = limit }
         let codings = self.limits?["codings"].flatMap { $0 }.map { Int($0) } ?? 5
         return decode(input.bytes, encodings, limits, maximumCodings: codings, cutAt: cuts)
     }
@@ -126,6 +127,7 @@ extension CodingError {
         case .windowTooLarge(let coding, _): "windowTooLarge \(coding.name)"
         case .tooLarge(let limit): "tooLarge \(limit)"
         case .ratioTooHigh(let limit): "ratioTooHigh \(limit)"
+        case .inputWithoutOutput(let limit): "inputWithoutOutput \(limit)"
         case .tooManyCodings(let limit): "tooManyCodings \(limit)"
         case .outOfMemory(let coding): "outOfMemory \(coding.name)"
         @unknown default: "unknown"

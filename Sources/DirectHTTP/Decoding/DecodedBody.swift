@@ -16,8 +16,8 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     }
 
     private enum Source {
-        /// All of it, not yet given to the decoder.
-        case complete([UInt8])
+        /// All that has not yet been given to the decoder.
+        case complete(ArraySlice<UInt8>)
         case arriving(any BodyPieces)
         /// The decoder has all there is.
         case ended
@@ -30,6 +30,8 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private var source: Source
     private var ownTrailers = Headers()
     private var outcome: Outcome?
+    /// What arrives is counted where it is read: here, what comes of it, and what was there.
+    private var turns = Turns()
 
     private enum Outcome {
         case complete
@@ -41,7 +43,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
 
     /// A body that has come whole.
     init(_ bytes: [UInt8], _ trailers: Headers, _ decoder: ContentDecoder, _ place: Place) {
-        source = .complete(bytes)
+        source = .complete(bytes[...])
         ownTrailers = trailers
         limit = .none
         self.decoder = decoder
@@ -106,11 +108,13 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         case .failed(let error): throw error
         case nil: break
         }
-        // A little input can keep a decoder busy for long.
-        if Task.isCancelled { throw fail(CancellationError()) }
         while true {
+            // A little input can keep a decoder busy for long, and much of it can come to nothing.
+            if Task.isCancelled { throw fail(CancellationError()) }
+            await turns.yieldIfDue()
             switch try decode() {
             case .piece(let piece):
+                turns.count(piece.count)
                 decodedCount.store(decoder.decodedBytes, ordering: .relaxed)
                 return piece
             case .needsInput: try await feed()
@@ -132,9 +136,12 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private func feed() async throws {
         switch source {
         case .complete(let bytes):
-            source = .ended
-            decoder.feed(bytes)
-            decoder.endInput()
+            let piece = bytes.prefix(ContentDecoder.pieceSize)
+            let rest = bytes.dropFirst(piece.count)
+            decoder.feed(Array(piece))
+            turns.count(piece.count)
+            source = rest.isEmpty ? .ended : .complete(rest)
+            if rest.isEmpty { decoder.endInput() }
         case .arriving(let pieces):
             do {
                 if let piece = try await pieces.next() {

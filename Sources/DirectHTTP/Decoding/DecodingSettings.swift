@@ -17,6 +17,10 @@ public struct DecodingSettings: Hashable, Sendable {
     public var maximumRatio: UInt64? = 200
     /// Content may become so large whatever the ratio.
     public var unratedSize: UInt64 = 1 << 20
+    /// How many bytes of coded content in a row may decode to nothing, as empty members of gzip do; `nil`: any number.
+    ///
+    /// No limit of decoded bytes ends a response of such content, which may be endless.
+    public var maximumInputWithoutOutput: UInt64? = 1 << 20
     /// How many codings, one over the other, a response may have.
     public var maximumCodings = 5
 
@@ -24,7 +28,12 @@ public struct DecodingSettings: Hashable, Sendable {
     public init() {}
 
     var limits: DecodingLimits {
-        DecodingLimits(size: maximumSize, ratio: maximumRatio, unratedSize: unratedSize)
+        DecodingLimits(
+            size: maximumSize,
+            ratio: maximumRatio,
+            unratedSize: unratedSize,
+            inputWithoutOutput: maximumInputWithoutOutput
+        )
     }
 
     /// The value of `Accept-Encoding`; nothing if there is nothing to ask for.

@@ -17,8 +17,7 @@ struct BodyReading {
     /// How much content has been read.
     private(set) var received: UInt64 = 0
     private var gauge: SpeedGauge
-    /// How much has been read since the task last gave way to others.
-    private var unyielded = 0
+    private var turns = Turns()
     /// Where to write how it ended.
     let log: ExchangeLog?
 
@@ -57,7 +56,7 @@ struct BodyReading {
         var patience = exchange.patience(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
             try patience.checkEnd(at: connection.loop.now)
-            if unyielded >= Self.bytesBetweenYields { await yield() }
+            await turns.yieldIfDue()
             if connection.hasUnparsedBytes {
                 let taken = try takeBuffered()
                 if !taken.isEmpty { return taken }
@@ -98,14 +97,8 @@ struct BodyReading {
             _ = try await goesOn(after: step, patience)
             return
         }
-        unyielded += count
+        turns.count(count)
         patience.extend(from: exchange.connection.loop.now)
-    }
-
-    /// Lets other tasks of the executor have their turn, and its loop a look at the sockets.
-    private mutating func yield() async {
-        unyielded = 0
-        await Task.yield()
     }
 
     /// Whether nothing is left to be sent, be it because the server has refused it.
@@ -162,7 +155,7 @@ struct BodyReading {
         after step: Connection.Step,
         _ patience: Patience
     ) async throws(CallFailure) -> Bool {
-        unyielded = 0
+        turns.begin()
         gauge.count(to: received)
         return try await exchange.goesOn(after: step, patience, upload, &gauge)
     }
@@ -178,7 +171,7 @@ struct BodyReading {
                 let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled...])
                 step = unsafe exchange.connection.read(into: free)
                 guard case .moved(let count) = step else { break }
-                unyielded += count
+                turns.count(count)
                 do throws(CallFailure) {
                     let arrived = unsafe UnsafeMutableRawBufferPointer(rebasing: free[0..<count])
                     filled += try unsafe closeGaps(in: arrived)
@@ -235,7 +228,6 @@ struct BodyReading {
     /// More than that is cheaper to have on a new connection.
     private static let bytesToDrain: UInt64 = 64 * 1024
     private static let timeToDrain: UInt64 = 100_000_000
-    private static let bytesBetweenYields = 256 * 1024
     private static let pieceSize = 64 * 1024
     private static let pieceWorthCopying = 4 * 1024
     /// Less than a full record would only split it.

@@ -83,15 +83,18 @@ struct DecodingVector: Sendable {
         var limits = DecodingLimits()
         var fields = try Fields(value)
         if let size: UInt64 = try fields.optional("size", Read.integer) { limits.size = size }
-        if let ratio = try fields.optional("ratio", Self.ratio) { limits.ratio = ratio }
+        if let ratio = try fields.optional("ratio", Self.bound) { limits.ratio = ratio }
         if let size: UInt64 = try fields.optional("unratedSize", Read.integer) { limits.unratedSize = size }
+        if let limit = try fields.optional("inputWithoutOutput", Self.bound) {
+            limits.inputWithoutOutput = limit
+        }
         let codings: Int? = try fields.optional("codings", Read.integer)
         try fields.end()
         return (limits, codings ?? 5)
     }
 
-    /// A factor, or none.
-    private static func ratio(_ value: JSONValue) throws(FieldFault) -> UInt64? {
+    /// A number, or none.
+    private static func bound(_ value: JSONValue) throws(FieldFault) -> UInt64? {
         value.isNull ? nil : try Read.integer(value)
     }
 
@@ -169,6 +172,7 @@ extension CodingError {
         case .trailingBytes(let coding): "trailingBytes \(coding.name)"
         case .windowTooLarge(let coding, _): "windowTooLarge \(coding.name)"
         case .tooLarge(let limit): "tooLarge \(limit)"
+        case .inputWithoutOutput(let limit): "inputWithoutOutput \(limit)"
         case .ratioTooHigh(let limit): "ratioTooHigh \(limit)"
         case .tooManyCodings(let limit): "tooManyCodings \(limit)"
         case .outOfMemory(let coding): "outOfMemory \(coding.name)"

@@ -282,5 +282,5 @@ private func scattered(_ count: Int) -> [UInt8] {
 }
 
 extension HTTPError {
-    fileprivate var codingError: CodingError? { if case .coding(let error) = reason { error } else { nil } }
+    var codingError: CodingError? { if case .coding(let error) = reason { error } else { nil } }
 }

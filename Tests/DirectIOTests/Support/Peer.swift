@@ -101,15 +101,37 @@ final class Peer: Sendable {
 }
 
 /// The descriptors of this process that are connected to the listener; others may have its port elsewhere.
-func descriptors(connectedTo listener: Listener) -> [Int32] {
+func descriptors(connectedTo listener: Listener) throws -> [Int32] {
     let endpoint = Endpoint(listener.address, port: listener.port)
-    return (0..<4096).filter { remoteEndpoint(of: $0) == endpoint }
+    return try openDescriptors().filter { remoteEndpoint(of: $0) == endpoint }
 }
 
-/// How many descriptors this process has open.
-func openDescriptorCount() -> Int {
-    (0..<4096).count { fcntl($0, F_GETFD) != -1 }
+/// The descriptors that this process has open, whatever their numbers, as the system lists them.
+func openDescriptors() throws -> [Int32] {
+    #if canImport(Darwin)
+    let folder = try #require(opendir("/dev/fd"))
+    #else
+    let folder = try #require(opendir("/proc/self/fd"))
+    #endif
+    defer { closedir(folder) }
+    var found: [Int32] = []
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        // The list names itself, and the folders around it.
+        if let number = Int32(name), number != dirfd(folder) { found.append(number) }
+    }
+    return found
 }
+
+/// Another descriptor for the same connection, whose number is at least that; `nil` where none may be so high.
+func duplicate(_ descriptor: Int32, atLeast number: Int32) -> Int32? {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, number)
+    return copy < 0 ? nil : copy
+}
+
+func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 
 /// Whether the call left a SIGPIPE behind for this thread, which keeps it from being delivered meanwhile.
 func raisesBrokenPipe(_ call: () -> Void) -> Bool {

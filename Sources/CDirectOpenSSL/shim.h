@@ -61,6 +61,10 @@ static inline long direct_BIO_get_mem_data(BIO *bio, char **data) {
     return BIO_get_mem_data(bio, data);
 }
 
+static inline int direct_ERR_is_out_of_memory(unsigned long code) {
+    return !ERR_SYSTEM_ERROR(code) && ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+}
+
 static inline unsigned long direct_XN_FLAG_RFC2253(void) {
     return XN_FLAG_RFC2253;
 }

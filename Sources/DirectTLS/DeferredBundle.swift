@@ -19,7 +19,7 @@ final class DeferredBundle: @unchecked Sendable {
 
     /// The store keeps the bundle until it is freed itself.
     static func attach(_ path: String, to store: OpaquePointer) throws(TLSError) {
-        guard let source = X509_STORE_add_lookup(store, bundleMethod.pointer) else {
+        guard let method = bundleMethod.pointer, let source = X509_STORE_add_lookup(store, method) else {
             throw .badSettings("roots from \(path): \(ErrorQueue.drainedReason())")
         }
         X509_LOOKUP_set_method_data(source, Unmanaged.passRetained(DeferredBundle(path)).toOpaque())
@@ -28,31 +28,41 @@ final class DeferredBundle: @unchecked Sendable {
     fileprivate func load(into store: OpaquePointer) {
         lock.withLock {
             guard !isLoaded else { return }
-            isLoaded = true
-            // We are inside a handshake: what the end of the file leaves in the queue is not its error.
-            ERR_set_mark()
-            defer { ERR_pop_to_mark() }
-            guard let file = BIO_new_file(path, "r") else { return }
-            defer { BIO_free(file) }
-            while let certificate = PEM_read_bio_X509_AUX(file, nil, refusePassword, nil) {
-                // The store takes a reference of its own.
-                X509_STORE_add_cert(store, certificate)
-                X509_free(certificate)
-            }
+            isLoaded = readAll(into: store)
         }
+    }
+
+    /// Says whether memory sufficed; else the next handshake that needs the bundle reads it again, and the store passes
+    /// over what it has. We are inside a handshake: what stands in the queue afterwards is not its error.
+    private func readAll(into store: OpaquePointer) -> Bool {
+        ErrorQueue.clear()
+        guard let file = BIO_new_file(path, "r") else { return hasEndedInOrder() }
+        defer { BIO_free(file) }
+        var isWhole = true
+        while let certificate = PEM_read_bio_X509_AUX(file, nil, refusePassword, nil) {
+            defer { X509_free(certificate) }
+            guard !isDamagedRoot(certificate), !ErrorQueue.drainSaysNoMemory() else {
+                isWhole = false
+                continue
+            }
+            // The store takes a reference of its own.
+            X509_STORE_add_cert(store, certificate)
+        }
+        return hasEndedInOrder() && isWhole
+    }
+
+    /// Whether the reading ended with an error, as it does at the end of a file, and with none for want of memory.
+    /// Without memory OpenSSL may also end it without a word.
+    private func hasEndedInOrder() -> Bool {
+        ERR_peek_last_error() != 0 && !ErrorQueue.drainSaysNoMemory()
     }
 }
 
-private let bundleMethod = BundleMethod()
-
-private struct BundleMethod: @unchecked Sendable {
-    let pointer: OpaquePointer?
-
-    init() {
-        pointer = X509_LOOKUP_meth_new("deferred bundle")
-        X509_LOOKUP_meth_set_get_by_subject(pointer, findIssuer)
-        X509_LOOKUP_meth_set_free(pointer, releaseBundle)
-    }
+private let bundleMethod = FunctionTable {
+    guard let table = X509_LOOKUP_meth_new("deferred bundle") else { return nil }
+    X509_LOOKUP_meth_set_get_by_subject(table, findIssuer)
+    X509_LOOKUP_meth_set_free(table, releaseBundle)
+    return table
 }
 
 private func bundle(of source: OpaquePointer?) -> Unmanaged<DeferredBundle>? {

@@ -26,6 +26,16 @@ enum ErrorQueue {
         return first
     }
 
+    /// Whether one of the errors says that memory ran out; leaves the queue empty. It need not be the first: what fails
+    /// for want of memory often has other words for it.
+    static func drainSaysNoMemory() -> Bool {
+        var saysNoMemory = false
+        while case let code = ERR_get_error(), code != 0 {
+            if direct_ERR_is_out_of_memory(code) == 1 { saysNoMemory = true }
+        }
+        return saysNoMemory
+    }
+
     /// The words for the first error in the queue; leaves it empty.
     static func drainedReason() -> String {
         reason(of: drain())

@@ -43,18 +43,15 @@ func makeTransportBIO(_ state: UnsafeMutablePointer<TransportState>) -> OpaquePo
     return bio
 }
 
-/// The table of functions of all our BIOs, made once and never freed.
-private let transportMethod = TransportMethod()
-
-private struct TransportMethod: @unchecked Sendable {
-    let pointer: OpaquePointer?
-
-    init() {
-        pointer = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "direct transport")
-        BIO_meth_set_read_ex(pointer, readFromTransport)
-        BIO_meth_set_write_ex(pointer, writeToTransport)
-        BIO_meth_set_ctrl(pointer, answerControl)
-    }
+/// The functions of all our BIOs.
+private let transportMethod = FunctionTable {
+    // OpenSSL answers -1 for good where memory once ran out. The number only serves to search chains for a BIO.
+    let index = max(0, BIO_get_new_index())
+    guard let table = BIO_meth_new(index | BIO_TYPE_SOURCE_SINK, "direct transport") else { return nil }
+    BIO_meth_set_read_ex(table, readFromTransport)
+    BIO_meth_set_write_ex(table, writeToTransport)
+    BIO_meth_set_ctrl(table, answerControl)
+    return table
 }
 
 /// Computed, not stored: a lazy global would be checked on every record.

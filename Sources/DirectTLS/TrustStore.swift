@@ -26,6 +26,7 @@ enum TrustStore {
         do throws(TLSError) {
             ErrorQueue.clear()
             try fill(store)
+            try demandWholeRoots(in: store)
             return store
         } catch {
             X509_STORE_free(store)

@@ -1,0 +1,119 @@
+#if canImport(Glibc)
+import CDirectOpenSSL
+import Foundation
+import Testing
+
+@testable import DirectTLS
+
+/// What is kept of that for which OpenSSL found no memory. Each in a process of its own.
+@Suite("Memory that runs out", .timeLimit(.minutes(1)))
+struct AllocationFailureTests {
+    @Test("while the table of our BIOs is made is an error, and the next connection makes the table")
+    func table() async {
+        await #expect(processExitsWith: .success) {
+            try FailingMemory.install()
+            OpenSSLLibrary.start()
+            let transport = TLSTransport(context: nil, read: { _, _, _ in 0 }, write: { _, _, _ in 0 })
+            var state = TransportState(transport: transport)
+            var count = 0
+            while FailingMemory.withFailure(after: count, { BIO_free(makeTransportBIO(&state)) }) {
+                count += 1
+            }
+            try #require(count > 0)
+            let bio = try #require(makeTransportBIO(&state))
+            BIO_free(bio)
+        }
+    }
+
+    @Test(
+        "while roots are read leaves no store that refuses good certificates",
+        arguments: RootSource.allCases
+    )
+    func roots(_ source: RootSource) async {
+        await #expect(processExitsWith: .success) { [source] in
+            try FailingMemory.install()
+            let leaf = TestCertificate.leaf("a.test")
+            let file = FileManager.default.temporaryDirectory.appending(
+                path: "roots-\(UUID().uuidString).pem"
+            )
+            try Data(TestCertificate.authority.pem).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let root = (pem: TestCertificate.authority.pem, der: TestCertificate.authority.der)
+            // The first one is with all memory: it fetches what OpenSSL keeps for good.
+            try #require(vouches(try source.store(root, file.path), for: leaf))
+            var (count, kept) = (0, 0)
+            var store: OpaquePointer?
+            while FailingMemory.withFailure(after: count, { store = try? source.store(root, file.path) }) {
+                count += 1
+                guard let whole = store else { continue }
+                kept += 1
+                // What failed in this must not be noticed by the next call.
+                ErrorQueue.clear()
+                try #require(vouches(whole, for: leaf), "allocation \(count)")
+            }
+            try #require(count > 10 && kept < count)
+        }
+    }
+
+    @Test("while a deferred bundle is read has it read again by the next handshake")
+    func deferredBundle() async {
+        await #expect(processExitsWith: .success) {
+            try FailingMemory.install()
+            let leaf = TestCertificate.leaf("a.test")
+            let file = FileManager.default.temporaryDirectory.appending(
+                path: "roots-\(UUID().uuidString).pem"
+            )
+            try Data(TestCertificate.authority.pem).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            var (count, isFailing) = (0, true)
+            while isFailing {
+                let store = try TrustStore.filled { store throws(TLSError) in
+                    try DeferredBundle.attach(file.path, to: store)
+                }
+                // Only the bundle is read here, as a chain has it read; what else a chain takes is not to fail.
+                isFailing = FailingMemory.withFailure(after: count) {
+                    let name = X509_get_issuer_name(leaf.x509)
+                    guard let check = X509_STORE_CTX_new() else { return }
+                    if X509_STORE_CTX_init(check, store, leaf.x509, nil) == 1,
+                        let found = X509_OBJECT_new()
+                    {
+                        X509_STORE_CTX_get_by_subject(check, X509_LU_X509, name, found)
+                        X509_OBJECT_free(found)
+                    }
+                    X509_STORE_CTX_free(check)
+                }
+                ErrorQueue.clear()
+                try #require(vouches(store, for: leaf), "allocation \(count)")
+                count += 1
+            }
+            try #require(count > 10)
+        }
+    }
+}
+
+/// Whether a chain from the certificate to a root in the store is good. Takes the store.
+private func vouches(_ store: OpaquePointer, for leaf: TestCertificate) -> Bool {
+    defer { X509_STORE_free(store) }
+    guard let check = X509_STORE_CTX_new() else { return false }
+    defer { X509_STORE_CTX_free(check) }
+    guard X509_STORE_CTX_init(check, store, leaf.x509, nil) == 1 else { return false }
+    return X509_verify_cert(check) == 1
+}
+
+/// The ways in which roots are read when a context is made.
+enum RootSource: String, CaseIterable, Codable {
+    case pem, der, pemFile, bundle
+
+    func store(_ root: (pem: [UInt8], der: [UInt8]), _ file: String) throws(TLSError) -> OpaquePointer {
+        switch self {
+        case .pem: try TrustStore.make(.only([.pem(root.pem)]))
+        case .der: try TrustStore.make(.only([.der(root.der)]))
+        case .pemFile: try TrustStore.make(.only([.pemFile(file)]))
+        case .bundle:
+            try TrustStore.filled { store throws(TLSError) in
+                try SystemRoots(bundle: file).add(to: store)
+            }
+        }
+    }
+}
+#endif

@@ -34,22 +34,13 @@ enum Route: Sendable {
         guard case .chosen(let choice) = self, choice.report != nil else { return nil }
         return choice.given
     }
-
-    /// The same way without that endpoint, as long as another one is left.
-    func avoiding(_ endpoint: Endpoint) -> Route {
-        guard case .chosen(var choice) = self else { return self }
-        let others = choice.endpoints.filter { $0 != endpoint }
-        guard !others.isEmpty else { return self }
-        choice.given = others
-        return .chosen(choice)
-    }
 }
 
 /// The endpoints that a request may be sent to, who named them, and what there is to do about them.
 struct Choice: Sendable {
     /// As they were named: one without a port has this one. A request on a connection that is there needs no
     /// more, and allocates nothing.
-    fileprivate var given: [Endpoint]
+    fileprivate let given: [Endpoint]
     private let port: UInt16
     let source: AddressSource
     private var extras: Extras?

@@ -76,8 +76,12 @@ struct Leg: Sendable {
     var isAnonymous = false
     /// Those of the client's fields that may go along; nil: all of them.
     var clientFields: ContentDecoding?
+    /// What keeps it away from endpoints where the request has failed; `nil` for a first try.
+    var detour: Detour?
 
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
     var timeouts: Timeouts.Nanoseconds { call.timeouts }
     var end: Instant { call.end }
+    /// Which kept connections may serve it.
+    var kept: KeptConnections { detour?.kept ?? .any }
 }

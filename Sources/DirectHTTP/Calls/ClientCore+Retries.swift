@@ -6,22 +6,26 @@ extension ClientCore {
     func persistentSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
         let request = hop.request
         guard let policy = request.retries ?? settings.retries else {
-            return try await directedSend(hop, call)
+            var tries = EarlierTries()
+            return try await directedSend(hop, call, &tries)
         }
         let isRepeatable =
             (policy.repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
         var history: [Hop] = []
+        var tries = EarlierTries()
         var attempt = 1
         while true {
             let outcome: RetryPolicy.Outcome
             let result: Result<Response, any Error>
             do {
-                let response = try await directedSend(hop, call)
+                let response = try await directedSend(hop, call, &tries)
+                if response.status.isServerError { tries.noteFailure(at: response.transaction?.endpoint) }
                 history += response.history
                 let wait = RetryAfter.wait(response.headers, now: settings.loop.date)
                 outcome = .answer(response.status, retryAfter: wait)
                 result = .success(response)
             } catch let error as HTTPError where error.isWorthRetrying {
+                tries.noteFailure(at: error.endpointOfFailure)
                 outcome = .failure
                 result = .failure(error.after(history))
             }
@@ -51,14 +55,23 @@ extension ClientCore {
         }
     }
 
-    private func directedSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
-        try await sentAnew(networkSend(hop, call), hop, call)
+    private func directedSend(
+        _ hop: HopRequest,
+        _ call: Call,
+        _ tries: inout EarlierTries
+    ) async throws -> Response {
+        try await sentAnew(networkSend(hop, call, tries.detour()), hop, call, &tries)
     }
 
     /// Asks once more, elsewhere if there is an elsewhere, when a server says that it is the wrong one (RFC
     /// 9110, section 15.5.20); or without the expectation that it cannot meet (section 15.5.18). That is no
     /// repetition: nothing had been done.
-    func sentAnew(_ response: Response, _ hop: HopRequest, _ call: Call) async throws -> Response {
+    func sentAnew(
+        _ response: Response,
+        _ hop: HopRequest,
+        _ call: Call,
+        _ tries: inout EarlierTries
+    ) async throws -> Response {
         let request = hop.request
         let next: HopRequest
         let reason: Hop.Reason
@@ -71,9 +84,11 @@ extension ClientCore {
         }
         await response.body.drain()
         let refused = call.noting(Hop(reason, request.method, response))
-        let avoided = reason == .misdirected ? response.transaction?.endpoint : nil
+        let isMisdirected = reason == .misdirected
+        if isMisdirected { tries.noteMisdirection(at: response.transaction?.endpoint) }
         do {
-            var second = try await networkSend(next, call, avoiding: avoided)
+            let detour = tries.detour(onNewConnection: isMisdirected)
+            var second = try await networkSend(next, call, detour)
             second.history.insert(refused, at: 0)
             return second
         } catch let error as HTTPError {
@@ -85,9 +100,9 @@ extension ClientCore {
     private func networkSend(
         _ hop: HopRequest,
         _ call: Call,
-        avoiding endpoint: Endpoint? = nil
+        _ detour: Detour?
     ) async throws -> Response {
-        let response = try await transportSend(hop, call, avoiding: endpoint)
+        let response = try await transportSend(hop, call, detour)
         memory(of: call)?.learn(from: response)
         return response
     }
@@ -95,10 +110,10 @@ extension ClientCore {
     private func transportSend(
         _ hop: HopRequest,
         _ call: Call,
-        avoiding endpoint: Endpoint?
+        _ detour: Detour?
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await transact(hop, call, from: settings.loop.now, avoiding: endpoint)
+            return try await transact(hop, call, from: settings.loop.now, detour: detour)
         }
         let url = try? hop.request.url
         guard settings.loop.now < call.end else { throw call.overdue(for: url) }
@@ -110,7 +125,7 @@ extension ClientCore {
                 call.sent?.note(hop.request, defaults: self.defaults(for: hop))
                 guard let transport = self.settings.transport else {
                     let now = self.settings.loop.now
-                    return try await self.transact(hop, call, from: now, avoiding: endpoint)
+                    return try await self.transact(hop, call, from: now, detour: detour)
                 }
                 return try await transport(hop.request)
             }
@@ -129,6 +144,16 @@ extension Headers {
     fileprivate mutating func complete(with defaults: Headers) {
         let own = self
         for field in defaults where !own.contains(field.name) { add(field.name, field.value) }
+    }
+}
+
+extension HTTPError {
+    /// Where the request has failed; `nil` where the endpoint has no part in it, or all of them have been tried.
+    fileprivate var endpointOfFailure: Endpoint? {
+        switch phase {
+        case .proxy, .write, .response, .body: endpoint
+        case .request, .resolve, .queue, .connect, .tls, .redirect: nil
+        }
     }
 }
 

@@ -33,7 +33,8 @@ extension ClientCore {
         sent: HopRequest,
         _ call: Call
     ) async throws -> Response {
-        let last = try await follow(sentAnew(response, sent, call), to: hop, call)
+        var tries = EarlierTries()
+        let last = try await follow(sentAnew(response, sent, call, &tries), to: hop, call)
         return try decoding.decode(last, to: hop.request)
     }
 

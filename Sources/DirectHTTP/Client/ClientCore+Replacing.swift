@@ -66,7 +66,8 @@ extension ClientCore {
             anonymously: leg.isAnonymous,
             leg.timeouts,
             end: leg.end,
-            log: leg.log
+            log: leg.log,
+            detour: leg.detour
         )
     }
 

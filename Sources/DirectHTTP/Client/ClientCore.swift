@@ -15,7 +15,7 @@ final class ClientCore: Sendable {
     let proxies: ProxyTable?
     private let hasIdentity: Bool
 
-    init(_ settings: HTTPClient.Settings) {
+    init(_ settings: HTTPClient.Settings, network: Network = Network()) {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
         memory = Memory(settings)
@@ -36,7 +36,7 @@ final class ClientCore: Sendable {
             ),
             loop: settings.loop
         )
-        dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
         addresses = AddressBook(settings)
         proxies = ProxyTable(settings)
         hasIdentity = settings.tls.clientIdentity != nil
@@ -45,12 +45,12 @@ final class ClientCore: Sendable {
     /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
     /// replaced, unseen.
     ///
-    /// With an endpoint to avoid it takes a new connection, and leads elsewhere if there is an elsewhere.
+    /// With a detour it leads elsewhere than earlier tries, if there is an elsewhere.
     func transact(
         _ hop: HopRequest,
         _ call: Call,
         from start: Instant,
-        avoiding endpoint: Endpoint? = nil
+        detour: Detour? = nil
     ) async throws -> Response {
         let request = hop.request
         let url = try request.checkedURL()
@@ -61,13 +61,12 @@ final class ClientCore: Sendable {
             let proxy = proxies?.entry(for: url)
             let known = try knownRoute(of: request, to: url, over: proxy)
             if known == nil { try await check(hop, url, over: proxy, within: call.limit) }
-            var route: Route
+            let route: Route
             if let known {
                 route = known
             } else {
                 route = try await askedRoute(to: url, call.timeouts, end: call.end)
             }
-            if let endpoint { route = route.avoiding(endpoint) }
             let leg = Leg(
                 url: url,
                 route: route,
@@ -78,7 +77,7 @@ final class ClientCore: Sendable {
                 isAnonymous: hasIdentity && hop.isForeign(to: url),
                 clientFields: hop.clientFields
             )
-            if endpoint == nil,
+            if detour == nil,
                 let (connection, lease) = pool.takeIdle(
                     leg.poolKey,
                     leg.route,
@@ -96,7 +95,8 @@ final class ClientCore: Sendable {
             }
             // On a connection that is there the writer finds what is wrong; one that is to be dialled would be in vain.
             if known != nil { try await check(hop, url, over: proxy, within: call.limit) }
-            return try await sendAnew(request, leg, fresh: endpoint != nil)
+            guard let detour else { return try await sendAnew(request, leg) }
+            return try await send(request, leg, around: detour)
         } catch {
             let error = error.asError(name: url.host.description)
             log?.fails(error)
@@ -122,12 +122,8 @@ final class ClientCore: Sendable {
     }
 
     /// Sends the request on a connection of its own, or on the next one that becomes free.
-    private func sendAnew(
-        _ request: Request,
-        _ leg: Leg,
-        fresh: Bool
-    ) async throws(DialFailure) -> Response {
-        let (connection, lease, isReused) = try await connection(for: leg, fresh: fresh)
+    func sendAnew(_ request: Request, _ leg: Leg) async throws(DialFailure) -> Response {
+        let (connection, lease, isReused) = try await connection(for: leg)
         let permit: ConnectionPool.Permit
         do throws(CallFailure) {
             return try await exchange(request, leg, connection, lease, isReused: isReused)
@@ -210,8 +206,7 @@ final class ClientCore: Sendable {
     }
 
     func connection(
-        for leg: Leg,
-        fresh: Bool
+        for leg: Leg
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
         let patience = Patience(
             .queue,
@@ -222,7 +217,7 @@ final class ClientCore: Sendable {
         )
         let turn: ConnectionPool.Turn
         do throws(CallFailure) {
-            turn = try await pool.checkOut(leg.poolKey, leg.route, fresh: fresh, patience)
+            turn = try await pool.checkOut(leg.poolKey, leg.route, leg.kept, patience)
         } catch {
             throw DialFailure(cause: error)
         }

@@ -16,6 +16,10 @@ public struct HTTPClient: Sendable {
         core = ClientCore(settings)
     }
 
+    init(_ settings: Settings, network: Network) {
+        core = ClientCore(settings, network: network)
+    }
+
     /// A client with the default settings, changed in `configure`; what that throws is thrown on.
     public init(_ configure: (inout Settings) throws -> Void) rethrows {
         var settings = Settings()

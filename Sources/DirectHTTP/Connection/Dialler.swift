@@ -41,7 +41,8 @@ struct Dialler: Sendable {
         anonymously isAnonymous: Bool = false,
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant,
-        log: ExchangeLog? = nil
+        log: ExchangeLog? = nil,
+        detour: Detour? = nil
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
         let destination = Destination(url)
@@ -51,10 +52,10 @@ struct Dialler: Sendable {
             isAnonymous ? anonymousSecrets : secrets,
             vetting: settings.vetting
         )
-        if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy) }
+        if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy, detour) }
         let vetting = settings.vetting
-        let choice = try await choice(destination, route, limits)
-        let found = try await search(choice, destination, limits) { endpoint throws(AttemptFailure) in
+        let choice = try await choice(destination, route, limits, detour)
+        let found = try await search(choice, destination, limits, detour) { endpoint throws(AttemptFailure) in
             // Just before it is dialled, whoever named it: nothing can come in between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
                 throw .failed(.connect, .refused(refusal))
@@ -96,6 +97,7 @@ struct Dialler: Sendable {
         _ choice: Choice,
         _ destination: Destination,
         _ limits: DialLimits,
+        _ detour: Detour?,
         _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
     ) async throws(DialFailure) -> Found {
         var choice = choice
@@ -104,7 +106,7 @@ struct Dialler: Sendable {
         let attempt = limits.log.map { $0.noting(attempt, for: destination) } ?? attempt
         while true {
             limits.log?.found(choice, for: destination)
-            let outcome = await race(destination, choice, limits, attempt).run()
+            let outcome = await race(destination, choice, limits, detour, attempt).run()
             learn(outcome, destination, choice)
             let failed = attempts(outcome, choice.source)
             limits.log?.failed(failed)
@@ -128,8 +130,10 @@ struct Dialler: Sendable {
     func choice(
         _ destination: Destination,
         _ route: Route,
-        _ limits: DialLimits
+        _ limits: DialLimits,
+        _ detour: Detour? = nil
     ) async throws(DialFailure) -> Choice {
+        if let known = detour?.choice { return known }
         switch route {
         case .literal(let address, let port):
             return Choice([Endpoint(address, port: port)], port: port, .url)
@@ -164,11 +168,15 @@ struct Dialler: Sendable {
         _ destination: Destination,
         _ choice: Choice,
         _ limits: DialLimits,
+        _ detour: Detour?,
         _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
     ) -> Race {
-        let endpoints = choice.endpoints
+        var endpoints = choice.endpoints
+        if hasRanks(choice) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
+        let order = detour?.order(endpoints)
         return Race(
-            endpoints: hasRanks(choice) ? memory.order(endpoints, for: destination, at: loop.now) : endpoints,
+            endpoints: order.map { $0.first + $0.late } ?? endpoints,
+            late: order?.late.count ?? 0,
             stagger: isOrdered(choice) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
             end: limits.end,

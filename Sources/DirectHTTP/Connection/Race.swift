@@ -24,6 +24,8 @@ struct Trial: Sendable {
 /// closed before the race is over: nothing of it is left behind.
 struct Race: Sendable {
     let endpoints: [Endpoint]
+    /// How many of them, from the end, are begun with only when the others have failed.
+    var late = 0
     /// How long after an address the next one is begun with; nothing: only after it has failed.
     let stagger: UInt64?
     let passesOverWrongServers: Bool
@@ -63,7 +65,7 @@ struct Race: Sendable {
         defer { loop.remove(bell) }
         let ended = Locked<[Entry]>([])
         await withDiscardingTaskGroup { group in
-            var schedule = RaceSchedule(count: endpoints.count, stagger: stagger, end: end)
+            var schedule = RaceSchedule(count: endpoints.count, late: late, stagger: stagger, end: end)
             var seen = 0
             while true {
                 switch schedule.next(at: loop.now) {

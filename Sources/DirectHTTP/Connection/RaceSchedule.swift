@@ -11,6 +11,8 @@ struct RaceSchedule {
     }
 
     private let count: Int
+    /// How many of them, from the beginning, are not begun late.
+    private let early: Int
     private let stagger: UInt64
     /// When the call has to be over: nothing begins after that.
     private let end: Instant
@@ -19,8 +21,11 @@ struct RaceSchedule {
     private var due = Instant(nanoseconds: 0)
     private var isDecided = false
 
-    init(count: Int, stagger: UInt64, end: Instant) {
+    /// - Parameter late: how many of them, from the end, are begun only when all others have failed, or have had so long
+    ///   that they will hardly connect any more.
+    init(count: Int, late: Int = 0, stagger: UInt64, end: Instant) {
         self.count = count
+        early = count - late
         self.stagger = stagger
         self.end = end
     }
@@ -31,7 +36,7 @@ struct RaceSchedule {
         if mayBegin, running == 0 || due <= now {
             begun += 1
             running += 1
-            due = now.advanced(byNanoseconds: stagger)
+            due = now.advanced(byNanoseconds: begun < early ? stagger : max(stagger, Self.headStart))
             return .begin(begun - 1)
         }
         guard running > 0 else { return .over }
@@ -41,7 +46,10 @@ struct RaceSchedule {
     /// One has ended: the others no longer matter, or the next one is due.
     mutating func noteEnd(isDecisive: Bool) {
         running -= 1
-        due = Instant(nanoseconds: 0)
+        if begun < early { due = Instant(nanoseconds: 0) }
         if isDecisive { isDecided = true }
     }
+
+    /// The longest delay that RFC 8305, section 8, recommends.
+    private static let headStart: UInt64 = 2_000_000_000
 }

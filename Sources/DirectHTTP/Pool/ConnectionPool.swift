@@ -99,11 +99,12 @@ final class ConnectionPool: @unchecked Sendable {
     func takeIdle(
         _ key: PoolKey,
         _ route: Route,
+        _ kept: KeptConnections = .any,
         asksKernel: Bool = false,
         at now: Instant
     ) -> (Connection, Lease)? {
         while true {
-            let found = decide { $0.takeIdle(key, route, at: now) }
+            let found = decide { $0.takeIdle(key, route, kept, at: now) }
             guard let (connection, origin) = found else { return nil }
             let lease = Lease(origin: origin)
             if connection.isStillQuiet(asksKernel: asksKernel) { return (connection, lease) }
@@ -113,14 +114,14 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// A connection that fits and is alive, or a permit to dial one, now or when it is this call's turn.
     ///
-    /// With `fresh` it is always a permit: no kept connection will do.
+    /// It is always a permit if no kept connection will do.
     func checkOut(
         _ key: PoolKey,
         _ route: Route,
-        fresh: Bool,
+        _ kept: KeptConnections,
         _ patience: Patience
     ) async throws(CallFailure) -> Turn {
-        let (turn, waiter) = ask(key, route, fresh)
+        let (turn, waiter) = ask(key, route, kept)
         switch turn {
         case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
         case .dial(let origin): return .dial(Permit(origin: origin))
@@ -235,10 +236,10 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
-    private func ask(_ key: PoolKey, _ route: Route, _ fresh: Bool) -> (Machine.Turn, Waiter) {
+    private func ask(_ key: PoolKey, _ route: Route, _ kept: KeptConnections) -> (Machine.Turn, Waiter) {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
-            let turn = state.machine.checkOut(key, route, fresh: fresh, at: loop.now)
+            let turn = state.machine.checkOut(key, route, kept, at: loop.now)
             if case .wait(let ticket, let origin) = turn {
                 state.waiting[ticket] = waiter
                 waiter.progress = state.machine.progress(of: origin)

@@ -4,7 +4,12 @@ internal import DirectIO
 /// What is idle: who may have it, and for how long it stays.
 extension Pool {
     /// The one used last: it is the likeliest to be alive.
-    mutating func takeIdle(_ origin: Origin, _ route: Route, _ now: Instant) -> Member? {
+    mutating func takeIdle(
+        _ origin: Origin,
+        _ route: Route,
+        _ kept: KeptConnections,
+        _ now: Instant
+    ) -> Member? {
         var index = origin.idle.count
         while index > 0 {
             index -= 1
@@ -12,7 +17,7 @@ extension Pool {
             var stay = member.stay
             if !(now < stay.expiry) {
                 removeIdle(member, of: origin)
-            } else if member.serves(route) {
+            } else if member.serves(route), kept.include(member) {
                 origin.idle.remove(at: index)
                 idleCount -= 1
                 stay.isIdle = false

@@ -25,9 +25,9 @@ extension Pool {
         file(origin)
     }
 
-    mutating func wait(_ origin: Origin, _ route: Route, _ fresh: Bool) -> Turn {
+    mutating func wait(_ origin: Origin, _ route: Route, _ kept: KeptConnections) -> Turn {
         lastTicket += 1
-        origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, wantsFresh: fresh))
+        origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, kept: kept))
         waitingCount += 1
         file(origin)
         return .wait(lastTicket, origin)

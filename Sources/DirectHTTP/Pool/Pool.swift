@@ -99,10 +99,15 @@ struct Pool<Member: PoolMember> {
     }
 
     /// An idle connection that leads where the request may go.
-    mutating func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant) -> (Member, Origin)? {
+    mutating func takeIdle(
+        _ key: PoolKey,
+        _ route: Route,
+        _ kept: KeptConnections = .any,
+        at now: Instant
+    ) -> (Member, Origin)? {
         guard let origin = origins[key] else { return nil }
         if limits.followsAnswers { follow(route, origin) }
-        guard let member = takeIdle(origin, route, now) else {
+        guard let member = takeIdle(origin, route, kept, now) else {
             settle(origin)
             return nil
         }
@@ -111,14 +116,19 @@ struct Pool<Member: PoolMember> {
 
     /// A connection for a request, or a permit to dial one, or a place in the queue.
     ///
-    /// With `fresh` it is a permit in the end: what is idle, or given back, is passed over.
-    mutating func checkOut(_ key: PoolKey, _ route: Route, fresh: Bool = false, at now: Instant) -> Turn {
+    /// What is idle, or given back, and not among `kept` is passed over.
+    mutating func checkOut(
+        _ key: PoolKey,
+        _ route: Route,
+        _ kept: KeptConnections = .any,
+        at now: Instant
+    ) -> Turn {
         let origin = origin(for: key)
         if limits.followsAnswers { follow(route, origin) }
-        if !fresh, let member = takeIdle(origin, route, now) { return .reuse(member, origin) }
+        if let member = takeIdle(origin, route, kept, now) { return .reuse(member, origin) }
         // What has just been closed for its age or its address has made room for who waits already.
         passOn()
-        guard makeRoom(in: origin) else { return wait(origin, route, fresh) }
+        guard makeRoom(in: origin) else { return wait(origin, route, kept) }
         open(origin)
         return .dial(origin)
     }

@@ -18,6 +18,22 @@ protocol PoolMember: AnyObject {
     func serves(_ route: Route) -> Bool
 }
 
+/// Which kept connections may serve a request, of those that lead where it may go.
+enum KeptConnections: Sendable {
+    case any
+    /// All but those to these endpoints.
+    case except([Endpoint])
+    case none
+
+    func include(_ member: some PoolMember) -> Bool {
+        switch self {
+        case .any: true
+        case .except(let endpoints): !endpoints.contains(member.endpoint)
+        case .none: false
+        }
+    }
+}
+
 /// What a pool notes down about a connection.
 struct PoolStay {
     /// How often it has been lent.

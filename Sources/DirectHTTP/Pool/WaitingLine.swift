@@ -2,10 +2,9 @@
 struct PoolWaiter {
     let ticket: Int
     let route: Route
-    /// Whether no kept connection will do.
-    let wantsFresh: Bool
+    let kept: KeptConnections
 
-    func takes(_ member: some PoolMember) -> Bool { !wantsFresh && member.serves(route) }
+    func takes(_ member: some PoolMember) -> Bool { kept.include(member) && member.serves(route) }
 }
 
 /// Who waits for the connections of one origin, first come first served. A step costs the same however many wait, and

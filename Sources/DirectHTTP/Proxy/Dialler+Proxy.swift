@@ -4,9 +4,12 @@ internal import DirectIO
 /// Dialling over a proxy.
 extension Dialler {
     /// A connection to wherever the proxy finds the URL's name.
-    func dial(_ url: HTTPURL, _ maker: LinkMaker, by entry: ProxyEntry) async throws(DialFailure)
-        -> Connection
-    {
+    func dial(
+        _ url: HTTPURL,
+        _ maker: LinkMaker,
+        by entry: ProxyEntry,
+        _ detour: Detour?
+    ) async throws(DialFailure) -> Connection {
         if let vetting = settings.vetting {
             // What is not seen cannot be vetted: a name that leads inside must not get there over a proxy.
             guard let address = url.host.address else {
@@ -17,7 +20,7 @@ extension Dialler {
             }
         }
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let found = try await line(to: entry, maker.limits)
+        let found = try await line(to: entry, maker.limits, detour)
         var link = found.link
         if forwarding == nil {
             do throws(AttemptFailure) {
@@ -56,7 +59,8 @@ extension Dialler {
     ) async throws(AttemptFailure) -> Link {
         let found: Found
         do throws(DialFailure) {
-            found = try await line(to: entry, maker.limits)
+            // A detour is one around addresses of the server's.
+            found = try await line(to: entry, maker.limits, nil)
         } catch {
             // No other address of the server's would bring us to the proxy.
             throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
@@ -66,20 +70,33 @@ extension Dialler {
     }
 
     /// A link to the proxy itself. Its address is the business of whoever set it, and of no vetting.
-    private func line(to entry: ProxyEntry, _ limits: DialLimits) async throws(DialFailure) -> Found {
-        let proxy = entry.proxy
-        let destination = Destination(host: proxy.host, port: proxy.port, isSecure: proxy.scheme == .https)
+    private func line(
+        to entry: ProxyEntry,
+        _ limits: DialLimits,
+        _ detour: Detour?
+    ) async throws(DialFailure) -> Found {
+        let destination = Destination(entry.proxy)
         let maker = maker(destination, limits, entry.secrets)
+        let choice = try await choice(of: entry.proxy, limits, detour)
         do throws(DialFailure) {
-            let choice = try await choice(destination, try route(to: proxy), limits)
-            return try await search(choice, destination, limits) { endpoint throws(AttemptFailure) in
+            return try await search(choice, destination, limits, detour) { endpoint throws(AttemptFailure) in
                 try await maker.link(to: endpoint)
             }
         } catch {
-            guard case .failed(_, let reason) = error.cause else { throw error }
-            var failure = error
-            failure.cause = .failed(.proxy, reason)
-            throw failure
+            throw error.asProxyFailure
+        }
+    }
+
+    /// Where the proxy is.
+    func choice(
+        of proxy: Proxy,
+        _ limits: DialLimits,
+        _ detour: Detour? = nil
+    ) async throws(DialFailure) -> Choice {
+        do throws(DialFailure) {
+            return try await choice(Destination(proxy), try route(to: proxy), limits, detour)
+        } catch {
+            throw error.asProxyFailure
         }
     }
 
@@ -139,5 +156,19 @@ extension Dialler {
         } catch {
             throw DialFailure(cause: .failed(.proxy, .proxy(error)))
         }
+    }
+}
+
+extension DialFailure {
+    /// The same failure, where it was the proxy that could not be reached.
+    fileprivate var asProxyFailure: DialFailure {
+        guard case .failed(_, let reason) = cause else { return self }
+        return DialFailure(cause: .failed(.proxy, reason), endpoint: endpoint, attempts: attempts)
+    }
+}
+
+extension Destination {
+    fileprivate init(_ proxy: Proxy) {
+        self.init(host: proxy.host, port: proxy.port, isSecure: proxy.scheme == .https)
     }
 }

@@ -32,6 +32,21 @@ struct RaceScheduleTests {
         #expect(schedule.next(at: at(1010)) == .wait(until: at(1260)))
     }
 
+    @Test("a late one begins when all others have failed, or two seconds after the last of them began")
+    func late() {
+        var slow = RaceSchedule(count: 3, late: 1, stagger: 250_000_000, end: .never)
+        #expect(slow.next(at: at(0)) == .begin(0))
+        #expect(slow.next(at: at(250)) == .begin(1))
+        slow.noteEnd(isDecisive: false)
+        #expect(slow.next(at: at(300)) == .wait(until: at(2250)))
+        #expect(slow.next(at: at(2250)) == .begin(2))
+
+        var failed = RaceSchedule(count: 2, late: 1, stagger: 250_000_000, end: .never)
+        #expect(failed.next(at: at(0)) == .begin(0))
+        failed.noteEnd(isDecisive: false)
+        #expect(failed.next(at: at(10)) == .begin(1))
+    }
+
     @Test("the race is over when one has decided it, or when the last one has failed")
     func over() {
         var decided = schedule(2)

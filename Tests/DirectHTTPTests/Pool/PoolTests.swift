@@ -35,7 +35,7 @@ struct PoolTests {
         _ route: Route = .system,
         takingNothing isFresh: Bool = false
     ) throws -> FakePool.Machine.Origin {
-        guard case .dial(let origin) = pool.checkOut(key, route, fresh: isFresh).turn else {
+        guard case .dial(let origin) = pool.checkOut(key, route, isFresh ? .none : .any).turn else {
             throw Unexpected()
         }
         return origin
@@ -211,7 +211,7 @@ struct PoolTests {
     func fresh() throws {
         let pool = FakePool(.init())
         _ = try idle(pool, a, since: 1)
-        guard case .dial = pool.checkOut(a, .system, fresh: true).turn else {
+        guard case .dial = pool.checkOut(a, .system, .none).turn else {
             Issue.record("not a fresh one")
             return
         }
@@ -221,11 +221,34 @@ struct PoolTests {
         }
     }
 
+    @Test("a request that keeps away from an endpoint gets another idle connection, and closes none")
+    func elsewhere() throws {
+        let pool = FakePool(.init())
+        let good = try idle(pool, a, since: 1, FakeMember("10.0.0.2:443", .resolver("dns")))
+        let avoided = try idle(pool, a, since: 2, FakeMember("10.0.0.1:443", .resolver("dns")))
+        let answer = answer("10.0.0.1", "10.0.0.2")
+        #expect(pool.takeIdle(a, answer, .except(["10.0.0.1:443"])) === good)
+        #expect(pool.takeIdle(a, answer, .except(["10.0.0.1:443"])) == nil)
+        #expect(pool.takeIdle(a, answer) === avoided)
+    }
+
+    @Test("a waiter that keeps away from an endpoint is not granted a connection to it")
+    func elsewhereWaiter() throws {
+        let pool = FakePool(.init(perOrigin: 1))
+        let origin = try dial(pool, a)
+        let turn = pool.checkOut(a, .system, .except(["10.0.0.1:443"])).turn
+        guard case .wait(let ticket, _) = turn else { throw Unexpected() }
+        let member = FakeMember("10.0.0.1:443")
+        pool.admit(member, to: origin)
+        let orders = pool.checkIn(member, to: origin, at: at(1))
+        #expect(orders.grant?.ticket == ticket && orders.grant?.member == nil && orders.closed === member)
+    }
+
     @Test("a waiter that wants a fresh connection is granted a place to dial, never a kept connection")
     func freshWaiter() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
-        guard case .wait(let ticket, _) = pool.checkOut(a, .system, fresh: true).turn else {
+        guard case .wait(let ticket, _) = pool.checkOut(a, .system, .none).turn else {
             throw Unexpected()
         }
         let member = FakeMember()
@@ -500,17 +523,22 @@ private final class FakePool {
 
     var hasIdle: Bool { machine.hasIdle }
 
-    func takeIdle(_ key: PoolKey, _ route: Route, at now: Instant = Instant(nanoseconds: 0)) -> FakeMember? {
-        machine.takeIdle(key, route, at: now)?.0
+    func takeIdle(
+        _ key: PoolKey,
+        _ route: Route,
+        _ kept: KeptConnections = .any,
+        at now: Instant = Instant(nanoseconds: 0)
+    ) -> FakeMember? {
+        machine.takeIdle(key, route, kept, at: now)?.0
     }
 
     func checkOut(
         _ key: PoolKey,
         _ route: Route,
-        fresh: Bool = false,
+        _ kept: KeptConnections = .any,
         at now: Instant = Instant(nanoseconds: 0)
     ) -> (turn: Machine.Turn, close: FakeMember?) {
-        let turn = machine.checkOut(key, route, fresh: fresh, at: now)
+        let turn = machine.checkOut(key, route, kept, at: now)
         return (turn, machine.takeOrders().close.first)
     }
 

@@ -13,7 +13,7 @@ struct WaitingLineTests {
         var first: Int? { line.first?.ticket }
 
         func append(_ ticket: Int) {
-            line.append(PoolWaiter(ticket: ticket, route: .system, wantsFresh: false))
+            line.append(PoolWaiter(ticket: ticket, route: .system, kept: .any))
         }
         func removeFirst() -> Int? { line.removeFirst()?.ticket }
         func remove(_ ticket: Int) -> Bool { line.remove(ticket) }

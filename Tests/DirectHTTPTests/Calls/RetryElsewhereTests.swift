@@ -1,0 +1,314 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Another try elsewhere", .timeLimit(.minutes(1)))
+struct RetryElsewhereTests {
+    /// Who names the addresses.
+    enum Namer: CaseIterable { case request, resolver, system }
+    /// How a server fails a request.
+    enum Fault: CaseIterable { case status, cut, silence }
+
+    private static var quick: RetryPolicy {
+        var policy = RetryPolicy()
+        policy.delay = .zero
+        return policy
+    }
+
+    /// Servers on 127.0.0.1, 127.0.0.2 and so on, each with its own answer.
+    private func servers(_ handlers: FixtureHandler...) throws -> [FixtureServer] {
+        let addresses = (1...handlers.count).map { "127.0.0.\($0)" }
+        return try FixtureServer.startOnSamePort(addresses) { request in
+            guard let place = addresses.firstIndex(of: request.serverAddress) else { return .status(500) }
+            return try handlers[place](request)
+        }
+    }
+
+    private func url(_ servers: [FixtureServer], _ path: String = "/") throws -> String {
+        "http://a.test:\(try #require(servers.first).port)\(path)"
+    }
+
+    private func client(
+        _ servers: [FixtureServer],
+        _ namer: Namer = .request,
+        _ configure: (inout HTTPClient.Settings) -> Void = { _ in }
+    ) -> HTTPClient {
+        var settings = HTTPClient.trusting().settings
+        settings.retries = Self.quick
+        // No race: on a busy machine the second address would be tried beside the first.
+        settings.dialling.keepsOrder = true
+        let endpoints = servers.map(\.endpoint)
+        switch namer {
+        case .request: settings.addresses = map(endpoints)
+        case .resolver: settings.resolver = ScriptedResolver("dns", endpoints)
+        case .system: break
+        }
+        configure(&settings)
+        return HTTPClient(settings, network: Network(SystemLookups { _ in .success(endpoints.map(\.address)) }))
+    }
+
+    private func map(_ endpoints: [Endpoint]) -> StaticMap {
+        var map = StaticMap()
+        try? map.set(endpoints, for: HostPattern("a.test"))
+        return map
+    }
+
+    private func places(_ response: FullResponse) -> [String] {
+        (response.history.map(\.transaction) + [response.transaction]).map {
+            $0.map { "\($0.endpoint.address)" } ?? "nowhere"
+        }
+    }
+
+    @Test("follows a 5xx, a cut and a time-out, whoever names the addresses", arguments: Namer.allCases)
+    func elsewhere(_ namer: Namer) async throws {
+        for fault in Fault.allCases {
+            let servers = try servers(
+                { _ in
+                    switch fault {
+                    case .status: .status(503)
+                    case .cut: .script([.cut])
+                    case .silence: .script([.stall])
+                    }
+                },
+                { _ in .text("good") }
+            )
+            let clock = HeldClock()
+            let loop = EventLoop(clock: clock)
+            let client = client(servers, namer) {
+                if fault == .silence { $0.loop = loop }
+                $0.timeouts.response = .seconds(3)
+            }
+            let url = try url(servers)
+            let task = Task { try await client.get(url) }
+            if fault == .silence {
+                try await clock.waitBegins(until: clock.now.advanced(byNanoseconds: 3_000_000_000))
+                clock.advance(by: .seconds(3))
+            }
+            let response = try await task.value
+            #expect(response.text == "good" && servers[0].requests.count == 1, "\(fault)")
+        }
+    }
+
+    @Test("is made at every address before one is asked again, and then where it failed first")
+    func everywhere() async throws {
+        let servers = try servers({ _ in .status(503) }, { _ in .status(502) }, { _ in .status(504) })
+        let client = client(servers) { $0.retries?.attempts = 5 }
+        let response = try await client.get(url(servers))
+        #expect(places(response) == ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.1", "127.0.0.2"])
+    }
+
+    @Test("goes back to the only address there is, on the kept connection", arguments: Namer.allCases)
+    func onlyOne(_ namer: Namer) async throws {
+        let count = Locked(0)
+        let servers = try servers({ _ in
+            count.next() < 3 ? .status(503) : .text("good")
+        })
+        let response = try await client(servers, namer).get(url(servers))
+        #expect(response.text == "good" && response.history.count == 2 && servers[0].records.count == 1)
+    }
+
+    @Test("goes back to the server that asks for time (429), on the kept connection")
+    func tooMany() async throws {
+        let count = Locked(0)
+        let servers = try servers(
+            { _ in
+                count.next() == 1 ? .status(429) : .text("good")
+            },
+            { _ in .text("elsewhere") }
+        )
+        let response = try await client(servers).get(url(servers))
+        #expect(response.text == "good" && response.isReused && servers[1].records.isEmpty)
+    }
+
+    @Test("never leaves the addresses of the request", arguments: [Fault.status, .cut])
+    func chosen(_ fault: Fault) async throws {
+        let bad = try FixtureServer.start { _ in fault == .status ? .status(503) : .script([.cut]) }
+        let other = try FixtureServer.start(on: "127.0.0.2", port: bad.port) { _ in .text("trap") }
+        let resolver = ScriptedResolver("dns", [other.endpoint])
+        let client = client([other]) {
+            $0.resolver = resolver
+        }
+        _ = try? await client.fetch(bad.request("http://a.test:\(bad.port)/"))
+        #expect(bad.requests.count == 3 && other.records.isEmpty && resolver.asked.isEmpty)
+    }
+
+    @Test("takes a kept connection that leads elsewhere")
+    func keptElsewhere() async throws {
+        let isBusy = Locked(false)
+        let servers = try servers(
+            { _ in isBusy.withLock { $0 } ? .status(503) : .text("one") },
+            { _ in .text("two") }
+        )
+        let client = client(servers)
+        var request = Request(.get, try url(servers))
+        for server in servers.reversed() {
+            request.addresses = [server.endpoint]
+            _ = try await client.fetch(request)
+        }
+        isBusy.withLock { $0 = true }
+        request.addresses = servers.map(\.endpoint)
+        let response = try await client.fetch(request)
+        #expect(response.text == "two" && response.isReused)
+        #expect(servers.allSatisfy { $0.records.count == 1 })
+    }
+
+    @Test("closes no connection of others to where it failed", arguments: [503, 421])
+    func others(_ status: Int) async throws {
+        let servers = try servers({ _ in .status(status) }, { _ in .text("good") })
+        let client = client(servers, .resolver)
+        try await client.prewarm(url(servers), connections: 3)
+        let response = try await client.get(url(servers))
+        #expect(places(response) == ["127.0.0.1", "127.0.0.2"])
+        let open = client.connections.origins.flatMap(\.connections).map { "\($0.endpoint.address)" }
+        // The one that a 421 came on serves the name no more.
+        let left = status == 421 ? 2 : 3
+        #expect(open == Array(repeating: "127.0.0.1", count: left) + ["127.0.0.2"])
+    }
+
+    @Test("follows a 421 once, whoever names the addresses and whatever the method", arguments: Namer.allCases)
+    func misdirected(_ namer: Namer) async throws {
+        let servers = try servers({ _ in .status(421) }, { request in .text(try request.text) })
+        let client = client(servers, namer) { $0.retries = nil }
+        let response = try await client.post(url(servers), .text("x"))
+        #expect(response.text == "x" && places(response) == ["127.0.0.1", "127.0.0.2"])
+        #expect(response.history.map(\.reason) == [.misdirected])
+    }
+
+    @Test("keeps away from a server that said it is the wrong one, for all tries of the request")
+    func misdirectedAndBusy() async throws {
+        let servers = try servers({ _ in .status(421) }, { _ in .status(503) })
+        let response = try await client(servers).get(url(servers))
+        #expect(places(response) == ["127.0.0.1", "127.0.0.2", "127.0.0.2", "127.0.0.2"])
+    }
+
+    @Test("goes to where it failed if no other address can be reached")
+    func nowhereElse() async throws {
+        let count = Locked(0)
+        let bad = try FixtureServer.start { _ in
+            count.next() == 1 ? .status(503) : .text("good")
+        }
+        let dead = try FixtureServer.refusing(on: "127.0.0.2")
+        var request = Request(.get, "http://a.test:\(bad.port)/")
+        request.addresses = [bad.endpoint, dead.endpoint]
+        let response = try await client([bad]).fetch(request)
+        #expect(response.text == "good" && response.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+    }
+
+    @Test("keeps to the fallback of the resolver's answer")
+    func fallback() async throws {
+        let dead = try FixtureServer.refusing()
+        let bad = try FixtureServer.start(on: "127.0.0.2") { _ in .status(503) }
+        let good = try FixtureServer.start(on: "127.0.0.3") { _ in .text("good") }
+        let resolver = ScriptedResolver("dns") { _, _ in
+            var answer = Resolution([dead.endpoint], source: .resolver("dns"))
+            answer.fallback = { _ in Resolution([bad.endpoint, good.endpoint], source: .resolver("old")) }
+            return answer
+        }
+        let client = client([]) {
+            $0.addresses = StaticMap()
+            $0.resolver = resolver
+        }
+        let response = try await client.get("http://a.test/")
+        #expect(places(response) == ["127.0.0.2", "127.0.0.3"])
+    }
+
+    @Test("is no way around the certificate at the other address")
+    func certificate() async throws {
+        let bad = try FixtureServer.secure("a.test") { _ in .status(503) }
+        let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
+        var request = Request(.get, "https://a.test/")
+        request.addresses = [bad.endpoint, wrong.endpoint]
+        let client = client([bad])
+        let error = try await httpError { [request] in try await client.fetch(request) }
+        #expect(error.endpoint == wrong.endpoint && error.phase == .tls && bad.requests.count == 1)
+    }
+
+    @Test("goes over another address of the proxy, as the proxy finds the server")
+    func proxy() async throws {
+        let bad = try FixtureServer.start(on: "127.0.0.2") { _ in .status(503) }
+        let good = try FixtureServer.start(on: "127.0.0.3") { _ in .text("good") }
+        var proxy = try Proxy("http://proxy.test:3128")
+        proxy.addresses = [bad.endpoint, good.endpoint]
+        let settings = ProxySettings(proxy)
+        let response = try await client([bad]) {
+            $0.addresses = StaticMap()
+            $0.proxy = settings
+        }.get("http://a.test/")
+        #expect(response.text == "good" && places(response) == ["127.0.0.2", "127.0.0.3"])
+    }
+
+    @Test("goes over another address of a proxy that refuses the tunnel for now")
+    func tunnel() async throws {
+        let origin = try FixtureServer.secure("a.test")
+        let routes = ["a.test:443": origin.authority]
+        let refusal = FixtureProxy.Refusal.response("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+        let bad = try FixtureServer.start(
+            on: "127.0.0.2",
+            behaviour: .proxy(FixtureProxy(routes, refusal: refusal))
+        )
+        let good = try FixtureServer.start(on: "127.0.0.3", behaviour: .proxy(FixtureProxy(routes)))
+        var proxy = try Proxy("http://proxy.test:3128")
+        proxy.addresses = [bad.endpoint, good.endpoint]
+        let settings = ProxySettings(proxy)
+        let response = try await client([bad]) {
+            $0.addresses = StaticMap()
+            $0.proxy = settings
+        }.get("https://a.test/")
+        #expect(response.transaction?.endpoint == good.endpoint && bad.records.count == 1)
+    }
+
+    @Test("asks the proxy for another address of the server, where that is chosen on this side")
+    func addressesOverProxy() async throws {
+        let bad = try FixtureServer.secure("a.test") { _ in .status(503) }
+        let good = try FixtureServer.secure("a.test", on: "127.0.0.2") { _ in .text("good") }
+        let routes = [bad.authority: bad.authority, good.authority: good.authority]
+        let server = try FixtureServer.start(on: "127.0.0.3", behaviour: .proxy(FixtureProxy(routes)))
+        var proxy = try Proxy("http://proxy.test:3128")
+        proxy.addresses = [server.endpoint]
+        let settings = ProxySettings(proxy)
+        var request = Request(.get, "https://a.test/")
+        request.addresses = [bad.endpoint, good.endpoint]
+        let response = try await client([bad]) { $0.proxy = settings }.fetch(request)
+        #expect(response.text == "good" && places(response) == ["127.0.0.1", "127.0.0.2"])
+    }
+
+    @Test("waits as long as the server asks (Retry-After), and goes elsewhere then")
+    func retryAfter() async throws {
+        let servers = try servers({ _ in .status(503, ["Retry-After": "30"]) }, { _ in .text("good") })
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let client = client(servers) { $0.loop = loop }
+        let url = try url(servers)
+        let task = Task { try await client.get(url) }
+        try await clock.waitBegins(until: clock.now.advanced(byNanoseconds: 30_000_000_000))
+        #expect(servers[1].records.isEmpty)
+        clock.advance(by: .seconds(30))
+        #expect(try await places(task.value) == ["127.0.0.1", "127.0.0.2"])
+    }
+
+    @Test("is made before redirects are followed and before the cache keeps the response")
+    func redirectsAndCache() async throws {
+        let servers = try servers(
+            { _ in .status(503) },
+            { request in
+                request.target == "/" ? .redirect(to: "/end") : .text("end", ["Cache-Control": "max-age=600"])
+            }
+        )
+        let client = client(servers) { $0.cache = ResponseCache.memory() }
+        let response = try await client.get(url(servers))
+        #expect(response.text == "end" && response.history.map(\.reason) == [.retry, .redirect])
+        let again = try await client.get(url(servers, "/end"))
+        #expect(again.text == "end" && servers[1].requests.count == 2)
+    }
+}
+
+extension Locked<Int> {
+    fileprivate func next() -> Int {
+        withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A detour")
+struct DetourTests {
+    private let a: Endpoint = "10.0.0.1:80"
+    private let b: Endpoint = "10.0.0.2:80"
+    private let c: Endpoint = "10.0.0.3:80"
+
+    private func detour(_ failed: Endpoint..., misdirected: [Endpoint] = []) throws -> Detour {
+        var tries = EarlierTries()
+        for endpoint in failed { tries.noteFailure(at: endpoint) }
+        for endpoint in misdirected { tries.noteMisdirection(at: endpoint) }
+        return try #require(tries.detour())
+    }
+
+    private func choice(_ endpoints: Endpoint...) -> Choice { Choice(endpoints, port: 80, .system) }
+
+    private func avoided(_ kept: KeptConnections) -> [Endpoint]? {
+        if case .except(let endpoints) = kept { endpoints } else { nil }
+    }
+
+    @Test("is none where nothing has failed")
+    func none() {
+        var tries = EarlierTries()
+        tries.noteFailure(at: nil)
+        #expect(tries.detour() == nil && tries.detour(onNewConnection: true) != nil)
+    }
+
+    @Test("leads to the others in their order, and then to where the request failed, the earliest failure first")
+    func order() throws {
+        let order = try detour(b, a).order([a, b, c])
+        #expect(order.first == [c] && order.late == [b, a])
+    }
+
+    @Test("leads back to where the request failed first, once it has failed everywhere")
+    func everywhere() throws {
+        let all = try detour(a, b, c).order([c, b, a])
+        #expect(all.first == [a] && all.late == [b, c])
+        let again = try detour(a, b, a).order([a, b])
+        #expect(again.first == [b] && again.late == [a])
+        let only = try detour(a).order([a])
+        #expect(only.first == [a] && only.late.isEmpty)
+    }
+
+    @Test("leads to a server that does not serve the name only if there is no other")
+    func misdirected() throws {
+        let order = try detour(b, misdirected: [a]).order([a, b])
+        #expect(order.first == [b] && order.late.isEmpty)
+        #expect(try detour(misdirected: [a]).order([a]).first == [a])
+    }
+
+    @Test("takes no kept connection to an endpoint of an earlier try, as long as there may be another one")
+    func kept() throws {
+        #expect(avoided(try detour(a).kept) == [a])
+        #expect(avoided(try detour(a).among(choice(a, b)).kept) == [a])
+        #expect(avoided(try detour(a).among(choice(a)).kept) == [])
+        #expect(avoided(try detour(a, b).among(choice(a, b)).kept) == [b])
+        #expect(avoided(try detour(misdirected: [a]).among(choice(a, b)).kept) == [a])
+        #expect(avoided(try detour(misdirected: [a]).among(choice(a)).kept) == [])
+        // What a fallback led to is avoided as well: the answer itself is another way.
+        #expect(avoided(try detour(c).among(choice(a)).kept) == [c])
+    }
+}

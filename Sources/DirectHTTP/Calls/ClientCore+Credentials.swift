@@ -44,7 +44,11 @@ extension ClientCore {
             history.append(call.noting(Hop(.authentication, method, response)))
             said = answer
             hop.withHeaders { $0["Authorization"] = answer }
-            response = try await rememberingSend(hop, call)
+            do {
+                response = try await rememberingSend(hop, call)
+            } catch let error as HTTPError {
+                throw error.after(history)
+            }
             history += response.history
         }
         response.history = history

@@ -4,54 +4,51 @@ internal import DirectIO
 extension ClientCore {
     /// Sends a request, and again where that may help.
     func persistentSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
-        let request = hop.request
-        guard let policy = request.retries ?? settings.retries else {
+        guard let policy = hop.request.retries ?? settings.retries else {
             var tries = EarlierTries()
             return try await directedSend(hop, call, &tries)
         }
-        let isRepeatable =
-            (policy.repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
+        return try await persistentSend(hop, call, by: policy)
+    }
+
+    private func persistentSend(
+        _ hop: HopRequest,
+        _ call: Call,
+        by policy: RetryPolicy
+    ) async throws -> Response {
         var history: [Hop] = []
         var tries = EarlierTries()
-        var attempt = 1
+        var count = 0
         while true {
-            let outcome: RetryPolicy.Outcome
-            let result: Result<Response, any Error>
-            do {
-                let response = try await directedSend(hop, call, &tries)
-                if response.status.isServerError { tries.noteFailure(at: response.transaction?.endpoint) }
-                history += response.history
-                let wait = RetryAfter.wait(response.headers, now: settings.loop.date)
-                outcome = .answer(response.status, retryAfter: wait)
-                result = .success(response)
-            } catch let error as HTTPError where error.isWorthRetrying {
-                tries.noteFailure(at: error.endpointOfFailure)
-                outcome = .failure
-                result = .failure(error.after(history))
+            let result = try await attempt(hop, call, &tries)
+            count += 1
+            history += result.history
+            switch policy.next(after: count, result, of: hop.request, call, on: settings.loop) {
+            case .end(let stop):
+                policy.settle(result)
+                call.log?.endsTries(stop)
+                return try result.ending(stop, history)
+            case .wait(let wait):
+                if let refused = await result.refused(hop.request) { history.append(call.noting(refused)) }
+                let end = settings.loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
+                try await settings.loop.sleep(until: end)
             }
-            let wait = policy.wait(
-                after: attempt,
-                outcome,
-                isRepeatable: isRepeatable,
-                random: .random(in: 0..<1)
-            )
-            guard let wait, call.leaves(wait, at: settings.loop.now), policy.budget?.take() ?? true else {
-                policy.settle(outcome)
-                var result = result
-                if case .success(var response) = result {
-                    response.history = history
-                    result = .success(response)
-                }
-                return try result.get()
-            }
-            if case .success(let response) = result {
-                await response.body.drain()
-                history.append(call.noting(Hop(.retry, request.method, response)))
-            }
-            try await settings.loop.sleep(
-                until: settings.loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
-            )
-            attempt += 1
+        }
+    }
+
+    /// One try, and a note of where it failed.
+    private func attempt(
+        _ hop: HopRequest,
+        _ call: Call,
+        _ tries: inout EarlierTries
+    ) async throws -> Result<Response, HTTPError> {
+        do {
+            let response = try await directedSend(hop, call, &tries)
+            if response.status.isServerError { tries.noteFailure(at: response.transaction?.endpoint) }
+            return .success(response)
+        } catch let error as HTTPError {
+            tries.noteFailure(at: error.endpointOfFailure)
+            return .failure(error)
         }
     }
 
@@ -158,14 +155,77 @@ extension HTTPError {
 }
 
 extension Call {
-    /// Whether there is time left for an attempt after such a wait.
+    /// Whether there is time left for another try after such a wait.
     fileprivate func leaves(_ wait: Duration, at now: Instant) -> Bool {
         now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
     }
 }
 
 extension RetryPolicy {
-    fileprivate func settle(_ outcome: Outcome) {
-        if case .answer(let status, _) = outcome, !statuses.contains(status) { budget?.refill() }
+    /// What follows a try: another one after a wait, or the end. Only what is decided in the end costs the budget.
+    fileprivate func next(
+        after count: Int,
+        _ result: Result<Response, HTTPError>,
+        of request: Request,
+        _ call: Call,
+        on loop: EventLoop
+    ) -> Next {
+        let now = loop.now
+        let isRepeatable = (repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
+        let random = Double.random(in: 0..<1)
+        let next = next(after: count, result.outcome(at: loop.date), isRepeatable: isRepeatable, random: random)
+        guard case .wait(let wait) = next else { return next }
+        guard call.leaves(wait, at: now) else { return .end(.deadline) }
+        guard budget?.take(at: now) ?? true else { return .end(.budget) }
+        return next
+    }
+
+    /// Brings back a part of a token for what has gone well.
+    fileprivate func settle(_ result: Result<Response, HTTPError>) {
+        if case .success(let response) = result, !statuses.contains(response.status) { budget?.refill() }
+    }
+}
+
+/// What one try has come to.
+extension Result<Response, HTTPError> {
+    fileprivate func outcome(at date: UnixTime) -> RetryPolicy.Outcome {
+        switch self {
+        case .success(let response):
+            .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: date))
+        case .failure(let error): .failure(isWorthRetrying: error.isWorthRetrying)
+        }
+    }
+
+    /// What else was sent within the try.
+    fileprivate var history: [Hop] {
+        switch self {
+        case .success(let response): response.history
+        case .failure(let error): error.history
+        }
+    }
+
+    /// The try as one that another one follows. Its response is read to its end, so that the connection may be kept.
+    fileprivate func refused(_ request: Request) async -> Hop? {
+        switch self {
+        case .success(let response):
+            await response.body.drain()
+            return Hop(.retry, request.method, response)
+        case .failure(let error):
+            return (try? request.url).map { Hop(.retry, request.method, $0, error) }
+        }
+    }
+
+    /// The try as the last one.
+    fileprivate func ending(_ stop: RetryStop?, _ history: [Hop]) throws(HTTPError) -> Response {
+        switch self {
+        case .success(var response):
+            response.history = history
+            response.retryStop = stop
+            return response
+        case .failure(var error):
+            error.history = history
+            error.retryStop = stop
+            throw error
+        }
     }
 }

@@ -91,8 +91,11 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public let endpoint: Endpoint?
     /// Every address that was tried in vain before, and what came of it.
     public let attempts: [Attempt]
-    /// The responses that had come before, and led to the request that failed.
+    /// The requests before the one that failed: with a response that led to the next one, or with a failure after which
+    /// the request was sent again.
     public internal(set) var history: [Hop] = []
+    /// Why no other try followed, if a retry policy is for such a failure; else `nil`.
+    public internal(set) var retryStop: RetryStop?
     /// The response that had come whole before the request could be sent to its end: the server has accepted, and
     /// not received, what was sent. `nil` for every other failure.
     public internal(set) var response: ReceivedResponse?
@@ -120,6 +123,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         if attempts.count > 1 || attempts.first?.endpoint != endpoint {
             for attempt in attempts { text += "; \(attempt)" }
         }
+        for hop in history where hop.reason == .retry { text += "; earlier try: \(hop.result)" }
+        if let retryStop { text += "; not tried again: \(retryStop)" }
         return text
     }
 }

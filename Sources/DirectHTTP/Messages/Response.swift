@@ -11,6 +11,8 @@ public struct Response: Sendable {
     public let transaction: Transaction?
     /// The responses before this one that led here: redirects, refusals without credentials, retries.
     public internal(set) var history: [Hop] = []
+    /// Why no other try followed, if it is a response that a retry policy is for; else `nil`.
+    public internal(set) var retryStop: RetryStop?
     /// What the cache had to do with it; nothing if the client has none.
     public internal(set) var cacheUse: CacheUse?
 
@@ -46,7 +48,9 @@ public struct Response: Sendable {
 
     fileprivate var statusError: HTTPError {
         let (name, endpoint) = (url.host.description, transaction?.endpoint)
-        return HTTPError(.response, .status(status), name: name, endpoint: endpoint).after(history)
+        var error = HTTPError(.response, .status(status), name: name, endpoint: endpoint).after(history)
+        error.retryStop = retryStop
+        return error
     }
 
     /// The response with all of its body, unless it is larger than `limit`.
@@ -95,6 +99,8 @@ public struct FullResponse: Sendable {
     public var url: HTTPURL { response.url }
     /// The responses before this one that led here: redirects, refusals without credentials, retries.
     public var history: [Hop] { response.history }
+    /// Why no other try followed, if it is a response that a retry policy is for; else `nil`.
+    public var retryStop: RetryStop? { response.retryStop }
     /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
     public var transaction: Transaction? { response.transaction }
     /// What the cache had to do with it; nothing if the client has none.

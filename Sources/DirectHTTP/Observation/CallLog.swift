@@ -10,6 +10,8 @@ final class CallLog: Sendable {
         var exchanges: [CallReport.Exchange] = []
         /// Why the next request follows.
         var reason: Hop.Reason?
+        /// Why the tries of the last request have ended.
+        var retryStop: RetryStop?
         /// The exchanges whose bodies are still to be read.
         var openBodies: Set<Int> = []
         var outcome: CallReport.Outcome?
@@ -42,6 +44,7 @@ final class CallLog: Sendable {
             let start = loop.now.since(start)
             state.exchanges.append(CallReport.Exchange(method, url, state.reason, start: start))
             state.reason = nil
+            state.retryStop = nil
             return state.exchanges.count - 1
         }
         return ExchangeLog(call: self, place: place)
@@ -53,6 +56,11 @@ final class CallLog: Sendable {
             state.reason = hop.reason
             return .goesOn(hop)
         }
+    }
+
+    /// The last try of a request was made, and why that was the last, if it failed.
+    func endsTries(_ stop: RetryStop?) {
+        state.withLock { $0.retryStop = stop }
     }
 
     /// The caller has his response; what is left of it is its body.
@@ -83,7 +91,8 @@ final class CallLog: Sendable {
                 url: url,
                 outcome: outcome,
                 duration: loop.now.since(start),
-                exchanges: state.exchanges
+                exchanges: state.exchanges,
+                retryStop: state.retryStop
             )
         )
     }

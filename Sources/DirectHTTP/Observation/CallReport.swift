@@ -57,11 +57,14 @@ public struct CallReport: Sendable, CustomStringConvertible {
     public let duration: Duration
     /// The requests that went over the network, in their order; none if a cache or a mock answered.
     public let exchanges: [Exchange]
+    /// Why no other try followed the last one, if it ended in what a retry policy is for; else `nil`.
+    public let retryStop: RetryStop?
 
     public var description: String {
         let target = url.map { "\($0)" } ?? "without a URL"
         let times = exchanges.count == 1 ? "1 request" : "\(exchanges.count) requests"
-        return "\(method) \(target): \(outcome), \(times), \(duration)"
+        let stop = retryStop.map { ", not tried again: \($0)" } ?? ""
+        return "\(method) \(target): \(outcome), \(times), \(duration)\(stop)"
     }
 }
 

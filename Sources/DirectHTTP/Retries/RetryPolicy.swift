@@ -1,12 +1,15 @@
 public import DirectHTTP1
 internal import DirectIO
-internal import Synchronization
 
 /// Which answers and failures are worth another try, and how long to wait before it.
 ///
 /// Only what may be sent twice is: methods that are idempotent, or those that the caller vouches for, with a
 /// body that can be had again. No wait goes past the call's deadline; and a client whose budget is used up
-/// stops trying, for retries of all its callers together can be what keeps a server down.
+/// stops trying, for retries of all its callers together can be what keeps a server down. Where a failure that another
+/// try might have changed is the last, `retryStop` of the response, the error or the report says why.
+///
+/// After a 5xx, a cut or a time-out the next try goes to another endpoint of those that the request may be sent to, if
+/// there is one.
 ///
 /// This is about answers like "try later". That a kept connection turns out to be dead, and that a server
 /// says it was the wrong one (421), is repaired without it.
@@ -25,65 +28,44 @@ public struct RetryPolicy: Sendable {
     public var delay: Duration = .milliseconds(200)
     /// No wait is longer, and an answer that asks for a longer one (`Retry-After`) is delivered.
     public var longestDelay: Duration = .seconds(60)
-    /// Where the number of retries is bounded for all requests together.
+    /// Where the number of retries is bounded for all requests together. Copies of the policy share it; each
+    /// `RetryPolicy()` has its own. Unbounded if `nil`.
     public var budget: RetryBudget? = RetryBudget()
 
     /// Up to two retries.
     public init() {}
 
-    /// How long to wait before the next attempt; nothing if there is to be none.
+    /// What follows so many attempts, as far as the policy alone decides it.
     ///
     /// - Parameter random: from 0 up to, and without, 1.
-    func wait(
-        after attempt: Int,
-        _ outcome: Outcome,
-        isRepeatable: Bool,
-        random: Double
-    ) -> Duration? {
-        guard attempt < attempts, isRepeatable else { return nil }
-        switch outcome {
-        case .answer(let status, let asked):
-            guard statuses.contains(status) else { return nil }
-            if let asked { return asked <= longestDelay ? asked : nil }
-        case .failure: guard retriesFailures else { return nil }
+    func next(after attempt: Int, _ outcome: Outcome, isRepeatable: Bool, random: Double) -> Next {
+        guard isMeant(for: outcome) else { return .end(nil) }
+        guard isRepeatable else { return .end(.notRepeatable) }
+        guard attempt < attempts else { return .end(.attempts) }
+        if case .answer(_, let asked?) = outcome {
+            return asked <= longestDelay ? .wait(asked) : .end(.retryAfter)
         }
         let doublings = min(attempt - 1, 30)
         let ceiling = min(delay * Double(1 << doublings), longestDelay)
-        return ceiling * random
+        return .wait(ceiling * random)
+    }
+
+    private func isMeant(for outcome: Outcome) -> Bool {
+        switch outcome {
+        case .answer(let status, _): statuses.contains(status)
+        case .failure(let isWorthRetrying): retriesFailures && isWorthRetrying
+        }
     }
 
     enum Outcome {
         case answer(Status, retryAfter: Duration?)
-        case failure
-    }
-}
-
-/// How many retries a client's requests may make together: each costs one token, each success brings a tenth.
-public final class RetryBudget: Sendable {
-    private let tenths: Atomic<Int>
-    private let capacity: Int
-
-    /// A full budget of so many retries.
-    public init(retries: Int = 20) {
-        capacity = max(0, min(retries, Int.max / 16)) * 10
-        tenths = Atomic(capacity)
+        case failure(isWorthRetrying: Bool)
     }
 
-    /// Whether there is a token to take.
-    func take() -> Bool {
-        var known = tenths.load(ordering: .relaxed)
-        while known >= 10 {
-            let result = tenths.weakCompareExchange(expected: known, desired: known - 10, ordering: .relaxed)
-            if result.exchanged { return true }
-            known = result.original
-        }
-        return false
-    }
-
-    /// A request has gone well.
-    func refill() {
-        guard tenths.load(ordering: .relaxed) < capacity else { return }
-        tenths.add(1, ordering: .relaxed)
+    enum Next: Equatable {
+        case wait(Duration)
+        /// `nil` if no other try was called for.
+        case end(RetryStop?)
     }
 }
 

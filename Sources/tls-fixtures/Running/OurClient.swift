@@ -68,7 +68,7 @@ struct OurClient: VectorClient {
             let response = try await client.fetch(request)
             let ending = Ending(response.status)
             var attempts: [(String, Ending)] = []
-            for hop in response.history { attempts += Self.attempts(hop.transaction, Ending(hop.status)) }
+            for hop in response.history { attempts += Self.attempts(hop) }
             return Observation(
                 ending: ending,
                 text: String(decoding: response.body, as: UTF8.self),
@@ -77,16 +77,26 @@ struct OurClient: VectorClient {
         } catch let error as HTTPError {
             let ending = Ending(error.phase, error.reason)
             var attempts: [(String, Ending)] = []
-            for hop in error.history { attempts += Self.attempts(hop.transaction, Ending(hop.status)) }
-            attempts += error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
-            // After an address has been found good, what happens there is no attempt any more.
-            if let endpoint = error.endpoint, attempts.last?.0 != "\(endpoint)" {
-                attempts.append(("\(endpoint)", ending))
-            }
+            for hop in error.history { attempts += Self.attempts(hop) }
+            attempts += Self.attempts(error)
             return Observation(ending: ending, text: "\(error)", attempts: attempts)
         } catch {
             return Observation(ending: .other("\(type(of: error))"), text: "\(error)")
         }
+    }
+
+    /// What became of each address of a request that was not the last.
+    private static func attempts(_ hop: Hop) -> [(String, Ending)] {
+        if let error = hop.error { return attempts(error) }
+        return hop.status.map { attempts(hop.transaction, Ending($0)) } ?? []
+    }
+
+    /// What became of each address on the way to a failure.
+    private static func attempts(_ error: HTTPError) -> [(String, Ending)] {
+        let failed = error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
+        // After an address has been found good, what happens there is no attempt any more.
+        guard let endpoint = error.endpoint, failed.last?.0 != "\(endpoint)" else { return failed }
+        return failed + [("\(endpoint)", Ending(error.phase, error.reason))]
     }
 
     /// What became of each address on the way to a response.

@@ -46,7 +46,10 @@ struct RetryElsewhereTests {
         case .system: break
         }
         configure(&settings)
-        return HTTPClient(settings, network: Network(SystemLookups { _ in .success(endpoints.map(\.address)) }))
+        return HTTPClient(
+            settings,
+            network: Network(SystemLookups { _ in .success(endpoints.map(\.address)) })
+        )
     }
 
     private func map(_ endpoints: [Endpoint]) -> StaticMap {
@@ -64,9 +67,11 @@ struct RetryElsewhereTests {
     @Test("follows a 5xx, a cut and a time-out, whoever names the addresses", arguments: Namer.allCases)
     func elsewhere(_ namer: Namer) async throws {
         for fault in Fault.allCases {
+            let count = Locked(0)
             let servers = try servers(
                 { _ in
-                    switch fault {
+                    guard count.next() == 1 else { return .status(500) }
+                    return switch fault {
                     case .status: .status(503)
                     case .cut: .script([.cut])
                     case .silence: .script([.stall])
@@ -167,7 +172,10 @@ struct RetryElsewhereTests {
         #expect(open == Array(repeating: "127.0.0.1", count: left) + ["127.0.0.2"])
     }
 
-    @Test("follows a 421 once, whoever names the addresses and whatever the method", arguments: Namer.allCases)
+    @Test(
+        "follows a 421 once, whoever names the addresses and whatever the method",
+        arguments: Namer.allCases
+    )
     func misdirected(_ namer: Namer) async throws {
         let servers = try servers({ _ in .status(421) }, { request in .text(try request.text) })
         let client = client(servers, namer) { $0.retries = nil }
@@ -193,7 +201,9 @@ struct RetryElsewhereTests {
         var request = Request(.get, "http://a.test:\(bad.port)/")
         request.addresses = [bad.endpoint, dead.endpoint]
         let response = try await client([bad]).fetch(request)
-        #expect(response.text == "good" && response.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+        #expect(
+            response.text == "good" && response.transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint]
+        )
     }
 
     @Test("keeps to the fallback of the resolver's answer")
@@ -223,6 +233,7 @@ struct RetryElsewhereTests {
         let client = client([bad])
         let error = try await httpError { [request] in try await client.fetch(request) }
         #expect(error.endpoint == wrong.endpoint && error.phase == .tls && bad.requests.count == 1)
+        #expect(error.history.map(\.status) == [503] && error.retryStop == nil)
     }
 
     @Test("goes over another address of the proxy, as the proxy finds the server")
@@ -279,7 +290,10 @@ struct RetryElsewhereTests {
         let servers = try servers({ _ in .status(503, ["Retry-After": "30"]) }, { _ in .text("good") })
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)
-        let client = client(servers) { $0.loop = loop }
+        let client = client(servers) {
+            $0.loop = loop
+            $0.retries?.attempts = 2
+        }
         let url = try url(servers)
         let task = Task { try await client.get(url) }
         try await clock.waitBegins(until: clock.now.advanced(byNanoseconds: 30_000_000_000))

@@ -76,26 +76,25 @@ struct RetryTests {
             #expect(RetryAfter.wait(["Retry-After": nonsense], now: now) == nil)
         }
         let policy = RetryPolicy()
-        func wait(_ asked: Duration?) -> Duration? {
-            policy.wait(after: 1, .answer(503, retryAfter: asked), isRepeatable: true, random: 0.5)
+        func next(_ asked: Duration?) -> RetryPolicy.Next {
+            policy.next(after: 1, .answer(503, retryAfter: asked), isRepeatable: true, random: 0.5)
         }
-        #expect(wait(.seconds(3)) == .seconds(3))
-        #expect(wait(.seconds(61)) == nil)
-        #expect(wait(nil) == .milliseconds(100))
+        #expect(next(.seconds(3)) == .wait(.seconds(3)))
+        #expect(next(.seconds(61)) == .end(.retryAfter))
+        #expect(next(nil) == .wait(.milliseconds(100)))
     }
 
     @Test("waits twice as long each time, up to a limit, and at random below that")
     func backoff() {
         var policy = RetryPolicy()
         policy.attempts = 100
-        func wait(_ attempt: Int, _ random: Double) -> Duration? {
-            policy.wait(after: attempt, .failure, isRepeatable: true, random: random)
+        func next(_ attempt: Int, _ random: Double) -> RetryPolicy.Next {
+            policy.next(after: attempt, .failure(isWorthRetrying: true), isRepeatable: true, random: random)
         }
-        #expect(
-            wait(1, 0) == .zero && wait(1, 0.5) == .milliseconds(100) && wait(3, 0.5) == .milliseconds(400)
-        )
-        #expect(wait(20, 0.5) == .seconds(30) && wait(99, 0.5) == .seconds(30))
-        #expect(wait(100, 0.5) == nil)
+        #expect(next(1, 0) == .wait(.zero))
+        #expect(next(1, 0.5) == .wait(.milliseconds(100)) && next(3, 0.5) == .wait(.milliseconds(400)))
+        #expect(next(20, 0.5) == .wait(.seconds(30)) && next(99, 0.5) == .wait(.seconds(30)))
+        #expect(next(100, 0.5) == .end(.attempts))
     }
 
     @Test("is not made when the wait would end after the call's deadline")
@@ -108,7 +107,7 @@ struct RetryTests {
 
     @Test("is not made when the budget of all requests is used up, and success refills it")
     func budget() async throws {
-        let budget = RetryBudget(retries: 1)
+        let budget = RetryBudget(retries: 1, perSecond: 0)
         var policy = Self.quick
         policy.budget = budget
         let script = Script((503, [:]))

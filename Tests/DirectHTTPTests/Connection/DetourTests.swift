@@ -29,7 +29,9 @@ struct DetourTests {
         #expect(tries.detour() == nil && tries.detour(onNewConnection: true) != nil)
     }
 
-    @Test("leads to the others in their order, and then to where the request failed, the earliest failure first")
+    @Test(
+        "leads to the others in their order, and then to where the request failed, the earliest failure first"
+    )
     func order() throws {
         let order = try detour(b, a).order([a, b, c])
         #expect(order.first == [c] && order.late == [b, a])

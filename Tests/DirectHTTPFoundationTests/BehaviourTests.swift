@@ -1,5 +1,7 @@
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectIO
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -20,16 +22,20 @@ struct Behaviour: Sendable, CustomTestStringConvertible {
 
     let rule: String
     let faults: [Way: Fault]
+    /// Whether time has to pass for it.
+    let isTimed: Bool
     let check: @Sendable (Sender) async throws -> Void
 
     init(
         _ rule: String,
         plain: Fault = .none,
         urlProtocol: Fault = .none,
+        isTimed: Bool = false,
         _ check: @escaping @Sendable (Sender) async throws -> Void
     ) {
         self.rule = rule
         faults = [.plainURLSession: plain, .urlProtocol: urlProtocol]
+        self.isTimed = isTimed
         self.check = check
     }
 
@@ -42,7 +48,7 @@ struct Behaviour: Sendable, CustomTestStringConvertible {
 struct BehaviourTests {
     @Test(arguments: Way.allCases, Behaviour.all)
     func everyWayKeepsTheRules(_ way: Way, _ behaviour: Behaviour) async throws {
-        let sender = Sender(way)
+        let sender = Sender(way, on: behaviour.isTimed ? .shared : .still)
         switch behaviour.faults[way] ?? .none {
         case .isNotTried: break
         case .breaks:
@@ -303,7 +309,7 @@ extension Behaviour {
             #expect(await work.value?.code == .cancelled)
             gate.open()
         },
-        Behaviour("a timeout of the request's is honoured") { sender in
+        Behaviour("a timeout of the request's is honoured", isTimed: true) { sender in
             let gate = Gate()
             let server = try FixtureServer.start { request in
                 try request.wait(for: gate)

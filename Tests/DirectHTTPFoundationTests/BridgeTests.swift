@@ -1,5 +1,7 @@
 import DirectHTTP
 import DirectHTTPFoundation
+import DirectIO
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -175,8 +177,13 @@ struct BridgeTests {
             return .text("late")
         }
         var request = try server.request("GET")
-        request.timeoutInterval = 0.05
-        let error = await urlError { _ = try await HTTPClient.untimed().data(for: request) }
+        request.timeoutInterval = 7
+        let time = HeldTime()
+        let client = HTTPClient { $0.loop = time.loop }
+        async let failure = urlError { [request] in _ = try await client.data(for: request) }
+        try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
+        try await time.pass(.seconds(7))
+        let error = await failure
         #expect(error?.code == .timedOut)
         #expect(error?.httpError?.phase == .response)
         gate.open()

@@ -1,11 +1,14 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Coded content that decodes to nothing", .timeLimit(.minutes(1)))
+@Suite("Coded content that decodes to nothing", .idleLimit)
 struct NoOutputTests {
+    private let time = HeldTime()
     /// 20 bytes of gzip of which nothing comes.
     private static let emptyMember = deflated([])
     private static let emptyMembers = Array(repeatElement(emptyMember, count: 3200).joined())
@@ -40,12 +43,15 @@ struct NoOutputTests {
     @Test("ends with the limit for the whole")
     func total() async throws {
         let server = try Self.endlessServer()
-        let held = HeldClient {
+        let client = time.client {
             $0.timeouts.total = .seconds(30)
             $0.decoding.maximumInputWithoutOutput = nil
         }
-        let url = server.http()
-        let error = try await httpError { try await held.advancing { try await held.http.get(url) } }
+        let response = try await client.send(Request(.get, server.http()))
+        async let failure = httpError { try await response.body.collect(upTo: .max) }
+        try await waitUntil { response.wireBytes > 1 << 20 }
+        time.advance(by: .seconds(30))
+        let error = try await failure
         #expect(error.phase == .body && error.isTimeout)
     }
 

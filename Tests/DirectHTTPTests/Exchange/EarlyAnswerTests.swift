@@ -1,11 +1,14 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Responses that come before the request has been sent", .timeLimit(.minutes(1)))
+@Suite("Responses that come before the request has been sent", .idleLimit)
 struct EarlyAnswerTests {
+    private let time = HeldTime()
     private static let accepted = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\naccepted"
     private static let size = 16 << 20
 
@@ -34,15 +37,14 @@ struct EarlyAnswerTests {
     func slowReader() async throws {
         let mayRead = Gate()
         let server = try earlyServer(mayRead)
-        let held = HeldClient()
-        let client = held.http
+        let client = time.client()
         let response = try await client.send(upload(server, pieces))
         #expect(response.status == 200)
         var iterator = response.body.makeAsyncIterator()
         // Delivered as it comes: the server has read nothing of the body yet.
         #expect(try await iterator.next() == Array("accepted".utf8))
         // The upload stands still for as long as it may.
-        held.clock.advance(by: .seconds(59))
+        time.advance(by: .seconds(59))
         mayRead.open()
         #expect(try await iterator.next() == nil)
         #expect(client.connections.origins.first?.connections.first?.isBusy == false)
@@ -57,7 +59,7 @@ struct EarlyAnswerTests {
         let server = try earlyServer(mayRead)
         let source = pieces
         source.beforeEach = { given in if given > 0 { mayRead.open() } }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.fetch(upload(server, source))
         #expect(response.text == "accepted")
         #expect(try await client.get(server.http()).isReused)
@@ -74,7 +76,7 @@ struct EarlyAnswerTests {
             .awaitHead, .send(Self.accepted), .wait(hasAnswer), .reset,
         ])
         let source = pieces
-        let response = try await HTTPClient().send(upload(server, source))
+        let response = try await HTTPClient.untimed().send(upload(server, source))
         #expect(response.status == 200)
         hasAnswer.open()
         let error: HTTPError
@@ -93,14 +95,14 @@ struct EarlyAnswerTests {
     @Test("A server that accepts and reads no further is noticed by the limit for writing")
     func standstill() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .stall])
-        let held = HeldClient()
+        let client = time.client { $0.timeouts.write = .seconds(61) }
         let request = upload(server, pieces)
         let error = try await httpError {
-            try await held.advancing(by: .seconds(5)) { try await held.http.fetch(request) }
+            try await time.passing(repeatedly: .seconds(61)) { try await client.fetch(request) }
         }
         #expect(error.phase == .write && error.isTimeout)
         #expect(error.response?.status == 200)
-        #expect(held.http.connections.origins.isEmpty)
+        #expect(client.connections.origins.isEmpty)
     }
 
     @Test("A response that the caller drops ends its upload")
@@ -113,7 +115,7 @@ struct EarlyAnswerTests {
             for await _ in never {}
             try Task.checkCancellation()
         }
-        var response: Response? = try await HTTPClient().send(upload(server, source))
+        var response: Response? = try await HTTPClient.untimed().send(upload(server, source))
         #expect(response?.status == 200)
         response = nil
         // The connection is closed, and the source is asked for no more.
@@ -134,7 +136,7 @@ struct EarlyAnswerTests {
             if hasRead.isOpen { return }
             for await _ in turns { break }
         }
-        let response = try await HTTPClient().send(upload(server, source))
+        let response = try await HTTPClient.untimed().send(upload(server, source))
         var iterator = response.body.makeAsyncIterator()
         #expect(try await iterator.next() == Array("accepted".utf8))
         #expect(source.given == 0)
@@ -150,7 +152,7 @@ struct EarlyAnswerTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(Self.accepted), .halfClose, .wait(mayRead), .awaitClose,
         ])
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.send(upload(server, pieces))
         mayRead.open()
         #expect(try await response.body.collect(upTo: 8) == Array("accepted".utf8))
@@ -167,7 +169,7 @@ struct EarlyAnswerTests {
             for await _ in never {}
             try Task.checkCancellation()
         }
-        let client = HTTPClient()
+        let client = HTTPClient.untimed()
         let response = try await client.send(upload(server, source))
         let reading = Task { try await response.body.collect(upTo: 100) }
         reading.cancel()
@@ -186,7 +188,7 @@ struct EarlyAnswerTests {
         let seen = Locked<[String]>([])
         source.beforeEach = { _ in seen.withLock { $0.append(Self.mark) } }
         try await Self.$mark.withValue("the caller's") {
-            _ = try await HTTPClient().post(server.http(), .stream(source))
+            _ = try await HTTPClient.untimed().post(server.http(), .stream(source))
         }
         #expect(seen.withLock { $0 } == ["the caller's"])
     }

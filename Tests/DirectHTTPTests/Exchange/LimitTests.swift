@@ -1,11 +1,14 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Limits of waits", .timeLimit(.minutes(1)))
+@Suite("Limits of waits", .idleLimit)
 struct LimitTests {
+    private let time = HeldTime()
     private static let endless = "HTTP/1.1 200 OK\r\n\r\n"
 
     @Test("The limit for the whole holds while bytes keep coming", arguments: [true, false])
@@ -17,11 +20,11 @@ struct LimitTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(head), .flood(Array(String(repeating: piece, count: 64).utf8), times: .max),
         ])
-        let held = HeldClient { $0.timeouts.total = .seconds(3600) }
-        let response = try await held.http.send(Request(.get, server.http()))
+        let client = time.client { $0.timeouts.total = .seconds(3600) }
+        let response = try await client.send(Request(.get, server.http()))
         var iterator = response.body.makeAsyncIterator()
         _ = try await iterator.next()
-        held.clock.advance(by: .seconds(3600))
+        time.advance(by: .seconds(3600))
         let error = try await httpError {
             // What had arrived with the first bytes may still be given out.
             for _ in 0..<2 { _ = try await iterator.next() }
@@ -35,13 +38,16 @@ struct LimitTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(Self.endless), .flood(piece, times: .max),
         ])
-        let held = HeldClient {
-            $0.timeouts.total = .seconds(30)
-            $0.maximumBufferedBody = .max
-        }
-        let url = server.http()
-        let error = try await httpError { try await held.advancing { try await held.http.get(url) } }
-        #expect(error.isTimeout)
+        let client = time.client { $0.timeouts.total = .seconds(30) }
+        let received = Locked<UInt64>(0)
+        var request = Request(.get, server.http())
+        request.onDownload = { progress in received.withLock { $0 = progress.bytes } }
+        let response = try await client.send(request)
+        async let failure = httpError { try await response.body.collect(upTo: .max) }
+        try await waitUntil { received.withLock { $0 } > 1 << 20 }
+        time.advance(by: .seconds(30))
+        let error = try await failure
+        #expect(error.phase == .body && error.isTimeout)
     }
 
     @Test("A cancelled task notices it while bytes keep coming")
@@ -50,7 +56,7 @@ struct LimitTests {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(Self.endless), .flood(piece, times: .max),
         ])
-        let response = try await HTTPClient().send(Request(.get, server.http()))
+        let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
         let task = Task {
             for try await _ in response.body { withUnsafeCurrentTask { $0?.cancel() } }
         }
@@ -85,12 +91,12 @@ struct LimitTests {
             [.awaitHead, .send(answer), .awaitBytes(1), .halfATicket, .stall],
             .tls(testAuthority.certificate(for: "a.test"))
         )
-        let held = HeldClient { $0.timeouts.write = .seconds(60) }
+        let client = time.client { $0.timeouts.write = .seconds(61) }
         var request = server.request("https://a.test/")
         request.upgrade = ["x"]
-        let stream = try await held.http.send(request).takeStream()
+        let stream = try await client.send(request).takeStream()
         let error = try await httpError {
-            try await held.advancing(by: .seconds(5)) {
+            try await time.passing(repeatedly: .seconds(61)) {
                 while true { try await stream.write([UInt8](repeating: 1, count: 65_536)) }
             }
         }
@@ -111,11 +117,11 @@ struct LimitTests {
         )
         var request = isSecure ? server.request("https://a.test/") : Request(.get, server.http())
         request.upgrade = ["x"]
-        let held = HeldClient { $0.timeouts.write = .seconds(60) }
-        let stream = try await held.http.send(request).takeStream()
+        let client = time.client { $0.timeouts.write = .seconds(61) }
+        let stream = try await client.send(request).takeStream()
         // Nothing is read, so the write stands still in the middle of a record, and is given up.
         _ = try await httpError {
-            try await held.advancing(by: .seconds(5)) {
+            try await time.passing(repeatedly: .seconds(61)) {
                 while true { try await stream.write([UInt8](repeating: UInt8(ascii: "A"), count: 1 << 20)) }
             }
         }
@@ -132,9 +138,10 @@ struct LimitTests {
     @Test("A head that comes too slowly is refused by the least speed")
     func slowHead() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: "), .stall])
-        let held = HeldClient { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .seconds(10)) }
-        let url = server.http()
-        let error = try await httpError { try await held.advancing { try await held.http.get(url) } }
+        let client = time.client { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .seconds(7)) }
+        async let failure = httpError { try await client.get(server.http()) }
+        try await time.pass(.seconds(7))
+        let error = try await failure
         #expect(error.phase == .response)
         guard case .tooSlow = error.reason else {
             Issue.record("\(error)")

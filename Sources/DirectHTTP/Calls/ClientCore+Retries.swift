@@ -173,7 +173,8 @@ extension RetryPolicy {
         let now = loop.now
         let isRepeatable = (repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
         let random = Double.random(in: 0..<1)
-        let next = next(after: count, result.outcome(at: loop.date), isRepeatable: isRepeatable, random: random)
+        let outcome = result.outcome(at: loop.date)
+        let next = next(after: count, outcome, isRepeatable: isRepeatable, random: random)
         guard case .wait(let wait) = next else { return next }
         guard call.leaves(wait, at: now) else { return .end(.deadline) }
         guard budget?.take(at: now) ?? true else { return .end(.budget) }

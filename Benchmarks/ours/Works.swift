@@ -56,7 +56,7 @@ struct Works: Sendable {
     private func openConnections() async throws {
         var request = request(.get, "/down/\(settings.opening)")
         // A hundred handshakes at a time take long under valgrind.
-        request.timeouts = Timeouts(
+        request.timeouts = RequestTimeouts(
             connect: .seconds(600),
             tls: .seconds(600),
             write: .seconds(600),

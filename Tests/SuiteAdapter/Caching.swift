@@ -114,9 +114,7 @@ private struct CacheQuestion: Decodable, Sendable {
             if cache == "no-store" { request.headers.add("Cache-Control", "no-store") }
             if let body { request.body = .text(body) }
             if redirect == "manual" { request.redirects = .deliver }
-            var timeouts = Timeouts()
-            timeouts.total = .seconds(12)
-            request.timeouts = timeouts
+            request.timeouts.total = .seconds(12)
             let response = try await client.fetch(request)
             answer.status = Int(response.status.code)
             answer.headers = response.headers.map { [$0.name, $0.value] }

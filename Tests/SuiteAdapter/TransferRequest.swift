@@ -100,8 +100,8 @@ extension Transfer {
         return .basic(user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
     }
 
-    private var timeouts: Timeouts {
-        var timeouts = Timeouts()
+    private var timeouts: RequestTimeouts {
+        var timeouts = RequestTimeouts()
         timeouts.total = .seconds(timeout ?? 20)
         if let patience { timeouts.continue = .seconds(patience) }
         return timeouts

@@ -44,7 +44,7 @@ extension ClientCore {
         cookies: (any CookieStore)? = nil
     ) -> Call {
         // Not `settings` as a whole: to hand it over would copy all of it.
-        let timeouts = request.timeouts?.nanoseconds ?? settings.timeouts.nanoseconds
+        let timeouts = request.timeouts(with: settings.timeouts)
         return Call(timeouts, from: settings.loop.now, log, cookies: cookies)
     }
 

@@ -18,9 +18,9 @@ public struct Request: Sendable {
         get { rare?.options.addressMap }
         set { options.addressMap = newValue }
     }
-    /// Instead of the client's.
-    public var timeouts: Timeouts? {
-        get { rare?.options.timeouts }
+    /// The limits of time that differ from the client's.
+    public var timeouts: RequestTimeouts {
+        get { rare?.options.timeouts ?? RequestTimeouts() }
         set { options.timeouts = newValue }
     }
     /// Instead of the client's.
@@ -52,7 +52,8 @@ public struct Request: Sendable {
         var addressMap: StaticMap?
         /// No stored response answers it, not even one that the origin confirms.
         var ignoresStoredResponses = false
-        var timeouts: Timeouts?
+        /// `nil` for the client's, so that a request without any costs nothing.
+        var timeouts: RequestTimeouts?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
         var authenticator: (any Authenticator)?
@@ -64,6 +65,12 @@ public struct Request: Sendable {
     var options: Options {
         get { rare?.options ?? Options() }
         set { rare = Rare(newValue) }
+    }
+
+    /// How long it may take with a client that has these limits.
+    func timeouts(with clients: Timeouts) -> Timeouts.Nanoseconds {
+        guard let own = rare?.options.timeouts else { return clients.nanoseconds }
+        return clients.replaced(by: own).nanoseconds
     }
 
     /// Whether it says anything of that.

@@ -41,7 +41,7 @@ extension ClientCore {
         guard settings.transport == nil else { return }
         let request = memory?.upgraded(request) ?? request
         let url = try request.checkedURL()
-        let call = Call((request.timeouts ?? settings.timeouts).nanoseconds, from: settings.loop.now)
+        let call = Call(request.timeouts(with: settings.timeouts), from: settings.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)

@@ -21,7 +21,9 @@ struct BridgedRequest: Sendable {
     ) {
         var request = Request(original)
         if let body { request.body = body }
-        request.timeouts = settings.timeouts.limited(by: original.timeoutInterval, session)
+        if let timeouts = settings.timeouts.limited(by: original.timeoutInterval, session) {
+            request.timeouts = RequestTimeouts(timeouts)
+        }
         if !original.httpShouldHandleCookies { request.cookies = NoCookies() }
         self.request = request
         hasCache = settings.cache != nil

@@ -139,7 +139,7 @@ final class ServiceClient: Sendable {
             body: question.body.map { .bytes($0) } ?? .none
         )
         request.addresses = [server]
-        request.timeouts = Timeouts(total: limit)
+        request.timeouts.total = .after(limit)
         let response: FullResponse
         do {
             response = try await client.fetch(request)

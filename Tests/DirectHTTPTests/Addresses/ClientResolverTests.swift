@@ -109,7 +109,7 @@ struct ClientResolverTests {
             }
         }
         var impatient = Request(.get, "http://a.test/")
-        impatient.timeouts = Timeouts(resolve: .seconds(2))
+        impatient.timeouts.resolve = .seconds(2)
         async let failure = httpError { [impatient] in try await client.fetch(impatient) }
         try await time.pass(.seconds(2))
         let error = try await failure

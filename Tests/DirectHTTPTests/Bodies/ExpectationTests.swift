@@ -83,7 +83,7 @@ struct ExpectationTests {
     func silenceAndTotal() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
         var request = request(server, .text("body"))
-        request.timeouts = Timeouts(continue: nil, total: .seconds(7))
+        request.timeouts = RequestTimeouts(continue: .unlimited, total: .seconds(7))
         async let failure = httpError { [request] in try await time.client().fetch(request) }
         // The request is there, so this is no limit for connecting any more.
         try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }

@@ -69,7 +69,7 @@ struct SlowDiskTests {
             BodySource(of: [])
         }
         var request = Request(.post, server.http(), body: RequestBody(.stream(body)))
-        request.timeouts = Timeouts(total: .milliseconds(300))
+        request.timeouts.total = .milliseconds(300)
         let error = try await httpError { try await HTTPClient().fetch(request) }
         #expect(error.isTimeout)
         #expect(server.requests.isEmpty)

@@ -101,7 +101,7 @@ struct RetryTests {
     func deadline() async throws {
         let script = Script((503, ["Retry-After": "10"]))
         var request = Request(.get, "http://a.test/")
-        request.timeouts = Timeouts(total: .seconds(5))
+        request.timeouts.total = .seconds(5)
         #expect(try await script.client { $0.retries = Self.quick }.fetch(request).status == 503)
     }
 

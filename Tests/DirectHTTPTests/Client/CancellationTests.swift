@@ -97,7 +97,7 @@ struct CancellationTests {
             try await secure.waitUntil { $0.count == 2 }
             for _ in 0..<3 { #expect(try await client.get(plain.http()).text == "plain") }
             var impatient = secure.request("https://a.test/")
-            impatient.timeouts = Timeouts(total: .seconds(7))
+            impatient.timeouts.total = .seconds(7)
             async let failure = httpError { [impatient] in try await client.fetch(impatient) }
             try await time.pass(.seconds(7))
             let error = try await failure

@@ -62,7 +62,12 @@ private func useOnce(rounds: Int) async throws {
                     group.addTask { [request = request(target)] in _ = try? await client.fetch(request) }
                 }
                 var hopeless = request(dead)
-                hopeless.timeouts = Timeouts(connect: .milliseconds(20), tls: nil, response: nil, read: nil)
+                hopeless.timeouts = RequestTimeouts(
+                    connect: .milliseconds(20),
+                    tls: .unlimited,
+                    response: .unlimited,
+                    read: .unlimited
+                )
                 group.addTask { [hopeless] in _ = try? await client.fetch(hopeless) }
                 var raced = request(dead)
                 raced.addresses = [mute, dead, refusing, good].map(\.endpoint)

@@ -107,7 +107,7 @@ struct RefusedEarlyTests {
         let client = HTTPClient { $0.retries = RetryPolicy() }
         _ = try await client.get(server.http())
         var request = Request(.get, server.http())
-        request.timeouts = Timeouts(total: total)
+        request.timeouts.total = .after(total)
         let late = try await httpError { [request] in try await client.fetch(request) }
         #expect(late.isTimeout && late.phase == .request && late.history.isEmpty)
         #expect(try await client.get(server.http()).isReused && server.requests.count == 2)

@@ -191,7 +191,7 @@ struct TimeoutTests {
     func ofRequest() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         var request = Request(.get, server.http())
-        request.timeouts = Timeouts(response: limit)
+        request.timeouts.response = .after(limit)
         let client = client { $0.response = .seconds(5) }
         try await expectTimeout(.response, after: limit) { [request] in try await client.fetch(request) }
     }
@@ -218,7 +218,7 @@ struct TimeoutTests {
         }
         let client = time.client()
         var quick = Request(.get, server.http("/quick"))
-        quick.timeouts = Timeouts(response: limit, total: limit)
+        quick.timeouts = RequestTimeouts(response: .after(limit), total: .after(limit))
         _ = try await client.fetch(quick)
         async let slow = client.get(server.http("/slow"))
         try await time.waitBegins(for: .seconds(60))

@@ -17,7 +17,7 @@ struct IdleTests {
         let client = HTTPClient()
         try await client.prewarm(server.http(), connections: 3)
         var request = Request(.get, server.http())
-        request.timeouts = Timeouts(response: .milliseconds(50))
+        request.timeouts.response = .milliseconds(50)
         let error = try await httpError { [request] in try await client.fetch(request) }
         #expect(error.phase == .response && error.isTimeout)
         try #require(client.connections.origins.isEmpty, "the next request would wait as long")
@@ -33,7 +33,7 @@ struct IdleTests {
         let client = HTTPClient()
         try await client.prewarm(server.http(), connections: 3)
         var request = Request(.get, server.http("/slow"))
-        request.timeouts = Timeouts(read: .milliseconds(50))
+        request.timeouts.read = .milliseconds(50)
         let error = try await httpError { [request] in try await client.fetch(request) }
         #expect(error.isTimeout)
         #expect(client.connections.origins.first?.connections.count == 2)

@@ -1,0 +1,91 @@
+import DirectTestCommands
+import DirectTestTime
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("A request's own time limits", .idleLimit)
+struct RequestTimeoutTests {
+    private let time = HeldTime()
+
+    @Test("The one that is set counts in place of the client's")
+    func one() async throws {
+        let server = try FixtureServer.scripted(.silent)
+        let client = time.client { $0.timeouts.response = .seconds(90) }
+        var request = Request(.get, server.http())
+        request.timeouts.response = .seconds(7)
+        let (result, elapsed) = await time.passing(.seconds(7)) { [request] in try await client.fetch(request)
+        }
+        let error = try await httpError { try result.get() }
+        #expect(error.phase == .response && error.isTimeout && elapsed == .seconds(7))
+    }
+
+    @Test("Those that are not set are the client's")
+    func others() async throws {
+        let server = try FixtureServer.scripted(.silent)
+        let client = time.client { $0.timeouts.response = .seconds(7) }
+        var request = Request(.get, server.http())
+        request.timeouts.total = .seconds(90)
+        let (result, elapsed) = await time.passing(.seconds(7)) { [request] in try await client.fetch(request)
+        }
+        let error = try await httpError { try result.get() }
+        #expect(error.phase == .response && error.isTimeout && elapsed == .seconds(7))
+    }
+
+    @Test("Each of them replaces the client's limit of its name and no other")
+    func eachOfThem() {
+        let clients = Timeouts(
+            queue: .seconds(1),
+            resolve: .seconds(2),
+            connect: .seconds(3),
+            tls: .seconds(4),
+            write: .seconds(5),
+            response: .seconds(6),
+            read: .seconds(7),
+            continue: .seconds(8),
+            minimumSpeed: .init(bytes: 9, in: .seconds(9)),
+            total: .seconds(10)
+        )
+        let names:
+            [(WritableKeyPath<RequestTimeouts, RequestTimeouts.Limit?>, WritableKeyPath<Timeouts, Duration?>)] =
+                [
+                    (\.queue, \.queue), (\.resolve, \.resolve), (\.connect, \.connect), (\.tls, \.tls),
+                    (\.write, \.write),
+                    (\.response, \.response), (\.read, \.read), (\.continue, \.continue), (\.total, \.total),
+                ]
+        #expect(clients.replaced(by: RequestTimeouts()) == clients)
+        for (own, name) in names {
+            for (limit, duration) in [
+                (RequestTimeouts.Limit.after(.seconds(99)), Duration.seconds(99)), (.unlimited, nil),
+            ] {
+                var timeouts = RequestTimeouts()
+                timeouts[keyPath: own] = limit
+                var expected = clients
+                expected[keyPath: name] = duration
+                #expect(clients.replaced(by: timeouts) == expected)
+            }
+        }
+        let slow = Timeouts.Speed(bytes: 1, in: .seconds(1))
+        var expected = clients
+        expected.minimumSpeed = slow
+        #expect(clients.replaced(by: RequestTimeouts(minimumSpeed: .atLeast(slow))) == expected)
+        expected.minimumSpeed = nil
+        #expect(clients.replaced(by: RequestTimeouts(minimumSpeed: .unlimited)) == expected)
+        #expect(Timeouts(total: nil).replaced(by: RequestTimeouts(clients)) == clients)
+    }
+
+    @Test("They follow a request that an interceptor builds anew")
+    func rebuilt() async throws {
+        let server = try FixtureServer.scripted(.silent)
+        let client = time.client {
+            $0.interceptors = [{ request, forward in try await forward(Request(.get, "http://\(server.authority)/")) }]
+        }
+        var request = Request(.get, server.http())
+        request.timeouts.response = .seconds(7)
+        let (result, elapsed) = await time.passing(.seconds(7)) { [request] in try await client.fetch(request)
+        }
+        #expect(throws: HTTPError.self) { try result.get() }
+        #expect(elapsed == .seconds(7))
+    }
+}

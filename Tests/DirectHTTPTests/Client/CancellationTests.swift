@@ -1,7 +1,6 @@
 import DirectHTTP
 import DirectTestCommands
 import DirectTestTime
-import Foundation
 import TLSFixtures
 import Testing
 
@@ -269,35 +268,5 @@ struct CancellationTests {
         }
         mayAnswer.open()
         #expect(try await kept.text == "/kept")
-    }
-}
-
-/// A file that its reader has to wait for.
-private final class NamedPipe: @unchecked Sendable {
-    let path = NSTemporaryDirectory() + "pipe-" + UUID().uuidString
-    private var writer: Int32 = -1
-
-    init() throws {
-        guard mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
-    }
-
-    deinit {
-        if writer >= 0 { Foundation.close(writer) }
-        unlink(path)
-    }
-
-    /// Opens it for writing, on a thread of its own: returns once somebody reads.
-    func open() async throws {
-        let path = path
-        writer = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Foundation.open(path, O_WRONLY)) }
-        }
-        try #require(writer >= 0)
-    }
-
-    func close(writing text: String) {
-        _ = Data(text.utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) }
-        Foundation.close(writer)
-        writer = -1
     }
 }

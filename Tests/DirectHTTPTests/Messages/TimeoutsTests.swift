@@ -1,0 +1,57 @@
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The limits of a request")
+struct TimeoutsTests {
+    @Test("count the same whether they are given at the start or set later")
+    func settingLater() {
+        let given = Timeouts(
+            queue: .seconds(1),
+            resolve: .seconds(2),
+            connect: .seconds(3),
+            tls: .seconds(4),
+            write: .seconds(5),
+            response: .seconds(6),
+            read: .seconds(7),
+            continue: .seconds(8),
+            minimumSpeed: .init(bytes: 10, in: .seconds(9)),
+            total: .seconds(11)
+        )
+        var set = Timeouts()
+        set.queue = .seconds(1)
+        set.resolve = .seconds(2)
+        set.connect = .seconds(3)
+        set.tls = .seconds(4)
+        set.write = .seconds(5)
+        set.response = .seconds(6)
+        set.read = .seconds(7)
+        set.continue = .seconds(8)
+        set.minimumSpeed = .init(bytes: 10, in: .seconds(9))
+        set.total = .seconds(11)
+        #expect(set == given && set.nanoseconds == given.nanoseconds)
+    }
+
+    @Test("are machine words, each its own")
+    func words() {
+        let limits = Timeouts(
+            queue: .seconds(1),
+            resolve: .seconds(2),
+            connect: .seconds(3),
+            tls: .seconds(4),
+            write: .seconds(5),
+            response: .seconds(6),
+            read: .seconds(7),
+            continue: .seconds(8),
+            minimumSpeed: .init(bytes: 10, in: .seconds(9)),
+            total: .seconds(11)
+        ).nanoseconds
+        let words = [
+            limits.queue, limits.resolve, limits.connect, limits.tls, limits.write, limits.response,
+            limits.read,
+            limits.continue, limits.speed.nanoseconds, limits.speed.bytes, limits.total,
+        ]
+        let seconds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+        #expect(words == seconds.map { $0 * 1_000_000_000 } + [10, 11_000_000_000])
+    }
+}

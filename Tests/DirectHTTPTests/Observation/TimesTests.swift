@@ -1,0 +1,266 @@
+import DirectIO
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+/// All by a clock that is moved between the steps of a call, so that each time has a value of its own.
+@Suite("The times of a call", .timeLimit(.minutes(1)))
+struct TimesTests {
+    private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    private let clock = HeldClock()
+
+    private func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
+        HTTPClient.trusting {
+            $0.loop = EventLoop(clock: clock)
+            configure(&$0)
+        }
+    }
+
+    /// Takes two seconds by the test's clock.
+    private func resolver(_ server: FixtureServer) -> ScriptedResolver {
+        let clock = clock
+        let endpoint = server.endpoint
+        return ScriptedResolver { _, _ in
+            clock.advance(by: .seconds(2))
+            return Resolution([endpoint], source: .resolver("scripted"))
+        }
+    }
+
+    @Test("are those between its steps: the look-up, the request, the head, the body")
+    func steps() async throws {
+        let (mayAnswer, mayEnd) = (Gate(), Gate())
+        let server = try FixtureServer.start { request in
+            try request.wait(for: mayAnswer)
+            return .written { writer in
+                try writer.write([1])
+                try writer.wait(for: mayEnd)
+            }
+        }
+        let log = EventList()
+        let client = client {
+            $0.resolver = resolver(server)
+            $0.observer = log.observer
+        }
+        async let answer = client.send(Request(.post, "http://a.test/", body: .text("x")))
+        try await server.waitUntil { $0.first?.requests.count == 1 }
+        clock.advance(by: .seconds(3))
+        mayAnswer.open()
+        let response = try await answer
+        let transaction = try #require(response.transaction)
+        #expect(transaction.resolveTime == .seconds(2) && transaction.connectTime == .zero)
+        #expect(transaction.tlsTime == nil)
+        #expect(transaction.requestTime == .seconds(2) && transaction.responseTime == .seconds(5))
+        clock.advance(by: .seconds(7))
+        mayEnd.open()
+        _ = try await response.body.collect(upTo: 10)
+        let report = try #require(log.reports.first)
+        #expect(report.method == .post && report.duration == .seconds(12))
+        let exchange = try #require(report.exchanges.first)
+        #expect(exchange.method == .post && exchange.start == .zero && exchange.duration == .seconds(12))
+        let times = log.all.map(\.time)
+        #expect(times.first == .zero && times.last == .seconds(12) && times.contains(.seconds(5)))
+    }
+
+    @Test("of a connection that was there are none for finding and making it")
+    func reused() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let client = client { $0.resolver = resolver(server) }
+        let url = "https://a.test:\(server.port)/"
+        let first = try #require(try await client.get(url).transaction)
+        #expect(!first.isReused && first.resolveTime == .seconds(2))
+        #expect(first.connectTime == .zero && first.tlsTime == .zero)
+        let second = try #require(try await client.get(url).transaction)
+        #expect(second.isReused && second.resolveTime == nil)
+        #expect(second.connectTime == nil && second.tlsTime == nil)
+        #expect(second.requestTime == .seconds(2))
+    }
+
+    @Test("count from the beginning of the call for what it went on with")
+    func secondExchange() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/next" ? .text("there") : .redirect(to: "/next")
+        }
+        let log = EventList()
+        let client = client {
+            $0.resolver = resolver(server)
+            $0.observer = log.observer
+        }
+        _ = try await client.get("http://a.test/")
+        let report = try #require(log.reports.first)
+        #expect(report.exchanges.map(\.start) == [.zero, .seconds(2)])
+        #expect(report.exchanges.map(\.duration) == [.seconds(2), .seconds(2)])
+        #expect(report.duration == .seconds(4))
+    }
+
+    @Test("have that of the TLS handshake for itself, and the roots are read in it")
+    func handshake() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let pipe = try NamedPipe()
+        let client = client { $0.tls.roots = .only([.pemFile(pipe.path)]) }
+        async let answer = client.fetch(server.request("https://a.test/"))
+        try await pipe.open()
+        clock.advance(by: .seconds(3))
+        pipe.close(writing: testAuthority.rootPEM)
+        let transaction = try #require(try await answer.transaction)
+        #expect(transaction.connectTime == .zero && transaction.tlsTime == .seconds(3))
+        #expect(transaction.resolveTime == nil && transaction.requestTime == .seconds(3))
+    }
+
+    @Test("have that of connecting for itself")
+    func connecting() async throws {
+        let server = try FixtureServer.secure("a.test")
+        let facts = try await dial("https://a.test/", to: server)
+        #expect(facts.connectTime == .seconds(2) && facts.tlsTime == .zero)
+    }
+
+    @Test("of connecting include the conversation with a proxy, on whichever side the name is looked up")
+    func conversation() async throws {
+        let socks: ByteScript = [
+            .awaitBytes(3), .bytes([5, 0]), .awaitBytes(10), .bytes([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+        ]
+        let connect: ByteScript = [.awaitHead, .send("HTTP/1.1 200 OK\r\n\r\n")]
+        for (scheme, script, address) in [("http", connect, "127.0.0.9"), ("socks5h", socks, nil)] {
+            let mayLead = Gate()
+            var steps = script.steps
+            steps.insert(.wait(mayLead), at: steps.count - 1)
+            let server = try FixtureServer.scripted(
+                ByteScript(steps + [.awaitHead, Self.ok, .awaitClose]),
+                on: "127.0.0.3"
+            )
+            var proxy = try Proxy("\(scheme)://\(server.authority)")
+            proxy.lookup = address == nil ? .byProxy : .byClient
+            let client = client { [proxy] in $0.proxy = ProxySettings(proxy) }
+            var request = Request(.get, "http://a.test/")
+            request.addresses = address.map { [Endpoint(stringLiteral: $0)] }
+            async let answer = client.fetch(request)
+            let count = address == nil ? 3 + 13 : 20
+            try await server.waitUntil { $0.first?.receivedCount ?? 0 >= count }
+            clock.advance(by: .seconds(3))
+            mayLead.open()
+            let transaction = try #require(try await answer.transaction)
+            #expect(transaction.connectTime == .seconds(3) && transaction.tlsTime == nil, "\(scheme)")
+        }
+    }
+
+    @Test("of connecting include the way to a proxy, and the TLS to it")
+    func wayToProxy() async throws {
+        let origin = try FixtureServer.secure("a.test", on: "127.0.0.2")
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "proxy.test")),
+            on: "127.0.0.3",
+            behaviour: .proxy(
+                FixtureProxy(["a.test:443": origin.authority, "127.0.0.9:443": origin.authority])
+            )
+        )
+        for lookup in [Proxy.Lookup.byProxy, .byClient] {
+            let pipe = try NamedPipe()
+            var proxy = try Proxy("https://proxy.test:\(server.port)")
+            proxy.addresses = [server.endpoint]
+            proxy.lookup = lookup
+            var tls = TLSSettings()
+            tls.roots = .only([.pemFile(pipe.path)])
+            proxy.tls = tls
+            async let dialled = dial("https://a.test/", to: server, over: proxy)
+            try await pipe.open()
+            clock.advance(by: .seconds(5))
+            pipe.close(writing: testAuthority.rootPEM)
+            let facts = try await dialled
+            #expect(facts.connectTime == .seconds(7) && facts.tlsTime == .zero, "\(lookup)")
+        }
+    }
+
+    @Test("of looking up are there when the system was asked, for a proxy as well")
+    func system() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let client = client()
+        let direct = try await client.get("http://localhost:\(server.port)/")
+        #expect(direct.transaction?.resolveTime == .zero)
+        let literal = try await client.get(server.http())
+        #expect(literal.transaction?.resolveTime == nil && literal.transaction?.connectTime == .zero)
+        let proxy = try Proxy("http://localhost:\(server.port)")
+        let proxied = self.client { $0.proxy = ProxySettings(proxy) }
+        #expect(try await proxied.get("http://a.test/").transaction?.resolveTime == .zero)
+    }
+
+    @Test("of looking up are those of the answer that was used")
+    func fallback() async throws {
+        let dead = try FixtureServer.refusing()
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let clock = clock
+        let (wrong, right) = (dead.endpoint, server.endpoint)
+        let resolver = ScriptedResolver { _, _ in
+            clock.advance(by: .seconds(2))
+            var answer = Resolution([wrong], source: .resolver("scripted"))
+            answer.fallback = { _ in
+                clock.advance(by: .seconds(4))
+                return Resolution([right], source: .resolver("other"))
+            }
+            return answer
+        }
+        let response = try await client { $0.resolver = resolver }.get("http://a.test/")
+        #expect(response.transaction?.resolveTime == .seconds(4))
+        #expect(response.transaction?.failedAttempts.map(\.endpoint) == [wrong])
+    }
+
+    @Test("of an attempt in vain are in the list of those, also on the way to a proxy")
+    func attempts() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let clock = clock
+        let vetting = AddressVetting { address, _, _ in
+            guard address == IPAddress("127.0.0.9") else { return nil }
+            clock.advance(by: .seconds(6))
+            return AddressRefusal(address, "slowly refused")
+        }
+        var request = Request(.get, "http://a.test/")
+        request.addresses = ["127.0.0.9:1", server.endpoint]
+        let client = client {
+            $0.vetting = vetting
+            $0.dialling.keepsOrder = true
+        }
+        let response = try await client.fetch(request)
+        #expect(response.transaction?.failedAttempts.map(\.elapsed) == [.seconds(6)])
+        let dead = try FixtureServer.refusing()
+        var proxy = try Proxy("http://proxy.test:1")
+        proxy.addresses = [dead.endpoint, server.endpoint]
+        let proxied = self.client { [proxy] in $0.proxy = ProxySettings(proxy) }
+        let transaction = try await proxied.get("http://a.test/").transaction
+        #expect(transaction?.failedAttempts.map(\.endpoint) == [dead.endpoint])
+    }
+
+    /// Dials on a network where connecting takes two seconds by the test's clock.
+    private func dial(_ text: String, to server: FixtureServer, over proxy: Proxy? = nil) async throws
+        -> ConnectionFacts
+    {
+        let settings = client().settings
+        let clock = clock
+        var network = Network()
+        network.connect = { address, port, loop throws(Socket.StartFailure) in
+            clock.advance(by: .seconds(2))
+            return try Socket.connecting(to: address, port: port, on: loop)
+        }
+        let dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
+        let isByProxy = proxy?.lookup == .byProxy
+        let endpoint = proxy == nil ? server.endpoint : "127.0.0.9"
+        let connection = try await dialler.dial(
+            try HTTPURL(text),
+            isByProxy ? .byProxy : .chosen([endpoint], port: 443, .request),
+            over: proxy.map { ProxyEntry($0, settings) },
+            Timeouts().nanoseconds,
+            end: .never
+        )
+        defer { connection.close() }
+        return connection.facts
+    }
+}
+
+/// What an observer has been told.
+private final class EventList: Sendable {
+    private let events = Locked<[CallEvent]>([])
+
+    var observer: CallObserver { { [self] event in events.withLock { $0.append(event) } } }
+    var all: [CallEvent] { events.withLock { $0 } }
+    var reports: [CallReport] {
+        all.compactMap { if case .ended(let report) = $0.kind { report } else { nil } }
+    }
+}

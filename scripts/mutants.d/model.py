@@ -1,0 +1,181 @@
+"""What a mutant is, and how it gets into the sources of the copy."""
+
+import re
+from dataclasses import dataclass, field
+
+
+class TableError(Exception):
+    """An entry of the table that does not fit the sources."""
+
+
+@dataclass
+class Mutant:
+    """One change to the wiring of one member. Its number switches it on at run time."""
+
+    name: str
+    members: tuple
+    suites: tuple
+    where: str
+    number: int = 0
+
+
+@dataclass
+class Place:
+    """A place in the sources where a mutant computes something else.
+
+    `at` is a piece of a line of the file, found in it exactly once, with two bars around the expression that the mutant
+    replaces. Two bars with nothing between them are a place where the mutant runs a statement.
+    """
+
+    file: str
+    at: str
+    becomes: str
+    mutant: Mutant
+
+
+@dataclass
+class Door:
+    """A place that all values of a type pass on their way to where they are used.
+
+    The function `mutated` is called there. A mutant of a door takes one member's value away behind it.
+    """
+
+    type: str
+    file: str
+    at: str
+    becomes: str
+    value: str = ""
+    mutants: list = field(default_factory=list)
+
+    @property
+    def swift_type(self):
+        return self.value or self.type
+
+
+def split(at):
+    """The text before the marked piece, the piece, and the text behind it."""
+    parts = at.split("|")
+    if len(parts) != 3:
+        raise TableError(f"'{at}' needs two bars")
+    return parts
+
+
+class Table:
+    """All mutants, in the order of their numbers."""
+
+    def __init__(self):
+        self.mutants = []
+        self.places = []
+        self.doors = []
+        self.exceptions = {}
+
+    def place(self, name, file, at, becomes, suites, members=None):
+        """A mutant at one place. Without `members` its name begins with the member."""
+        mutant = self._add(name, members, suites, file)
+        self.places.append(Place(file, at, becomes, mutant))
+
+    def door(self, type, file, at, becomes, members, value="", default=None, name=None):
+        """Mutants that take the values of members away behind a door.
+
+        `members` maps a member to its suites, or to its suites and the statement that takes its value away. Without one
+        the member becomes what it is in `default`.
+        """
+        door = Door(type, file, at, becomes, value)
+        self.doors.append(door)
+        for member, entry in members.items():
+            suites, statement = entry if isinstance(entry, tuple) else (entry, None)
+            mutant = self._add(f"{name or type}.{member}", (f"{type}.{member}",), suites, file)
+            door.mutants.append((mutant, statement or f"value.{member} = {default or type + '()'}.{member}"))
+
+    def exempt(self, members, reason):
+        """Members that need no mutant."""
+        for member in members.split():
+            self.exceptions[member] = reason
+
+    def _add(self, name, members, suites, where):
+        members = members or (re.split(r"[ ,]", name)[0],)
+        members = tuple(members.split()) if isinstance(members, str) else tuple(members)
+        mutant = Mutant(name, members, tuple(suites.split()), where, len(self.mutants) + 1)
+        if any(other.name == name for other in self.mutants):
+            raise TableError(f"two mutants are called {name}")
+        self.mutants.append(mutant)
+        return mutant
+
+    def faults(self, tree):
+        """What in the table does not fit the sources, in words."""
+        faults = []
+        for entry in self.places + self.doors:
+            try:
+                self._find(entry, tree)
+            except TableError as error:
+                faults.append(str(error))
+        known = set(tree.members)
+        covered = {member for mutant in self.mutants for member in mutant.members}
+        for member in sorted(known - covered - set(self.exceptions)):
+            faults.append(f"{member} has neither a mutant nor a reason to have none")
+        for member in sorted((covered | set(self.exceptions)) - known):
+            faults.append(f"{member} is in the table, but no public member")
+        for member in sorted(covered & set(self.exceptions)):
+            faults.append(f"{member} has a mutant and a reason to have none")
+        for mutant in self.mutants:
+            for suite in mutant.suites:
+                if suite not in tree.suites:
+                    faults.append(f"{mutant.name}: there is no suite called {suite}")
+        return faults
+
+    def _find(self, entry, tree):
+        """The path of the file, and where the marked piece begins and ends."""
+        before, piece, behind = split(entry.at)
+        path = tree.path(entry.file)
+        text = tree.text(path)
+        anchor = before + piece + behind
+        count = text.count(anchor)
+        if count != 1:
+            raise TableError(f"'{anchor.strip()}' is {count} times in {path}, not once")
+        start = text.index(anchor) + len(before)
+        return path, start, start + len(piece)
+
+    def mutated_sources(self, tree):
+        """The text of each file that has mutants in it, by path."""
+        pieces = {}
+        for entry in self.places + self.doors:
+            path, start, end = self._find(entry, tree)
+            pieces.setdefault(path, {}).setdefault((start, end), []).append(entry)
+        return {path: self._edit(tree.text(path), edits, path) for path, edits in pieces.items()}
+
+    def _edit(self, text, edits, path):
+        result, position = "", 0
+        for (start, end), entries in sorted(edits.items(), key=lambda edit: edit[0]):
+            if start < position:
+                raise TableError(f"two marked pieces of {path} overlap near '{text[start:end]}'")
+            result += text[position:start] + replacement(text[start:end], entries)
+            position = end
+        return result + text[position:]
+
+
+def replacement(piece, entries):
+    """What stands in the place of a piece that some mutants change."""
+    if any(isinstance(entry, Door) for entry in entries):
+        if len(entries) > 1:
+            raise TableError(f"a door has its place for itself: '{piece}'")
+        return entries[0].becomes
+    if not piece:
+        return "".join(f" if mutant == {entry.mutant.number} {{ {entry.becomes} }}" for entry in entries)
+    chain = "".join(f"mutant == {entry.mutant.number} ? {entry.becomes} : " for entry in entries)
+    return f"({chain}{piece})"
+
+
+def door_function(door):
+    """The function that a door calls, in Swift."""
+    cases = "".join(
+        f"    case {mutant.number}: {statement}\n" for mutant, statement in door.mutants
+    )
+    return f"""
+func mutated(_ original: {door.swift_type}) -> {door.swift_type} {{
+    var value = original
+    switch mutant {{
+{cases}    default: break
+    }}
+    return value
+}}
+"""

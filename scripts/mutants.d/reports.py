@@ -1,0 +1,109 @@
+"""What a client says of its requests: the facts, times and counts of Transaction and CallReport."""
+
+
+def add_to(table):
+    add_transaction(table)
+    add_measuring(table)
+    add_report(table)
+    table.exempt("CallEvent.kind", "the event itself: each of its values is a figure of another member")
+
+
+def add_transaction(table):
+    file = "Messages/Transaction.swift"
+    for member, at, becomes in [
+        ("name", "name: String { |connection.name| }", '""'),
+        ("endpoint", "endpoint: Endpoint { |connection.endpoint| }", '"192.0.2.1:1"'),
+        ("source", "source: AddressSource { |connection.source| }", ".url"),
+        ("proxy", "proxy: String? { |connection.proxy| }", "nil"),
+        ("translatedAddress", "translatedAddress: IPAddress? { |connection.translated| }", "nil"),
+        ("tls", "tls: TLSFacts? { |connection.tls| }", "nil"),
+        ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts| }", "[]"),
+    ]:
+        table.place(f"Transaction.{member}", file, at, becomes, "ObserverTests")
+    for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
+        time = f"{member}Time: Duration? {{ isReused ? nil : connection.{member}Time"
+        table.place(
+            f"Transaction.{member}Time", file, time.replace(" : c", " : |c") + "|", "nil", "TimesTests",
+        )
+        table.place(
+            f"Transaction.{member}Time, another one",
+            file, time.replace(" : c", " : |c") + "|", f"connection.{other}Time", "TimesTests",
+        )
+        table.place(
+            f"Transaction.{member}Time of a connection that was there",
+            file, time.replace("nil", "|nil|"), f"connection.{member}Time", "TimesTests",
+        )
+    table.place(
+        "Transaction.requestTime", file, "|times.sent.since(times.start)|", "times.response.since(times.start)", "TimesTests"
+    )
+    table.place(
+        "Transaction.responseTime", file, "|times.response.since(times.start)|", "times.sent.since(times.start)", "TimesTests"
+    )
+
+
+def add_measuring(table):
+    """Where the facts of a transaction come from."""
+    core, dialler, proxy = "Client/ClientCore.swift", "Connection/Dialler.swift", "Proxy/Dialler+Proxy.swift"
+    times = "Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)"
+    for name, file, at, becomes in [
+        ("isReused", core, "times: times, isReused: |isReused|)", "false"),
+        ("requestTime, responseTime from the wrong start", core, times.replace("leg.start", "|leg.start|"), "sent"),
+        ("requestTime to the wrong end", core, times.replace(" sent,", " |sent|,"), "leg.start"),
+        ("responseTime to the wrong end", core, times.replace("settings.loop.now", "|settings.loop.now|"), "sent"),
+        ("resolveTime of a resolver", "Addresses/AddressBook.swift", "choice.resolveTime = |loop.now.since(start)|", "nil"),
+        ("resolveTime of the system", dialler, "choice.resolveTime = |loop.now.since(start)|", "nil"),
+        ("resolveTime of a fallback", dialler, "choice.resolveTime = |loop.now.since(now)|", "nil"),
+        ("resolveTime of a connection", dialler, "resolveTime: |found.choice.resolveTime|", "nil"),
+        ("connectTime of a connection", dialler, "connectTime: |found.link.connectTime|", ".zero"),
+        ("tlsTime of a connection", dialler, "tlsTime: |found.link.tlsTime|", "nil"),
+        ("failedAttempts of a connection", dialler, "failedAttempts: |found.attempts|", "[]"),
+        ("failedAttempts' elapsed time", dialler, "elapsed: |trial.elapsed|", ".zero"),
+        ("connectTime of a link", "Connection/Link.swift", "connectTime: |loop.now.since(start)|", ".zero"),
+        ("tlsTime of a link", "Connection/Link.swift", "link.tlsTime = |loop.now.since(start)|", ".zero"),
+        ("connectTime over a proxy that looks names up", proxy, "connectTime: |link.connectTime|", ".zero"),
+        ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |link.tlsTime|", "nil"),
+        ("resolveTime of a proxy", proxy, "resolveTime: |found.choice.resolveTime|", "nil"),
+        ("failedAttempts of a proxy", proxy, "failedAttempts: |found.attempts|", "[]"),
+        ("connectTime with a proxy's conversation", proxy, "let time = line.connectTime + |(line.tlsTime ?? .zero)| +", ".zero"),
+        ("connectTime with the way to a proxy", proxy, "let time = |line.connectTime| +", "Duration.zero"),
+        ("connectTime with the TLS to a proxy", proxy, "?? .zero) + |loop.now.since(start)|", ".zero"),
+    ]:
+        members = " ".join(f"Transaction.{word.strip(',')}" for word in name.replace("'", " ").split() if word.strip(",") in KNOWN)
+        table.place(f"Transaction.{name}", file, at, becomes, "TimesTests", members=members)
+
+
+KNOWN = {"isReused", "requestTime", "responseTime", "resolveTime", "connectTime", "tlsTime", "failedAttempts"}
+
+
+def add_report(table):
+    log, exchange = "Observation/CallLog.swift", "CallReport.Exchange(method, url, state.reason, start: start)"
+    for member, at, becomes, suites in [
+        ("method", "method: |method|,", ".delete", "TimesTests"),
+        ("url", "url: |url|,", "nil", "ObserverTests"),
+        ("outcome", "outcome: |outcome|,", ".cancelled", "ObserverTests"),
+        ("duration", "duration: |loop.now.since(start)|,", ".zero", "TimesTests"),
+        ("exchanges", "exchanges: |state.exchanges|", "[]", "ObserverTests"),
+        ("Exchange.method", exchange.replace("(method", "(|method|"), ".delete", "TimesTests"),
+        ("Exchange.url", exchange.replace(" url", " |url|"), '(try? HTTPURL("http://other.test/")) ?? url', "ObserverTests"),
+        ("Exchange.reason", exchange.replace("state.reason", "|state.reason|"), "nil", "ObserverTests"),
+        ("Exchange.start", "let start = |loop.now.since(start)|", ".zero", "TimesTests"),
+        ("Exchange.duration", CLOSING, ".zero", "TimesTests"),
+        ("Exchange.duration from the wrong start", CLOSING, "loop.now.since(start)", "TimesTests"),
+        ("Exchange.status", ".status = |status|", "nil", "ObserverTests"),
+        ("Exchange.transaction", ".transaction = |transaction|\n", "nil", "ObserverTests"),
+        ("Exchange.failedAttempts before a response", ".isReused ? [] : |transaction.failedAttempts|", "[]", "ObserverTests"),
+        ("Exchange.failedAttempts without a response", "= |error?.attempts ?? []|", "[]", "ObserverTests"),
+        ("Exchange.bodyBytes", ".bodyBytes = |count|", "0", "ObserverTests"),
+        ("Exchange.isBodyWhole", ".isBodyWhole = |isWhole|", "!isWhole", "ObserverTests"),
+        ("Exchange.error", ".error = |error|\n", "nil", "ObserverTests"),
+    ]:
+        table.place(f"CallReport.{member}", log, at, becomes, suites)
+    table.place(
+        "CallReport.Exchange.requestBytes",
+        "Observation/ExchangeLog.swift", "exchange.requestBytes = |bytes|", "0", "ObserverTests",
+    )
+    table.place("CallEvent.time", log, "time: |loop.now.since(start)|, kind", ".zero", "TimesTests")
+    table.place("CallEvent.call", log, "CallEvent(call: |number|,", "0", "ObserverTests")
+
+
+CLOSING = ".duration = |loop.now.since(start) - state.exchanges[place].start|"

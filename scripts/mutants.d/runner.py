@@ -1,0 +1,205 @@
+"""Runs the program of the tests, with or without a mutant, and says which test notices."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sources import VARIABLE
+
+
+@dataclass
+class Run:
+    """How a run of tests has ended."""
+
+    # passed, failed, crashed or hung
+    end: str
+    # The test that was the first to fail, or was running when time was up.
+    test: str = ""
+    seconds: float = 0
+    failed: list = field(default_factory=list)
+
+    @property
+    def has_passed(self):
+        return self.end == "passed"
+
+
+class Events:
+    """What the testing library tells of a run, line by line."""
+
+    def __init__(self):
+        self.rest = b""
+        self.started, self.failed, self.has_ended = {}, [], False
+
+    def take(self, bytes):
+        *lines, self.rest = (self.rest + bytes).split(b"\n")
+        for line in lines:
+            try:
+                self._note(json.loads(line).get("payload", {}))
+            except json.JSONDecodeError:
+                continue
+
+    def _note(self, payload):
+        kind, test = payload.get("kind"), payload.get("testID", "")
+        # Suites have no function and no line.
+        if kind == "testStarted" and "(" in test:
+            self.started[test] = True
+        elif kind == "testEnded":
+            self.started.pop(test, None)
+        elif kind == "issueRecorded":
+            issue = payload.get("issue", {})
+            if not issue.get("isKnown") and issue.get("isFailure", True) and test not in self.failed:
+                self.failed.append(test)
+        elif kind == "runEnded":
+            self.has_ended = True
+
+
+class Tests:
+    """The program of the tests."""
+
+    def __init__(self, program, folder, width):
+        self.program = program
+        self.folder = folder
+        self.width = width
+        self.known = {}
+        self.lock = threading.Lock()
+
+    def run(self, number, filters, limit, stops_early=True):
+        """Runs the tests that the filters name, all if there are none, and stops at the first that fails."""
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = str(Path(folder) / "events")
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            # Held open, or reading would end before the program has opened its side.
+            writer = os.open(pipe, os.O_WRONLY)
+            try:
+                return self._run(number, filters, limit, stops_early, pipe, reader)
+            finally:
+                os.close(reader)
+                os.close(writer)
+
+    def _run(self, number, filters, limit, stops_early, pipe, reader):
+        command = [
+            str(self.program), "--testing-library", "swift-testing",
+            "--event-stream-output-path", pipe, "--event-stream-version", "0",
+            "--experimental-maximum-parallelization-width", str(self.width),
+        ]
+        for pattern in filters:
+            command += ["--filter", pattern]
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=self.folder, env=dict(os.environ, **{VARIABLE: str(number)}), start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        events = Events()
+        try:
+            while True:
+                has_exited = process.poll() is not None
+                while select.select([reader], [], [], 0 if has_exited else 0.1)[0]:
+                    events.take(os.read(reader, 1 << 16))
+                seconds = time.monotonic() - begin
+                if events.failed and stops_early:
+                    return Run("failed", events.failed[0], seconds, events.failed)
+                if has_exited:
+                    return self._judged(process.returncode, events, seconds)
+                if seconds > limit:
+                    return Run("hung", next(iter(events.started), ""), seconds, events.failed)
+        finally:
+            # With the processes that its tests have started.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+
+    def _judged(self, code, events, seconds):
+        if events.failed:
+            return Run("failed", events.failed[0], seconds, events.failed)
+        if code == 0 and events.has_ended:
+            return Run("passed", "", seconds)
+        return Run("crashed", next(iter(events.started), ""), seconds)
+
+    def pass_unmutated(self, filters, limit):
+        """Whether the same tests pass without a mutant; asked once for each set of tests."""
+        key = tuple(filters)
+        with self.lock:
+            known = self.known.get(key)
+        if known is None:
+            known = self.run(0, filters, limit).has_passed
+            with self.lock:
+                self.known[key] = known
+        return known
+
+
+def filter_of_suite(suite):
+    return rf"\.{suite}/"
+
+
+def filter_of_test(test):
+    """The filter for one test, by `Target.Suite/function()/File.swift:1:2`."""
+    return "^" + re.escape("/".join(test.split("/")[:-1])) + "/"
+
+
+@dataclass
+class Verdict:
+    """What became of a mutant."""
+
+    # noticed, survives or unsteady
+    word: str
+    test: str = ""
+    note: str = ""
+
+    @property
+    def is_noticed(self):
+        return self.word == "noticed"
+
+
+class Judge:
+    """Runs mutants, and believes no failure that it has not seen twice with the mutant and never without it."""
+
+    def __init__(self, tests, limit, limit_of_all, runs_all):
+        self.tests = tests
+        self.limit = limit
+        self.limit_of_all = limit_of_all
+        self.runs_all = runs_all
+
+    def judge(self, mutant):
+        suites = [filter_of_suite(suite) for suite in mutant.suites]
+        verdict = self._stage(mutant, suites, self.limit) if suites else None
+        if verdict and verdict.is_noticed or suites and not self.runs_all:
+            return verdict or Verdict("survives")
+        later = self._stage(mutant, [], self.limit_of_all)
+        if later and later.is_noticed:
+            later.note = ("not by its suites" if suites else "") + (f", {later.note}" if later.note else "")
+            return later
+        return verdict or later or Verdict("survives")
+
+    def _stage(self, mutant, filters, limit):
+        doubtful = None
+        for _ in range(3):
+            run = self.tests.run(mutant.number, filters, limit)
+            if run.has_passed:
+                return doubtful
+            verdict = self._confirmed(mutant, run, filters, limit)
+            if verdict:
+                return verdict
+            doubtful = Verdict("unsteady", run.test, "failed once, and not when it was run again")
+        return doubtful
+
+    def _confirmed(self, mutant, run, filters, limit):
+        if run.end != "failed":
+            # Which test it was is unknown: run all of them again, without the mutant.
+            is_sound = self.tests.pass_unmutated(filters, limit)
+            return Verdict("noticed", run.test, run.end) if is_sound else None
+        alone = [filter_of_test(run.test)]
+        again = self.tests.run(mutant.number, alone, limit)
+        if again.has_passed or not self.tests.pass_unmutated(alone, limit):
+            return None
+        return Verdict("noticed", run.test, "hung" if again.end == "hung" else "")

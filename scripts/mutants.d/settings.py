@@ -1,0 +1,271 @@
+"""What a client or a request is told, but for its time limits."""
+
+
+def add_to(table):
+    add_client(table)
+    add_request(table)
+    add_tls(table)
+    add_proxies(table)
+    add_repetition(table)
+    add_decoding(table)
+
+
+def add_client(table):
+    table.door(
+        "HTTPClient.Settings",
+        "Client/HTTPClient.swift",
+        "core = |ClientCore(settings)|",
+        "ClientCore(mutated(settings))",
+        {
+            "addresses": "StaticMapTests NameAndAddressTests",
+            "resolver": "ClientResolverTests",
+            "vetting": "ProxyTests",
+            "proxy": "ProxyTests",
+            "dialling": "RaceTests",
+            "tls": "NameAndAddressTests",
+            "timeouts": "TimeoutTests",
+            "headers": "FormTests",
+            "redirects": "RedirectTests",
+            "retries": "RetryTests",
+            "authenticators": "AuthenticationTests",
+            "interceptors": "InterceptorTests",
+            "networkInterceptors": "InterceptorTests",
+            "transport": "RedirectTests",
+            "observer": "ObserverTests",
+            "cache": "CachingClientTests",
+            "maximumConnectionsPerOrigin": "KeepAliveTests TimeoutTests",
+            "maximumConnections": "FollowingTests",
+            "maximumIdleConnections": "KeepAliveTests",
+            "idleTimeout": "KeepAliveTests",
+            "maximumConnectionAge": "ClientSettingsTests",
+            "maximumConnectionUses": "FollowingTests",
+            "maximumBufferedBody": "ResponseBodyTests",
+            "decoding": "DecodingTests",
+            "limits": "ClientSettingsTests",
+            "leniency": "ClientSettingsTests",
+            "cookies": "CookieWalkTests",
+            "hsts": "CookieWalkTests",
+            "loop": "ClientSettingsTests",
+        },
+    )
+    # The places of settings that several read.
+    table.place(
+        "HTTPClient.Settings.limits of a connection",
+        "Connection/Dialler.swift", "limits: |settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
+    )
+    table.place(
+        "HTTPClient.Settings.leniency of a connection",
+        "Connection/Dialler.swift", "leniency: |settings.leniency|", "HTTP1Leniency()", "ClientSettingsTests",
+    )
+    table.place(
+        "HTTPClient.Settings.vetting over a proxy",
+        "Proxy/Dialler+Proxy.swift", "if let vetting = |settings.vetting| {", "nil", "ProxyTests",
+    )
+    table.place(
+        "HTTPClient.Settings.maximumConnectionsPerOrigin of prewarm",
+        "Pool/ClientCore+Prewarming.swift", "[|settings.maximumConnectionsPerOrigin|, ", "nil", "ClientSettingsTests",
+    )
+    table.place(
+        "HTTPClient.Settings.maximumConnections of prewarm",
+        "Pool/ClientCore+Prewarming.swift", ", |settings.maximumConnections|]", "nil", "ClientSettingsTests",
+    )
+    table.place(
+        "HTTPClient.Settings.maximumIdleConnections of prewarm",
+        "Pool/ClientCore+Prewarming.swift", ", |settings.maximumIdleConnections|)", ".max", "ClientSettingsTests",
+    )
+
+
+def add_request(table):
+    table.door(
+        "Request",
+        "Calls/ClientCore+Walk.swift",
+        "func send(_ request: Request) async throws -> Response {||",
+        " let request = mutated(request)",
+        {
+            "method": ("MessageConformanceTests", "value.method = .get"),
+            "headers": ("MessageConformanceTests", "value.headers = [:]"),
+            "body": ("UploadTests", "value.body = .none"),
+            "addresses": ("NameAndAddressTests", "value.addresses = nil"),
+            "addressMap": ("ClientResolverTests", "value.addressMap = nil"),
+            "timeouts": ("TimeoutTests", "value.timeouts = nil"),
+            "redirects": ("RedirectTests", "value.redirects = nil"),
+            "retries": ("RetryTests", "value.retries = nil"),
+            "authenticator": ("AuthenticationTests", "value.authenticator = nil"),
+            "expectsContinue": ("ExpectationTests", "value.expectsContinue = false"),
+            "upgrade": ("RawStreamTests", "value.upgrade = []"),
+            "onInterim": ("ExpectationTests", "value.onInterim = nil"),
+            "onUpload": ("TransferTests", "value.onUpload = nil"),
+            "onDownload": ("TransferTests", "value.onDownload = nil"),
+        },
+    )
+    table.place(
+        "Request.url in the request line",
+        "Exchange/Exchange.swift", "forwarding == nil ? |url.targetBytes| :", '[UInt8(ascii: "/")]',
+        "MessageConformanceTests",
+    )
+    table.place(
+        "Request.url in Host",
+        "Exchange/Exchange.swift", "isTunnel ? target : |url.authorityBytes|", "Array(\"other.test\".utf8)",
+        "NameAndAddressTests",
+    )
+    table.place(
+        "Request.timeouts of prewarm",
+        "Pool/ClientCore+Prewarming.swift", "(|request.timeouts| ?? settings.timeouts)", "nil", "ClientSettingsTests",
+    )
+    table.place(
+        "Request.addressMap where it is looked up",
+        "Addresses/AddressBook.swift", "|request.addressMap|?.endpoints", "StaticMap?.none", "ClientResolverTests",
+    )
+
+
+def add_tls(table):
+    table.door(
+        "TLSSettings",
+        "DirectTLS/TLSContext.swift",
+        "init(_ settings: TLSSettings) throws(TLSError) {||",
+        " let settings = mutated(settings)",
+        {
+            "roots": "CertificateCheckTests",
+            "clientIdentity": "SettingsTests ClientSettingsTests",
+            "minimumVersion": "ProtocolTests",
+            "maximumVersion": "SettingsTests ClientSettingsTests",
+            "certificateRules": "CertificateRulesTests",
+            "pins": "KeyPinningTests",
+            "resumesSessions": "ResumptionTests",
+        },
+    )
+    # The same on the way from the client to the context.
+    table.door(
+        "TLSSettings",
+        "Connection/TLSSecrets.swift",
+        "init(_ settings: TLSSettings) {||",
+        " let settings = mutated(settings)",
+        {
+            "roots": "NameAndAddressTests",
+            "clientIdentity": "ForeignOriginTests",
+            "minimumVersion": "ClientSettingsTests",
+            "maximumVersion": "ClientSettingsTests",
+            "certificateRules": "ClientSettingsTests",
+            "pins": "KeyPinningTests",
+            "resumesSessions": "ClientSettingsTests",
+        },
+        name="TLSSettings of a client",
+    )
+
+
+def add_proxies(table):
+    table.door(
+        "Proxy",
+        "Proxy/ProxyEntry.swift",
+        "init(_ proxy: Proxy, _ settings: HTTPClient.Settings) {||",
+        " let proxy = mutated(proxy)",
+        {
+            "credentials": ("ProxyTests", "value.credentials = nil"),
+            "addresses": ("ProxyTests", "value.addresses = nil"),
+            "lookup": ("ProxyTests", "value.lookup = value.lookup == .byProxy ? .byClient : .byProxy"),
+            "tls": ("ProxySettingsTests", "value.tls = nil"),
+        },
+    )
+    table.place("Proxy.scheme", "Proxy/Proxy.swift", "self.scheme = |scheme|", ".http", "ProxyTests")
+    table.place("Proxy.host", "Proxy/Proxy.swift", "self.host = |host|", '(try? Host("other.test")) ?? host', "ProxyTests")
+    table.place("Proxy.port", "Proxy/Proxy.swift", "self.port = |port|", "port ^ 1", "ProxyTests")
+    table.place(
+        "Proxy.Credentials.user of Basic in UTF-8",
+        "Proxy/ProxyEntry.swift", "|Array(credentials.user.utf8)|", "credentials.user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "ProxySettingsTests",
+    )
+    table.place(
+        "Proxy.Credentials.password of Basic in UTF-8",
+        "Proxy/ProxyEntry.swift", "|Array(credentials.password.utf8)|", "credentials.password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "ProxySettingsTests",
+    )
+    table.place(
+        "Proxy.Credentials.user of SOCKS",
+        "Proxy/SOCKSDialogue.swift", "(|Array(credentials.user.utf8)|,", "Array(credentials.password.utf8)", "ProxyTests",
+    )
+    table.place(
+        "Proxy.Credentials.password of SOCKS",
+        "Proxy/SOCKSDialogue.swift", ", |Array(credentials.password.utf8)|)", "Array(credentials.user.utf8)", "ProxyTests",
+    )
+    table.place(
+        "Basic of a request in UTF-8",
+        "Auth/BasicAuthenticator.swift", "self.init(user: |Array(user.utf8)|,", "user.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "ProxySettingsTests", members="Request.authenticator",
+    )
+    table.place(
+        "Basic of a request in UTF-8, the password",
+        "Auth/BasicAuthenticator.swift", "password: |Array(password.utf8)|)", "password.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }",
+        "ProxySettingsTests", members="Request.authenticator",
+    )
+    table.door(
+        "ProxySettings",
+        "Proxy/ProxyEntry.swift",
+        "init?(_ settings: HTTPClient.Settings) {||",
+        " var settings = settings; settings.proxy = mutated(settings.proxy)",
+        {"forHTTP": "ProxyTests", "forHTTPS": "ProxyTests", "exceptions": "ProxyTests"},
+    )
+    table.place(
+        "ProxySettings.fromEnvironment", "Proxy/ProxySettings.swift", "try from(|environmentValue|)", "{ _ in nil }",
+        "ProxySettingsTests",
+    )
+
+
+def add_repetition(table):
+    table.door(
+        "RetryPolicy",
+        "Calls/ClientCore+Retries.swift",
+        "guard let policy = |request.retries ?? settings.retries| else",
+        "(request.retries ?? settings.retries).map({ mutated($0) })",
+        {
+            "attempts": "RetryTests",
+            "statuses": "RetryTests",
+            "retriesFailures": "RetryTests",
+            "repeatsAnyMethod": "RetryTests",
+            "delay": "RetryTests",
+            "longestDelay": "RetryTests",
+            "budget": "RetryTests",
+        },
+    )
+    table.door(
+        "RedirectPolicy",
+        "Calls/ClientCore+Redirects.swift",
+        "let policy = |request.redirects ?? settings.redirects|",
+        "mutated(request.redirects ?? settings.redirects)",
+        {
+            "isFollowing": "RedirectTests",
+            "limit": "RedirectTests",
+            "insecureAllowsDowngrade": "RedirectTests",
+            "carriesBodyAcrossOrigins": "RedirectTests",
+            "sendsReferer": "RedirectTests",
+            "survivingFields": "RedirectTests",
+            "decide": "RedirectTests",
+        },
+    )
+    table.place(
+        "RedirectPolicy.survivingFields of the client's fields",
+        "Client/ClientCore.swift", "surviving: |settings.redirects.survivingFields|", "[]", "RedirectTests",
+    )
+    table.place(
+        "RedirectPolicy.deliver", "Redirects/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"
+    )
+    table.place(
+        "RedirectPolicy.follow",
+        "Redirects/RedirectPolicy.swift", "follow = |RedirectPolicy()|", "RedirectPolicy.deliver", "RedirectTests",
+    )
+
+
+def add_decoding(table):
+    table.door(
+        "DecodingSettings",
+        "Decoding/ContentDecoding.swift",
+        "init(_ settings: DecodingSettings, besides headers: Headers) {||",
+        " let settings = mutated(settings)",
+        {
+            "isEnabled": "DecodingTests",
+            "codings": "DecodingTests",
+            "maximumSize": "DecodingTests",
+            "maximumRatio": "DecodingTests",
+            "unratedSize": "DecodingTests",
+            "maximumCodings": "DecodingTests",
+        },
+    )

@@ -1,0 +1,161 @@
+"""The checkout as the mutants see it: its files, its public members, and the copy that is built."""
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cached_property
+from pathlib import Path
+
+from model import TableError, door_function
+
+# The types whose members must have mutants. Types that are declared inside of them count as well.
+TYPES = {
+    "HTTPClient.Settings", "Request", "Timeouts", "TLSSettings", "Proxy", "ProxySettings", "RetryPolicy",
+    "RedirectPolicy", "DecodingSettings", "Transaction", "CallReport", "CallEvent",
+}
+VARIABLE = "DIRECT_HTTP_MUTANT"
+
+SWITCH = f"""#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Which of the mutants is at work; none if it is 0.
+let mutant: Int = getenv("{VARIABLE}").flatMap {{ Int(String(cString: $0)) }} ?? 0
+"""
+
+SCOPE = re.compile(r"\b(?:struct|class|enum|actor|protocol|extension)\s+([A-Za-z_][\w.]*)")
+MEMBER = re.compile(
+    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:(?:internal|private|package|fileprivate)\(set\)\s+)?"
+    r"(?:static\s+)?(?:var|let|func)\s+`?(\w+)`?"
+)
+# Members that many types have and that are no wiring.
+UNWIRED = {"description", "debugDescription", "customMirror", "hash"}
+
+
+class Tree:
+    """The files of the checkout, also those that are not committed."""
+
+    def __init__(self, root):
+        self.root = root
+
+    @cached_property
+    def files(self):
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=self.root, check=True, capture_output=True, text=True,
+        ).stdout
+        return sorted(name for name in listed.split("\0") if name and (self.root / name).is_file())
+
+    def path(self, file):
+        """The one file of that name among the sources."""
+        found = [name for name in self.files if name.startswith("Sources/") and name.endswith("/" + file)]
+        if len(found) != 1:
+            raise TableError(f"{len(found)} files of the sources end in {file}, not one")
+        return found[0]
+
+    def text(self, path):
+        return (self.root / path).read_text(encoding="utf-8")
+
+    @cached_property
+    def members(self):
+        """The public members of the types in question, as `Type.member`."""
+        return sorted(
+            {
+                member
+                for path in self.files
+                if path.startswith("Sources/Direct") and path.endswith(".swift")
+                for member in public_members(self.text(path))
+            }
+        )
+
+    @cached_property
+    def suites(self):
+        """The names of the suites' types, each with its target."""
+        found = {}
+        for path in self.files:
+            if path.startswith("Tests/") and path.endswith(".swift"):
+                for name in re.findall(r"\bstruct (\w+)", self.text(path)):
+                    found[name] = path.split("/")[1]
+        return found
+
+
+def public_members(text):
+    """`Type.member` for each public member of a type in question."""
+    scopes, depth = [], 0
+    for line in text.splitlines():
+        code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line.split("//")[0])
+        name = ".".join(scope for scope, _ in scopes)
+        is_direct = bool(scopes) and scopes[-1][1] == depth
+        member = MEMBER.match(code)
+        if member and is_direct and is_watched(name) and member[1] not in UNWIRED:
+            yield f"{name}.{member[1]}"
+        declaration = SCOPE.search(code)
+        if declaration and "{" in code:
+            scopes.append((declaration[1], depth + 1))
+        depth += code.count("{") - code.count("}")
+        while scopes and scopes[-1][1] > depth:
+            scopes.pop()
+
+
+def is_watched(name):
+    return any(name == type or name.startswith(type + ".") for type in TYPES)
+
+
+class BuildError(Exception):
+    """What the compiler says of the mutants."""
+
+
+class Copy:
+    """A copy of the checkout with all mutants in it, in a folder that lives on, so that little is built anew."""
+
+    def __init__(self, tree, folder):
+        self.tree = tree
+        self.folder = folder
+
+    def write(self, table):
+        sources = table.mutated_sources(self.tree)
+        modules = {path.split("/")[1] for path in sources}
+        extra = {f"Sources/{module}/Mutant.swift": SWITCH for module in modules}
+        for door in table.doors:
+            module = self.tree.path(door.file).split("/")[1]
+            extra[f"Sources/{module}/Mutant.swift"] += door_function(door)
+        wanted = {name: (self.tree.root / name).read_bytes() for name in self.tree.files}
+        wanted.update({path: text.encode() for path, text in sources.items()})
+        wanted.update({path: text.encode() for path, text in extra.items()})
+        for name, content in wanted.items():
+            self._put(name, content)
+        self._remove_others(set(wanted))
+
+    def _put(self, name, content):
+        """Writes a file only if it has changed: its date decides what is built."""
+        target = self.folder / name
+        if target.is_file() and target.read_bytes() == content:
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        if (self.tree.root / name).exists():
+            shutil.copymode(self.tree.root / name, target)
+
+    def _remove_others(self, wanted):
+        for folder, folders, files in os.walk(self.folder):
+            folders[:] = [name for name in folders if name != ".build"]
+            for file in files:
+                path = Path(folder) / file
+                if str(path.relative_to(self.folder)) not in wanted:
+                    path.unlink()
+
+    def build(self):
+        """Builds the tests and returns their program."""
+        command = ["swift", "build", "--build-tests", "--package-path", str(self.folder)]
+        built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if built.returncode != 0:
+            errors = [line for line in built.stdout.splitlines() if "error:" in line]
+            raise BuildError("\n".join(errors or built.stdout.splitlines()[-20:]))
+        shown = subprocess.run(command + ["--show-bin-path"], check=True, capture_output=True, text=True)
+        programs = list(Path(shown.stdout.strip()).glob("*.xctest"))
+        if len(programs) != 1:
+            raise BuildError(f"{len(programs)} programs with tests, not one")
+        return programs[0]

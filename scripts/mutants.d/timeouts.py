@@ -1,0 +1,74 @@
+"""Time limits. At each place a limit is three times as long; behind the door it is the default."""
+
+# The member, and its name as a machine word.
+LIMITS = {
+    "queue": "queue", "resolve": "resolve", "connect": "connect", "tls": "tls", "write": "write", "response": "response",
+    "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",
+}
+PLACES = [
+    ("queue", "", "Client/ClientCore.swift", "stall: |leg.timeouts.queue|", "TimeoutTests"),
+    ("resolve", "of a resolver", "Client/ClientCore.swift", "stall: |timeouts.resolve|", "TimeoutTests"),
+    ("resolve", "of the system", "Connection/Dialler.swift",
+     "let patience = limits.patience(.resolve, |limits.timeouts.resolve|)", "TimeoutTests"),
+    ("resolve", "of a fallback", "Connection/Dialler.swift",
+     "fallback(limits.patience(.resolve, |limits.timeouts.resolve|)", "TimeoutTests"),
+    ("connect", "", "Connection/Link.swift", "limits.patience(.connect, |limits.timeouts.connect|)", "TimeoutTests"),
+    ("connect", "of a proxy's conversation", "Proxy/Dialler+Proxy.swift", "patience(.proxy, |limits.timeouts.connect|)",
+     "TimeoutTests"),
+    ("tls", "", "Connection/Link.swift", "limits.patience(.tls, |limits.timeouts.tls|)", "TimeoutTests"),
+    ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "TimeoutTests"),
+    ("write", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.write|", "TimeoutTests"),
+    ("write", "of a raw stream", "Exchange/RawStream.swift", "writeLimit = |timeouts.write|", "TimeoutTests"),
+    ("response", "", "Exchange/Exchange.swift", "stall: |timeouts.response|, from: sent", "TimeoutTests"),
+    ("response", "after an interim one", "Exchange/Exchange.swift",
+     "stall: |timeouts.response|, from: connection.loop.now", "TimeoutTests"),
+    ("read", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.read|", "TimeoutTests"),
+    ("read", "of a body", "Exchange/BodyReading.swift", "stall: |exchange.timeouts.read|", "TimeoutTests"),
+    ("continue", "", "Exchange/Exchange.swift", "stall: |timeouts.continue|", "TimeoutTests"),
+    ("total", "", "Calls/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "TimeoutTests"),
+]
+SPEEDS = [
+    ("of a head", "Exchange/Exchange.swift", "SpeedGauge(|timeouts.speed|)"),
+    ("of a response's body", "Exchange/BodyReading.swift", "SpeedGauge(|exchange.timeouts.speed|)"),
+    ("of a request's body", "Exchange/Upload.swift", "SpeedGauge(|exchange.timeouts.speed|)"),
+]
+
+
+def add_to(table):
+    table.door(
+        "Timeouts",
+        "Calls/Call.swift",
+        "_ log: CallLog? = nil) {||",
+        " let timeouts = mutated(timeouts)",
+        {
+            member: ("TimeoutTests", f"value.{word} = Timeouts().nanoseconds.{word}")
+            for member, word in LIMITS.items()
+        },
+        value="Timeouts.Nanoseconds",
+    )
+    for member, place, file, at, suites in PLACES:
+        piece = at.split("|")[1]
+        name = f"Timeouts.{member} {place}".strip() + (" where it is read" if not place else "")
+        table.place(name, file, at, f"{piece} &* 3", suites)
+    for place, file, at in SPEEDS:
+        table.place(f"Timeouts.minimumSpeed {place}", file, at, "Timeouts.Speed.Watch(nil)", "TimeoutTests")
+    for member, word in LIMITS.items():
+        swift = "`continue`" if member == "continue" else member
+        initial = "Speed.Watch(minimumSpeed)" if member == "minimumSpeed" else f"Self.nanoseconds({swift})"
+        default = "Speed.Watch(nil)" if member == "minimumSpeed" else "7"
+        key = word.strip("`")
+        table.place(
+            f"Timeouts.{member} of init", "Messages/Timeouts.swift", f" {key}: |{initial}|", default, "TimeoutsTests",
+        )
+        table.place(
+            f"Timeouts.{member} when it is set", "Messages/Timeouts.swift", f"nanoseconds.{key} = |{initial}|", default,
+            "TimeoutsTests",
+        )
+    table.place(
+        "Timeouts.Speed.bytes", "Messages/Timeouts.swift", "bytes = UInt64(max(0, |speed?.bytes ?? 0|))", "1",
+        "TimeoutTests",
+    )
+    table.place(
+        "Timeouts.Speed.time", "Messages/Timeouts.swift", "max(1_000_000, |$0.time.clampedNanoseconds|)",
+        "$0.time.clampedNanoseconds &* 100", "TimeoutTests",
+    )

@@ -83,6 +83,7 @@ def add_report(table):
         ("outcome", "outcome: |outcome|,", ".cancelled", "ObserverTests"),
         ("duration", "duration: |loop.now.since(start)|,", ".zero", "TimesTests"),
         ("exchanges", "exchanges: |state.exchanges|", "[]", "ObserverTests"),
+        ("retryStop", "retryStop: |state.retryStop|", "nil", "RetryReportTests"),
         ("Exchange.method", exchange.replace("(method", "(|method|"), ".delete", "TimesTests"),
         ("Exchange.url", exchange.replace(" url", " |url|"), '(try? HTTPURL("http://other.test/")) ?? url', "ObserverTests"),
         ("Exchange.reason", exchange.replace("state.reason", "|state.reason|"), "nil", "ObserverTests"),

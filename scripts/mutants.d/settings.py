@@ -23,7 +23,7 @@ def add_client(table):
             "proxy": "ProxyTests",
             "dialling": "RaceTests",
             "tls": "NameAndAddressTests",
-            "timeouts": "TimeoutTests",
+            "timeouts": "PhaseLimitTests",
             "headers": "FormTests",
             "redirects": "RedirectTests",
             "retries": "RetryTests",
@@ -61,21 +61,10 @@ def add_client(table):
         "HTTPClient.Settings.vetting over a proxy",
         "Proxy/Dialler+Proxy.swift", "if let vetting = |settings.vetting| {", "nil", "ProxyTests",
     )
-    table.place(
-        "HTTPClient.Settings.maximumConnectionsPerOrigin of prewarm",
-        "Pool/ClientCore+Prewarming.swift", "[|settings.maximumConnectionsPerOrigin|, ", "nil", "ClientSettingsTests",
-    )
-    table.place(
-        "HTTPClient.Settings.maximumConnections of prewarm",
-        "Pool/ClientCore+Prewarming.swift", ", |settings.maximumConnections|]", "nil", "ClientSettingsTests",
-    )
-    table.place(
-        "HTTPClient.Settings.maximumIdleConnections of prewarm",
-        "Pool/ClientCore+Prewarming.swift", ", |settings.maximumIdleConnections|)", ".max", "ClientSettingsTests",
-    )
 
 
 def add_request(table):
+    table.exempt("Request.replacing", "a copy on which replace(url:) is called")
     table.door(
         "Request",
         "Calls/ClientCore+Walk.swift",
@@ -87,7 +76,7 @@ def add_request(table):
             "body": ("UploadTests", "value.body = .none"),
             "addresses": ("NameAndAddressTests", "value.addresses = nil"),
             "addressMap": ("ClientResolverTests", "value.addressMap = nil"),
-            "timeouts": ("TimeoutTests", "value.timeouts = nil"),
+            "timeouts": ("PhaseLimitTests", "value.timeouts = RequestTimeouts()"),
             "redirects": ("RedirectTests", "value.redirects = nil"),
             "retries": ("RetryTests", "value.retries = nil"),
             "authenticator": ("AuthenticationTests", "value.authenticator = nil"),
@@ -110,7 +99,7 @@ def add_request(table):
     )
     table.place(
         "Request.timeouts of prewarm",
-        "Pool/ClientCore+Prewarming.swift", "(|request.timeouts| ?? settings.timeouts)", "nil", "ClientSettingsTests",
+        "Pool/ClientCore+Prewarming.swift", "Call(|request.timeouts(with: settings.timeouts)|,", "settings.timeouts.nanoseconds", "ClientSettingsTests",
     )
     table.place(
         "Request.addressMap where it is looked up",
@@ -214,26 +203,26 @@ def add_repetition(table):
     table.door(
         "RetryPolicy",
         "Calls/ClientCore+Retries.swift",
-        "guard let policy = |request.retries ?? settings.retries| else",
-        "(request.retries ?? settings.retries).map({ mutated($0) })",
+        "guard let policy = |hop.request.retries ?? settings.retries| else",
+        "(hop.request.retries ?? settings.retries).map({ mutated($0) })",
         {
-            "attempts": "RetryTests",
-            "statuses": "RetryTests",
-            "retriesFailures": "RetryTests",
+            "attempts": "PolicySettingsTests",
+            "statuses": "PolicySettingsTests",
+            "retriesFailures": "PolicySettingsTests",
             "repeatsAnyMethod": "RetryTests",
-            "delay": "RetryTests",
-            "longestDelay": "RetryTests",
+            "delay": "PolicySettingsTests",
+            "longestDelay": "PolicySettingsTests",
             "budget": "RetryTests",
         },
     )
     table.door(
         "RedirectPolicy",
         "Calls/ClientCore+Redirects.swift",
-        "let policy = |request.redirects ?? settings.redirects|",
-        "mutated(request.redirects ?? settings.redirects)",
+        "let policy = |hop.request.redirects ?? settings.redirects|",
+        "mutated(hop.request.redirects ?? settings.redirects)",
         {
             "isFollowing": "RedirectTests",
-            "limit": "RedirectTests",
+            "limit": "PolicySettingsTests",
             "insecureAllowsDowngrade": "RedirectTests",
             "carriesBodyAcrossOrigins": "RedirectTests",
             "sendsReferer": "RedirectTests",
@@ -243,14 +232,14 @@ def add_repetition(table):
     )
     table.place(
         "RedirectPolicy.survivingFields of the client's fields",
-        "Client/ClientCore.swift", "surviving: |settings.redirects.survivingFields|", "[]", "RedirectTests",
+        "Calls/ClientCore+Walk.swift", "Crossing(surviving: |policy.survivingFields|, core: self)", "[]", "PolicySettingsTests",
     )
     table.place(
         "RedirectPolicy.deliver", "Redirects/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"
     )
     table.place(
         "RedirectPolicy.follow",
-        "Redirects/RedirectPolicy.swift", "follow = |RedirectPolicy()|", "RedirectPolicy.deliver", "RedirectTests",
+        "Redirects/RedirectPolicy.swift", "follow = |RedirectPolicy()|", "RedirectPolicy.deliver", "PolicySettingsTests",
     )
 
 
@@ -262,10 +251,11 @@ def add_decoding(table):
         " let settings = mutated(settings)",
         {
             "isEnabled": "DecodingTests",
-            "codings": "DecodingTests",
-            "maximumSize": "DecodingTests",
-            "maximumRatio": "DecodingTests",
-            "unratedSize": "DecodingTests",
-            "maximumCodings": "DecodingTests",
+            "codings": "DecodingSettingsTests",
+            "maximumSize": "DecodingSettingsTests",
+            "maximumRatio": "DecodingSettingsTests",
+            "unratedSize": "DecodingSettingsTests",
+            "maximumCodings": "DecodingSettingsTests",
+            "maximumInputWithoutOutput": "NoOutputTests",
         },
     )

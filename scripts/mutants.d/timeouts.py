@@ -6,26 +6,26 @@ LIMITS = {
     "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",
 }
 PLACES = [
-    ("queue", "", "Client/ClientCore.swift", "stall: |leg.timeouts.queue|", "TimeoutTests"),
-    ("resolve", "of a resolver", "Client/ClientCore.swift", "stall: |timeouts.resolve|", "TimeoutTests"),
+    ("queue", "", "Client/ClientCore.swift", "stall: |leg.timeouts.queue|", "PhaseLimitTests"),
+    ("resolve", "of a resolver", "Client/ClientCore.swift", "stall: |timeouts.resolve|", "PhaseLimitTests"),
     ("resolve", "of the system", "Connection/Dialler.swift",
-     "let patience = limits.patience(.resolve, |limits.timeouts.resolve|)", "TimeoutTests"),
+     "let patience = limits.patience(.resolve, |limits.timeouts.resolve|)", "PhaseLimitTests"),
     ("resolve", "of a fallback", "Connection/Dialler.swift",
-     "fallback(limits.patience(.resolve, |limits.timeouts.resolve|)", "TimeoutTests"),
-    ("connect", "", "Connection/Link.swift", "limits.patience(.connect, |limits.timeouts.connect|)", "TimeoutTests"),
+     "fallback(limits.patience(.resolve, |limits.timeouts.resolve|)", "PhaseLimitTests"),
+    ("connect", "", "Connection/Link.swift", "limits.patience(.connect, |limits.timeouts.connect|)", "PhaseLimitTests"),
     ("connect", "of a proxy's conversation", "Proxy/Dialler+Proxy.swift", "patience(.proxy, |limits.timeouts.connect|)",
-     "TimeoutTests"),
-    ("tls", "", "Connection/Link.swift", "limits.patience(.tls, |limits.timeouts.tls|)", "TimeoutTests"),
-    ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "TimeoutTests"),
-    ("write", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.write|", "TimeoutTests"),
-    ("write", "of a raw stream", "Exchange/RawStream.swift", "writeLimit = |timeouts.write|", "TimeoutTests"),
-    ("response", "", "Exchange/Exchange.swift", "stall: |timeouts.response|, from: sent", "TimeoutTests"),
+     "PhaseLimitTests"),
+    ("tls", "", "Connection/Link.swift", "limits.patience(.tls, |limits.timeouts.tls|)", "PhaseLimitTests"),
+    ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "PhaseLimitTests"),
+    ("write", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.write|", "PhaseLimitTests"),
+    ("write", "of a raw stream", "Exchange/RawStream.swift", "writeLimit = |timeouts.write|", "PhaseLimitTests"),
+    ("response", "", "Exchange/Exchange.swift", "stall: |timeouts.response|, from: sent", "PhaseLimitTests"),
     ("response", "after an interim one", "Exchange/Exchange.swift",
-     "stall: |timeouts.response|, from: connection.loop.now", "TimeoutTests"),
-    ("read", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.read|", "TimeoutTests"),
-    ("read", "of a body", "Exchange/BodyReading.swift", "stall: |exchange.timeouts.read|", "TimeoutTests"),
-    ("continue", "", "Exchange/Exchange.swift", "stall: |timeouts.continue|", "TimeoutTests"),
-    ("total", "", "Calls/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "TimeoutTests"),
+     "stall: |timeouts.response|, from: connection.loop.now", "PhaseLimitTests"),
+    ("read", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.read|", "PhaseLimitTests"),
+    ("read", "of a body", "Exchange/BodyReading.swift", "stall: |exchange.timeouts.read|", "PhaseLimitTests"),
+    ("continue", "", "Exchange/Exchange.swift", "stall: |timeouts.continue|", "PhaseLimitTests"),
+    ("total", "", "Calls/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "PhaseLimitTests"),
 ]
 SPEEDS = [
     ("of a head", "Exchange/Exchange.swift", "SpeedGauge(|timeouts.speed|)"),
@@ -38,10 +38,10 @@ def add_to(table):
     table.door(
         "Timeouts",
         "Calls/Call.swift",
-        "_ log: CallLog? = nil) {||",
+        "cookies: (any CookieStore)? = nil\n    ) {||",
         " let timeouts = mutated(timeouts)",
         {
-            member: ("TimeoutTests", f"value.{word} = Timeouts().nanoseconds.{word}")
+            member: ("PhaseLimitTests", f"value.{word} = Timeouts().nanoseconds.{word}")
             for member, word in LIMITS.items()
         },
         value="Timeouts.Nanoseconds",
@@ -51,7 +51,7 @@ def add_to(table):
         name = f"Timeouts.{member} {place}".strip() + (" where it is read" if not place else "")
         table.place(name, file, at, f"{piece} &* 3", suites)
     for place, file, at in SPEEDS:
-        table.place(f"Timeouts.minimumSpeed {place}", file, at, "Timeouts.Speed.Watch(nil)", "TimeoutTests")
+        table.place(f"Timeouts.minimumSpeed {place}", file, at, "Timeouts.Speed.Watch(nil)", "PhaseLimitTests")
     for member, word in LIMITS.items():
         swift = "`continue`" if member == "continue" else member
         initial = "Speed.Watch(minimumSpeed)" if member == "minimumSpeed" else f"Self.nanoseconds({swift})"
@@ -66,9 +66,9 @@ def add_to(table):
         )
     table.place(
         "Timeouts.Speed.bytes", "Messages/Timeouts.swift", "bytes = UInt64(max(0, |speed?.bytes ?? 0|))", "1",
-        "TimeoutTests",
+        "PhaseLimitTests",
     )
     table.place(
         "Timeouts.Speed.time", "Messages/Timeouts.swift", "max(1_000_000, |$0.time.clampedNanoseconds|)",
-        "$0.time.clampedNanoseconds &* 100", "TimeoutTests",
+        "$0.time.clampedNanoseconds &* 100", "PhaseLimitTests",
     )

@@ -12,7 +12,7 @@ extension ClientCore {
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
-        let hop = HopRequest(beginning: request)
+        let hop = HopRequest.beginning(request)
         guard let memory else {
             let response = try await transact(hop, call, from: call.start)
             if response.status.mayNotBeTheLast { return try await goOn(response, hop, sent: hop, call) }
@@ -84,7 +84,7 @@ extension ClientCore {
     private func beginning(_ request: Request, _ asked: Request, _ isContinued: Bool) -> HopRequest {
         let given = asked.introducingURLUser()
         let crossing = crossing(by: asked.redirects ?? settings.redirects)
-        let hop = isContinued ? HopRequest(continuing: given, crossing) : HopRequest(beginning: given)
+        let hop = isContinued ? HopRequest(continuing: given, crossing) : HopRequest.beginning(given)
         return settings.interceptors.isEmpty ? hop : hop.rebuilt(as: request, shown: [asked], crossing)
     }
 

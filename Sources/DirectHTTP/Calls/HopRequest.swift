@@ -17,15 +17,22 @@ struct HopRequest: Sendable {
     private var trail: Trail?
 
     /// The first request of a call.
-    init(beginning request: Request) {
+    static func beginning(_ request: Request) -> HopRequest {
+        // Almost every request has none. An initialiser that may change itself would copy the whole once more.
+        guard request.hasOptions, request.authenticator != nil else { return HopRequest(request) }
+        var hop = HopRequest(request)
+        hop.takeAuthenticator()
+        return hop
+    }
+
+    private init(_ request: Request) {
         self.request = request
         trail = nil
-        if request.hasOptions, request.authenticator != nil { takeAuthenticator() }
     }
 
     /// The first request of a call that continues another one's redirects: it has left its origin before.
     init(continuing request: Request, _ crossing: Crossing) {
-        self.init(beginning: request)
+        self = .beginning(request)
         var facts = facts
         facts.leaveOrigin(crossing)
         facts.home = nil
@@ -106,7 +113,7 @@ extension HopRequest {
         guard case .success(let origin) = request.target.map(\.origin) else {
             next.addresses = next.addresses ?? request.addresses
             if let authenticator, next.authenticator == nil { next.authenticator = authenticator }
-            return HopRequest(beginning: next)
+            return HopRequest.beginning(next)
         }
         for copied in shown where !copied.isFor(url.origin) {
             next.headers.dropCopies(

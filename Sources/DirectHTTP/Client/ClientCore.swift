@@ -52,20 +52,21 @@ final class ClientCore: Sendable {
         from start: Instant,
         detour: Detour? = nil
     ) async throws -> Response {
-        let request = hop.request
-        let url = try request.checkedURL()
+        let url = try hop.request.checkedURL()
         // Refused before a byte is sent, or anything else is done for it.
         guard start < call.end else { throw call.overdue(for: url) }
-        let log = call.log?.beginExchange(request.method, url)
+        let log = call.log?.beginExchange(hop.request.method, url)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
-            let known = try knownRoute(of: request, to: url, over: proxy)
-            if known == nil { try await check(hop, url, over: proxy, within: call.limit) }
             let route: Route
-            if let known {
+            let isChecked: Bool
+            if let known = try knownRoute(of: hop.request, to: url, over: proxy) {
                 route = known
+                isChecked = false
             } else {
+                try await check(hop, url, over: proxy, within: call.limit)
                 route = try await askedRoute(to: url, call.timeouts, end: call.end)
+                isChecked = true
             }
             let leg = Leg(
                 url: url,
@@ -81,22 +82,22 @@ final class ClientCore: Sendable {
                 let (connection, lease) = pool.takeIdle(
                     leg.poolKey,
                     leg.route,
-                    asksKernel: !request.mayBeSentTwice,
+                    asksKernel: !hop.request.mayBeSentTwice,
                     at: start
                 )
             {
                 let permit: ConnectionPool.Permit
                 do throws(CallFailure) {
-                    return try await exchange(request, leg, connection, lease, isReused: true)
+                    return try await exchange(hop.request, leg, connection, lease, isReused: true)
                 } catch {
-                    permit = try replace(connection, lease, isReused: true, after: error, of: request, leg)
+                    permit = try replace(connection, lease, isReused: true, after: error, of: hop.request, leg)
                 }
-                return try await send(request, leg, dialling: permit)
+                return try await send(hop.request, leg, dialling: permit)
             }
             // On a connection that is there the writer finds what is wrong; one that is to be dialled would be in vain.
-            if known != nil { try await check(hop, url, over: proxy, within: call.limit) }
-            guard let detour else { return try await sendAnew(request, leg) }
-            return try await send(request, leg, around: detour)
+            if !isChecked { try await check(hop, url, over: proxy, within: call.limit) }
+            guard let detour else { return try await sendAnew(hop.request, leg) }
+            return try await send(hop.request, leg, around: detour)
         } catch {
             let error = error.asError(name: url.host.description)
             log?.fails(error)

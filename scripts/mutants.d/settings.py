@@ -99,7 +99,7 @@ def add_request(table):
     )
     table.place(
         "Request.timeouts of prewarm",
-        "Pool/ClientCore+Prewarming.swift", "Call(|request.timeouts(with: settings.timeouts)|,", "settings.timeouts.nanoseconds", "ClientSettingsTests",
+        "Pool/ClientCore+Prewarming.swift", "let limits = |request.ownTimeouts|?.over", "RequestTimeouts?.none", "ClientSettingsTests",
     )
     table.place(
         "Request.addressMap where it is looked up",

@@ -67,7 +67,7 @@ extension ClientCore {
             name: url.host.description,
             loop: settings.loop
         )
-        return try await cache.send(request, url: url, defaults: defaults(for: hop), wait: wait) {
+        return try await cache.send(request, url: url, defaults: defaults(for: hop.request, hop.trail), wait: wait) {
             asked,
             sent in
             var call = call

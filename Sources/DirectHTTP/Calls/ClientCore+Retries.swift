@@ -110,19 +110,19 @@ extension ClientCore {
         _ detour: Detour?
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await transact(hop, call, from: settings.loop.now, detour: detour)
+            return try await transact(hop.request, hop.trail, call, from: settings.loop.now, detour: detour)
         }
         let url = try? hop.request.url
         guard settings.loop.now < call.end else { throw call.overdue(for: url) }
         var complete = hop
-        complete.withHeaders { $0.complete(with: defaults(for: hop)) }
+        complete.withHeaders { $0.complete(with: defaults(for: hop.request, hop.trail)) }
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
             try await intercept(complete.request, self.settings.networkInterceptors[...]) { request in
                 let hop = self.rebuilding(complete, as: request)
-                call.sent?.note(hop.request, defaults: self.defaults(for: hop))
+                call.sent?.note(hop.request, defaults: self.defaults(for: hop.request, hop.trail))
                 guard let transport = self.settings.transport else {
                     let now = self.settings.loop.now
-                    return try await self.transact(hop, call, from: now, detour: detour)
+                    return try await self.transact(hop.request, hop.trail, call, from: now, detour: detour)
                 }
                 return try await transport(hop.request)
             }

@@ -12,14 +12,17 @@ extension ClientCore {
         // Looked at here, as a request that never has to wait would not notice.
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
-        let hop = HopRequest.beginning(request)
         guard let memory else {
-            let response = try await transact(hop, call, from: call.start)
-            if response.status.mayNotBeTheLast { return try await goOn(response, hop, sent: hop, call) }
+            let response = try await transact(request, nil, call, from: call.start)
+            if response.status.mayNotBeTheLast {
+                let hop = HopRequest.beginning(request)
+                return try await goOn(response, hop, sent: hop, call)
+            }
             return try decoding.decode(response, to: request)
         }
+        let hop = HopRequest.beginning(request)
         let prepared = hop.prepared(by: memory)
-        let response = try await transact(prepared, call, from: call.start)
+        let response = try await transact(prepared.request, prepared.trail, call, from: call.start)
         memory.learn(from: response)
         if response.status.mayNotBeTheLast {
             return try await goOn(response, hop.upgraded(by: memory), sent: prepared, call)
@@ -44,7 +47,7 @@ extension ClientCore {
         cookies: (any CookieStore)? = nil
     ) -> Call {
         // Not `settings` as a whole: to hand it over would copy all of it.
-        let timeouts = request.timeouts(with: settings.timeouts)
+        let timeouts = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
         return Call(timeouts, from: settings.loop.now, log, cookies: cookies)
     }
 

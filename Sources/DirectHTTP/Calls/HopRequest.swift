@@ -14,7 +14,7 @@ struct HopRequest: Sendable {
     /// another origin.
     private(set) var request: Request
     /// nil as long as the call is where its caller sent it, and has no authenticator.
-    private var trail: Trail?
+    private(set) var trail: Trail?
 
     /// The first request of a call.
     static func beginning(_ request: Request) -> HopRequest {
@@ -41,16 +41,6 @@ struct HopRequest: Sendable {
 
     /// Answers for the origin of the request, if that asks who we are.
     var authenticator: (any Authenticator)? { trail?.facts.authenticator }
-
-    /// Those of the client's fields that may go along; nil: all of them.
-    var clientFields: ContentDecoding? { trail?.facts.clientFields }
-
-    /// Whether it was a redirect or an interceptor that led here, and not the caller: the client's certificate is
-    /// shown only where the caller sent the call.
-    func isForeign(to url: HTTPURL) -> Bool {
-        guard let facts = trail?.facts, facts.hasCrossed else { return false }
-        return facts.home.map { !$0.isSamePlace(as: url) } ?? true
-    }
 
     /// Changes the fields, and nothing else.
     mutating func withHeaders(_ change: (inout Headers) -> Void) {
@@ -163,8 +153,8 @@ extension HopRequest {
 }
 
 /// Where the requests of a call have been. In a place of its own, so that the others do not carry it about.
-private final class Trail: Sendable {
-    struct Facts: Sendable {
+final class Trail: Sendable {
+    fileprivate struct Facts: Sendable {
         /// Where the caller sent the call; nil if something else had led it before.
         var home: HTTPURL?
         /// The addresses that the caller gave for that place.
@@ -186,10 +176,20 @@ private final class Trail: Sendable {
         }
     }
 
-    let facts: Facts
+    fileprivate let facts: Facts
 
-    init(_ facts: Facts) {
+    fileprivate init(_ facts: Facts) {
         self.facts = facts
+    }
+
+    /// Those of the client's fields that may go along; `nil` for all of them.
+    var clientFields: ContentDecoding? { facts.clientFields }
+
+    /// Whether it was a redirect or an interceptor that led to this URL, and not the caller: the client's certificate is
+    /// shown only where the caller sent the call.
+    func isForeign(to url: HTTPURL) -> Bool {
+        guard facts.hasCrossed else { return false }
+        return facts.home.map { !$0.isSamePlace(as: url) } ?? true
     }
 }
 

@@ -5,14 +5,15 @@ internal import DirectIO
 extension ClientCore {
     /// Throws what is wrong with the request.
     func check(
-        _ hop: HopRequest,
+        _ request: Request,
+        _ trail: Trail?,
         _ url: HTTPURL,
         over proxy: ProxyEntry?,
         within limit: CallLimit
     ) async throws(DialFailure) {
         do throws(CallFailure) {
-            try hop.request.checkHead(url, defaults(for: hop), isProxied: proxy != nil)
-            guard case .stream(let body) = hop.request.body.content else { return }
+            try request.checkHead(url, defaults(for: request, trail), isProxied: proxy != nil)
+            guard case .stream(let body) = request.body.content else { return }
             _ = try await body.framing(on: settings.loop, within: limit)
         } catch {
             throw DialFailure(cause: error)

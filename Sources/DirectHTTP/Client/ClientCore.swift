@@ -47,24 +47,25 @@ final class ClientCore: Sendable {
     ///
     /// With a detour it leads elsewhere than earlier tries, if there is an elsewhere.
     func transact(
-        _ hop: HopRequest,
+        _ request: Request,
+        _ trail: Trail?,
         _ call: Call,
         from start: Instant,
         detour: Detour? = nil
     ) async throws -> Response {
-        let url = try hop.request.checkedURL()
+        let url = try request.checkedURL()
         // Refused before a byte is sent, or anything else is done for it.
         guard start < call.end else { throw call.overdue(for: url) }
-        let log = call.log?.beginExchange(hop.request.method, url)
+        let log = call.log?.beginExchange(request.method, url)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route: Route
             let isChecked: Bool
-            if let known = try knownRoute(of: hop.request, to: url, over: proxy) {
+            if let known = try knownRoute(of: request, to: url, over: proxy) {
                 route = known
                 isChecked = false
             } else {
-                try await check(hop, url, over: proxy, within: call.limit)
+                try await check(request, trail, url, over: proxy, within: call.limit)
                 route = try await askedRoute(to: url, call.timeouts, end: call.end)
                 isChecked = true
             }
@@ -75,29 +76,29 @@ final class ClientCore: Sendable {
                 start: start,
                 call: call,
                 log: log,
-                isAnonymous: hasIdentity && hop.isForeign(to: url),
-                clientFields: hop.clientFields
+                isAnonymous: hasIdentity && trail?.isForeign(to: url) == true,
+                clientFields: trail?.clientFields
             )
             if detour == nil,
                 let (connection, lease) = pool.takeIdle(
                     leg.poolKey,
                     leg.route,
-                    asksKernel: !hop.request.mayBeSentTwice,
+                    asksKernel: !request.mayBeSentTwice,
                     at: start
                 )
             {
                 let permit: ConnectionPool.Permit
                 do throws(CallFailure) {
-                    return try await exchange(hop.request, leg, connection, lease, isReused: true)
+                    return try await exchange(request, leg, connection, lease, isReused: true)
                 } catch {
-                    permit = try replace(connection, lease, isReused: true, after: error, of: hop.request, leg)
+                    permit = try replace(connection, lease, isReused: true, after: error, of: request, leg)
                 }
-                return try await send(hop.request, leg, dialling: permit)
+                return try await send(request, leg, dialling: permit)
             }
             // On a connection that is there the writer finds what is wrong; one that is to be dialled would be in vain.
-            if !isChecked { try await check(hop, url, over: proxy, within: call.limit) }
-            guard let detour else { return try await sendAnew(hop.request, leg) }
-            return try await send(hop.request, leg, around: detour)
+            if !isChecked { try await check(request, trail, url, over: proxy, within: call.limit) }
+            guard let detour else { return try await sendAnew(request, leg) }
+            return try await send(request, leg, around: detour)
         } catch {
             let error = error.asError(name: url.host.description)
             log?.fails(error)
@@ -106,8 +107,8 @@ final class ClientCore: Sendable {
     }
 
     /// The client's own fields, as far as they are the business of the request's origin.
-    func defaults(for hop: HopRequest) -> Headers {
-        (hop.clientFields ?? decoding).fields(for: hop.request)
+    func defaults(for request: Request, _ trail: Trail?) -> Headers {
+        (trail?.clientFields ?? decoding).fields(for: request)
     }
 
     /// The same for a request that goes over a connection.

@@ -52,7 +52,6 @@ public struct Request: Sendable {
         var addressMap: StaticMap?
         /// No stored response answers it, not even one that the origin confirms.
         var ignoresStoredResponses = false
-        /// `nil` for the client's, so that a request without any costs nothing.
         var timeouts: RequestTimeouts?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
@@ -67,11 +66,8 @@ public struct Request: Sendable {
         set { rare = Rare(newValue) }
     }
 
-    /// How long it may take with a client that has these limits.
-    func timeouts(with clients: Timeouts) -> Timeouts.Nanoseconds {
-        guard let own = rare?.options.timeouts else { return clients.nanoseconds }
-        return clients.replaced(by: own).nanoseconds
-    }
+    /// `nil` for the client's, so that a request without any costs nothing.
+    var ownTimeouts: RequestTimeouts? { rare?.options.timeouts }
 
     /// Whether it says anything of that.
     var hasOptions: Bool { rare != nil }

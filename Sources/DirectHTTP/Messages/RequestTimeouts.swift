@@ -80,6 +80,13 @@ public struct RequestTimeouts: Hashable, Sendable {
     }
 }
 
+extension RequestTimeouts {
+    /// The limits of a call by a client with those.
+    func over(_ clients: Timeouts) -> Timeouts.Nanoseconds {
+        clients.replaced(by: self).nanoseconds
+    }
+}
+
 extension Timeouts {
     /// The same, but for the limits that a request has of its own.
     func replaced(by own: RequestTimeouts) -> Timeouts {

@@ -41,7 +41,8 @@ extension ClientCore {
         guard settings.transport == nil else { return }
         let request = memory?.upgraded(request) ?? request
         let url = try request.checkedURL()
-        let call = Call(request.timeouts(with: settings.timeouts), from: settings.loop.now)
+        let limits = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
+        let call = Call(limits, from: settings.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)

@@ -55,6 +55,9 @@ package final class TLSConnection: @unchecked Sendable {
     /// Bytes that a write has taken and OpenSSL could not send: they are offered to it again, and nothing else is
     /// before they are out.
     private var unfinishedRecord: [UInt8] = []
+    /// Whether bytes have been taken that still wait for room. Beside them, as every request asks: to look at an array of
+    /// an object costs more than the answer.
+    private(set) package var hasUnfinishedRecord = false
     /// The most that one record carries, and one call to OpenSSL with partial writes sends.
     private static let recordSize = 16384
     /// The first fatal error, repeated to whoever calls again.
@@ -165,13 +168,11 @@ package final class TLSConnection: @unchecked Sendable {
         switch writeOnce(record) {
         case .wantsRead, .wantsWrite:
             unfinishedRecord = [UInt8](record)
+            hasUnfinishedRecord = true
             return .bytes(record.count)
         case let step: return step
         }
     }
-
-    /// Whether bytes have been taken that still wait for room.
-    package var hasUnfinishedRecord: Bool { !unfinishedRecord.isEmpty }
 
     /// Sends the bytes that were taken and still wait for room. `.bytes` says that there are none left.
     package func flush() -> WriteStep {
@@ -181,6 +182,7 @@ package final class TLSConnection: @unchecked Sendable {
             guard case .bytes(let count) = step else { return step }
             // Fewer where the peer has asked for smaller records.
             unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
+            hasUnfinishedRecord = !unfinishedRecord.isEmpty
         }
         return .bytes(0)
     }

@@ -74,8 +74,8 @@ struct Leg: Sendable {
     var log: ExchangeLog?
     /// Whether the server is not to be shown the client's certificate.
     var isAnonymous = false
-    /// Those of the client's fields that may go along; nil: all of them.
-    var clientFields: ContentDecoding?
+    /// Where the call has been; `nil` as long as it is where its caller sent it.
+    var trail: Trail?
     /// What keeps it away from endpoints where the request has failed; `nil` for a first try.
     var detour: Detour?
 

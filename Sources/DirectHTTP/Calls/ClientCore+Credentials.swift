@@ -67,9 +67,8 @@ extension ClientCore {
             name: url.host.description,
             loop: settings.loop
         )
-        return try await cache.send(request, url: url, defaults: defaults(for: hop.request, hop.trail), wait: wait) {
-            asked,
-            sent in
+        let defaults = defaults(for: hop.request, hop.trail)
+        return try await cache.send(request, url: url, defaults: defaults, wait: wait) { asked, sent in
             var call = call
             call.sent = sent
             return try await self.persistentSend(self.rebuilding(hop, as: asked), call)

@@ -77,7 +77,7 @@ final class ClientCore: Sendable {
                 call: call,
                 log: log,
                 isAnonymous: hasIdentity && trail?.isForeign(to: url) == true,
-                clientFields: trail?.clientFields
+                trail: trail
             )
             if detour == nil,
                 let (connection, lease) = pool.takeIdle(
@@ -108,12 +108,8 @@ final class ClientCore: Sendable {
 
     /// The client's own fields, as far as they are the business of the request's origin.
     func defaults(for request: Request, _ trail: Trail?) -> Headers {
-        (trail?.clientFields ?? decoding).fields(for: request)
-    }
-
-    /// The same for a request that goes over a connection.
-    private func defaults(for request: Request, on leg: Leg) -> Headers {
-        (leg.clientFields ?? decoding).fields(for: request)
+        if let fields = trail?.clientFields { return fields.fields(for: request) }
+        return decoding.fields(for: request)
     }
 
     /// Those of the client's own fields that any origin may be sent, and those that a policy lets follow.
@@ -249,7 +245,7 @@ final class ClientCore: Sendable {
             if case .stream(let body) = request.body.content {
                 streamed = try await exchange.framing(of: body)
             }
-            let fields = defaults(for: request, on: leg)
+            let fields = defaults(for: request, leg.trail)
             let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
             if let log = leg.log {
                 log.sends(request.method, leg.url, connection, bytes: count, isReused: isReused)

@@ -50,6 +50,8 @@ final class Connection: @unchecked Sendable {
     /// value, but the thread sanitizer misreads a lock of `Void`.
     private var duplex: Locked<Bool>?
     private var isClosed = false
+    /// Whether a layer has bytes that wait for room, noted with each write.
+    private var holdsBytes = false
     /// Whether it must not serve again, although nothing is wrong with its bytes.
     private(set) var isRetired = false
 
@@ -99,6 +101,7 @@ final class Connection: @unchecked Sendable {
         exclusively {
             guard !isClosed else { return }
             isClosed = true
+            holdsBytes = false
             layers.close()
         }
     }
@@ -258,21 +261,22 @@ final class Connection: @unchecked Sendable {
     func write(_ source: UnsafeRawBufferPointer) -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
-            return unsafe layers.write(source)
+            let step = unsafe layers.write(source)
+            holdsBytes = layers.hasUnsentBytes
+            return step
         }
     }
 
     /// Whether bytes that were written still wait for room.
-    var hasUnsentBytes: Bool {
-        guard layers.top != nil else { return false }
-        return exclusively { !isClosed && layers.hasUnsentBytes }
-    }
+    var hasUnsentBytes: Bool { exclusively { holdsBytes } }
 
     /// Sends bytes that were written and still wait for room.
     func flush() -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
-            return layers.flush()
+            let step = layers.flush()
+            holdsBytes = layers.hasUnsentBytes
+            return step
         }
     }
 

@@ -79,7 +79,7 @@ struct RequestTimeoutTests {
     func rebuilt() async throws {
         let server = try FixtureServer.scripted(.silent)
         let client = time.client {
-            $0.interceptors = [{ request, forward in try await forward(Request(.get, "http://\(server.authority)/")) }]
+            $0.interceptors = [{ _, forward in try await forward(Request(.get, server.http("/other"))) }]
         }
         var request = Request(.get, server.http())
         request.timeouts.response = .seconds(7)

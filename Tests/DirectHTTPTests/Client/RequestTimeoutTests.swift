@@ -35,18 +35,7 @@ struct RequestTimeoutTests {
 
     @Test("Each of them replaces the client's limit of its name and no other")
     func eachOfThem() {
-        let clients = Timeouts(
-            queue: .seconds(1),
-            resolve: .seconds(2),
-            connect: .seconds(3),
-            tls: .seconds(4),
-            write: .seconds(5),
-            response: .seconds(6),
-            read: .seconds(7),
-            continue: .seconds(8),
-            minimumSpeed: .init(bytes: 9, in: .seconds(9)),
-            total: .seconds(10)
-        )
+        let clients = Timeouts.numbered
         let names:
             [(WritableKeyPath<RequestTimeouts, RequestTimeouts.Limit?>, WritableKeyPath<Timeouts, Duration?>)] =
                 [

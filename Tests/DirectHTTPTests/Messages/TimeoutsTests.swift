@@ -6,18 +6,7 @@ import Testing
 struct TimeoutsTests {
     @Test("count the same whether they are given at the start or set later")
     func settingLater() {
-        let given = Timeouts(
-            queue: .seconds(1),
-            resolve: .seconds(2),
-            connect: .seconds(3),
-            tls: .seconds(4),
-            write: .seconds(5),
-            response: .seconds(6),
-            read: .seconds(7),
-            continue: .seconds(8),
-            minimumSpeed: .init(bytes: 10, in: .seconds(9)),
-            total: .seconds(11)
-        )
+        let given = Timeouts.numbered
         var set = Timeouts()
         set.queue = .seconds(1)
         set.resolve = .seconds(2)
@@ -34,18 +23,7 @@ struct TimeoutsTests {
 
     @Test("are machine words, each its own")
     func words() {
-        let limits = Timeouts(
-            queue: .seconds(1),
-            resolve: .seconds(2),
-            connect: .seconds(3),
-            tls: .seconds(4),
-            write: .seconds(5),
-            response: .seconds(6),
-            read: .seconds(7),
-            continue: .seconds(8),
-            minimumSpeed: .init(bytes: 10, in: .seconds(9)),
-            total: .seconds(11)
-        ).nanoseconds
+        let limits = Timeouts.numbered.nanoseconds
         let words = [
             limits.queue, limits.resolve, limits.connect, limits.tls, limits.write, limits.response,
             limits.read,
@@ -54,4 +32,20 @@ struct TimeoutsTests {
         let seconds: [UInt64] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
         #expect(words == seconds.map { $0 * 1_000_000_000 } + [10, 11_000_000_000])
     }
+}
+
+extension Timeouts {
+    /// Limits of which no two are alike.
+    static let numbered = Timeouts(
+        queue: .seconds(1),
+        resolve: .seconds(2),
+        connect: .seconds(3),
+        tls: .seconds(4),
+        write: .seconds(5),
+        response: .seconds(6),
+        read: .seconds(7),
+        continue: .seconds(8),
+        minimumSpeed: .init(bytes: 10, in: .seconds(9)),
+        total: .seconds(11)
+    )
 }

@@ -282,13 +282,18 @@ package struct ResponseReader: ~Copyable {
 extension ResponseReader {
     /// Whether the connection may carry another exchange, as far as this response tells; bytes that follow
     /// it unasked are for the caller to notice.
+    ///
+    /// The getter changes nothing. It is mutating, and so is `keepAlive`, because Swift copies the whole reader for a call
+    /// that only borrows it from an object: 150 instructions of a small request.
     package var reuse: ReuseVerdict {
-        switch state {
-        case .idle: return .reusable
-        case .failed: return .close(.failed)
-        case .tunnel: return .close(.tunnel)
-        case .ended: return endedVerdict
-        case .head, .length, .chunked, .trailers, .untilClose: return .close(.unfinished)
+        mutating get {
+            switch state {
+            case .idle: .reusable
+            case .failed: .close(.failed)
+            case .tunnel: .close(.tunnel)
+            case .ended: endedVerdict
+            case .head, .length, .chunked, .trailers, .untilClose: .close(.unfinished)
+            }
         }
     }
 
@@ -307,7 +312,9 @@ extension ResponseReader {
     }
 
     /// What the server said about how long it keeps the connection.
-    package var keepAlive: KeepAliveHint? { heads.fields.keepAlive }
+    package var keepAlive: KeepAliveHint? {
+        mutating get { heads.fields.keepAlive }
+    }
 
     /// Whether the content still has transfer codings besides `chunked`, which were never asked for.
     package var hasOtherTransferCodings: Bool { heads.fields.hasOtherCodings }

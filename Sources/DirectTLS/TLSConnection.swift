@@ -55,9 +55,9 @@ package final class TLSConnection: @unchecked Sendable {
     /// Bytes that a write has taken and OpenSSL could not send: they are offered to it again, and nothing else is
     /// before they are out.
     private var unfinishedRecord: [UInt8] = []
-    /// Whether bytes have been taken that still wait for room. Beside them, as every request asks: to look at an array of
-    /// an object costs more than the answer.
-    private(set) package var hasUnfinishedRecord = false
+    /// Whether there are any. Beside them, as every request asks: to look at an array of an object costs more than the
+    /// answer.
+    @exclusivity(unchecked) private var holdsBytes = false
     /// The most that one record carries, and one call to OpenSSL with partial writes sends.
     private static let recordSize = 16384
     /// The first fatal error, repeated to whoever calls again.
@@ -160,7 +160,7 @@ package final class TLSConnection: @unchecked Sendable {
     /// encrypted it already. `hasUnfinishedRecord` says whether some of it still waits for room, and `flush` sends it.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         guard phase == .open, bytes.count > 0 else { return nothingWritten }
-        if hasUnfinishedRecord {
+        if holdsBytes {
             let step = flush()
             guard case .bytes = step else { return step }
         }
@@ -168,7 +168,7 @@ package final class TLSConnection: @unchecked Sendable {
         switch writeOnce(record) {
         case .wantsRead, .wantsWrite:
             unfinishedRecord = [UInt8](record)
-            hasUnfinishedRecord = true
+            holdsBytes = true
             return .bytes(record.count)
         case let step: return step
         }
@@ -176,13 +176,13 @@ package final class TLSConnection: @unchecked Sendable {
 
     /// Sends the bytes that were taken and still wait for room. `.bytes` says that there are none left.
     package func flush() -> WriteStep {
-        while hasUnfinishedRecord {
+        while holdsBytes {
             guard phase == .open else { return nothingWritten }
             let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
             guard case .bytes(let count) = step else { return step }
             // Fewer where the peer has asked for smaller records.
             unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
-            hasUnfinishedRecord = !unfinishedRecord.isEmpty
+            holdsBytes = !unfinishedRecord.isEmpty
         }
         return .bytes(0)
     }
@@ -229,11 +229,14 @@ package final class TLSConnection: @unchecked Sendable {
         guard phase == .open else { return phase = .over }
         phase = .over
         // A goodbye in the middle of a record would be a broken record.
-        guard !hasFinishedSending, !hasUnfinishedRecord else { return }
+        guard !hasFinishedSending, !holdsBytes else { return }
         ErrorQueue.clear()
         _ = SSL_shutdown(ssl)
         ErrorQueue.clear()
     }
+
+    /// Whether bytes have been taken that still wait for room.
+    package var hasUnfinishedRecord: Bool { holdsBytes }
 
     /// Gives the record buffers back while the connection idles (some 33 KiB); they return when needed.
     package func releaseBuffers() {

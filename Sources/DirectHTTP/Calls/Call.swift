@@ -69,7 +69,9 @@ struct Leg: Sendable {
     let route: Route
     let proxy: ProxyEntry?
     let start: Instant
-    let call: Call
+    /// Of the call: its limits, and when the whole of it has to be over. No more of it, as this is copied often.
+    let timeouts: Timeouts.Nanoseconds
+    let end: Instant
     /// Where to write what happens to it.
     var log: ExchangeLog?
     /// Whether the server is not to be shown the client's certificate.
@@ -80,8 +82,6 @@ struct Leg: Sendable {
     var detour: Detour?
 
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
-    var timeouts: Timeouts.Nanoseconds { call.timeouts }
-    var end: Instant { call.end }
     /// Which kept connections may serve it.
     var kept: KeptConnections { detour?.kept ?? .any }
 }

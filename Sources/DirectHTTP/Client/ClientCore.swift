@@ -74,7 +74,8 @@ final class ClientCore: Sendable {
                 route: route,
                 proxy: proxy,
                 start: start,
-                call: call,
+                timeouts: call.timeouts,
+                end: call.end,
                 log: log,
                 isAnonymous: hasIdentity && trail?.isForeign(to: url) == true,
                 trail: trail

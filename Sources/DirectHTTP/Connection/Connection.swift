@@ -51,7 +51,7 @@ final class Connection: @unchecked Sendable {
     private var duplex: Locked<Bool>?
     private var isClosed = false
     /// Whether a layer has bytes that wait for room, noted with each write.
-    private var holdsBytes = false
+    @exclusivity(unchecked) private var holdsBytes = false
     /// Whether it must not serve again, although nothing is wrong with its bytes.
     private(set) var isRetired = false
 

@@ -46,7 +46,15 @@ extension ClientCore {
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
-            try await warm(Leg(url: url, route: route, proxy: proxy, start: call.start, call: call), count)
+            let leg = Leg(
+                url: url,
+                route: route,
+                proxy: proxy,
+                start: call.start,
+                timeouts: call.timeouts,
+                end: call.end
+            )
+            try await warm(leg, count)
         } catch {
             throw error.asError(name: url.host.description)
         }

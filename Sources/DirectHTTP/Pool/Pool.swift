@@ -29,7 +29,12 @@ struct Pool<Member: PoolMember> {
     final class Origin {
         let key: PoolKey
         /// The longest idle first.
-        var idle: [Member] = []
+        var idle: [Member] {
+            _read { yield unsafe idleMembers }
+            _modify { yield unsafe &idleMembers }
+        }
+        /// Only touched under the lock of the pool's user, so no two accesses overlap and Swift need not look for it.
+        @exclusivity(unchecked) private var idleMembers: [Member] = []
         /// Idle and on lease.
         var members: [Member] = []
         /// Idle, on lease, and being dialled.

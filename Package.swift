@@ -90,7 +90,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectTLSTests",
-            dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL"],
+            dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL", "DirectTestCommands"],
             swiftSettings: manners
         ),
         .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),

@@ -1,8 +1,9 @@
+import DirectTestCommands
 import Testing
 
 @testable import DirectIO
 
-@Suite("Look-ups of names by the system", .timeLimit(.minutes(1)))
+@Suite("Look-ups of names by the system", .idleLimit)
 struct SystemLookupsTests {
     private let loop = EventLoop.shared
 

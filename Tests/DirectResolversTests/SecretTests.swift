@@ -1,10 +1,11 @@
 import DirectHTTP
 import DirectIO
 import DirectResolvers
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("What resolvers show where they are printed, logged or dumped", .timeLimit(.minutes(1)))
+@Suite("What resolvers show where they are printed, logged or dumped", .idleLimit)
 struct SecretTests {
     private static let secret = "hunter2"
 

@@ -1,12 +1,13 @@
 #if canImport(Glibc)
 import CDirectOpenSSL
+import DirectTestCommands
 import Foundation
 import Testing
 
 @testable import DirectTLS
 
 /// What is kept of that for which OpenSSL found no memory. Each in a process of its own.
-@Suite("Memory that runs out", .timeLimit(.minutes(1)))
+@Suite("Memory that runs out", .idleLimit)
 struct AllocationFailureTests {
     @Test(
         "while the table of our BIOs is made is an error, and the next connection makes the table",

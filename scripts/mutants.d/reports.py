@@ -19,7 +19,8 @@ def add_transaction(table):
         ("tls", "tls: TLSFacts? { |connection.tls| }", "nil"),
         ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts| }", "[]"),
     ]:
-        table.place(f"Transaction.{member}", file, at, becomes, "ObserverTests")
+        suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests"}.get(member, "ObserverTests")
+        table.place(f"Transaction.{member}", file, at, becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
         time = f"{member}Time: Duration? {{ isReused ? nil : connection.{member}Time"
         table.place(

@@ -36,7 +36,7 @@ def add_client(table):
             "maximumConnectionsPerOrigin": "KeepAliveTests TimeoutTests",
             "maximumConnections": "FollowingTests",
             "maximumIdleConnections": "KeepAliveTests",
-            "idleTimeout": "KeepAliveTests",
+            "idleTimeout": "ClientSettingsTests",
             "maximumConnectionAge": "ClientSettingsTests",
             "maximumConnectionUses": "FollowingTests",
             "maximumBufferedBody": "ResponseBodyTests",

@@ -1,11 +1,12 @@
 import DirectIO
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Names that the system looks up", .timeLimit(.minutes(1)))
+@Suite("Names that the system looks up", .idleLimit)
 struct SystemLookupTests {
     private let server: FixtureServer
     private let gate = DispatchSemaphore(value: 0)

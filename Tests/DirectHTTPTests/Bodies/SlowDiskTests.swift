@@ -1,12 +1,13 @@
 import DirectCoding
 import DirectIO
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Bodies and disks that stand still", .timeLimit(.minutes(1)))
+@Suite("Bodies and disks that stand still", .idleLimit)
 struct SlowDiskTests {
     @Test("a download waits for the disk no longer than its call may take", arguments: [true, false])
     func total(isDecoded: Bool) async throws {

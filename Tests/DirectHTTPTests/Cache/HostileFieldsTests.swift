@@ -1,10 +1,11 @@
 import DirectHTTP1
+import DirectTestCommands
 import Testing
 
 @testable import DirectHTTP
 
 /// Where a cache computes with numbers that a caller or a server has written.
-@Suite("Numbers in the fields that a cache reads", .timeLimit(.minutes(1)))
+@Suite("Numbers in the fields that a cache reads", .idleLimit)
 struct HostileFieldsTests {
     private static let numbers = [
         "", "-", ".", "0", "00", "-0", "1", "1.", "1.000", "1.001", "0.5", "0.5555", "0.\u{663}", "0.٣", "-1",

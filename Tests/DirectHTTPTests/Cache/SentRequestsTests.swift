@@ -1,9 +1,10 @@
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("A cache above interceptors of the network", .timeLimit(.minutes(1)))
+@Suite("A cache above interceptors of the network", .idleLimit)
 struct SentRequestsTests {
     private let who = Locked("")
 

@@ -1,11 +1,12 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
 /// The policies of a client or a request as a call applies them.
-@Suite("Policies of retries and redirects at work", .timeLimit(.minutes(1)))
+@Suite("Policies of retries and redirects at work", .idleLimit)
 struct PolicySettingsTests {
     private func client(_ script: Script, _ set: (inout RetryPolicy) -> Void) -> HTTPClient {
         script.client {

@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Another try elsewhere", .timeLimit(.minutes(1)))
+@Suite("Another try elsewhere", .idleLimit)
 struct RetryElsewhereTests {
     /// Who names the addresses.
     enum Namer: CaseIterable { case request, resolver, system }

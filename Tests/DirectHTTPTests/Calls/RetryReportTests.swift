@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is told of several tries", .timeLimit(.minutes(1)))
+@Suite("What is told of several tries", .idleLimit)
 struct RetryReportTests {
     private static var quick: RetryPolicy {
         var policy = RetryPolicy()
@@ -133,7 +134,7 @@ private struct LateCredentials: Authenticator {
     ) async throws -> String? { said == nil ? "Basic eDp5" : nil }
 }
 
-@Suite("The retry budget", .timeLimit(.minutes(1)))
+@Suite("The retry budget", .idleLimit)
 struct RetryBudgetTests {
     private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 

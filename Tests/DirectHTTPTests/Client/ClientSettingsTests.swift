@@ -1,5 +1,6 @@
 import DirectHTTP1
 import DirectIO
+import DirectTestCommands
 import DirectTestTime
 import TLSFixtures
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @testable import DirectHTTP
 
 /// Settings of a client that only what comes over the wire can tell.
-@Suite("A client's settings", .timeLimit(.minutes(1)))
+@Suite("A client's settings", .idleLimit)
 struct ClientSettingsTests {
     @Test("limits bound the head that a client reads")
     func limits() async throws {

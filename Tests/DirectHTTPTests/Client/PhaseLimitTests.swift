@@ -1,4 +1,6 @@
 import DirectIO
+import DirectTestCommands
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -7,10 +9,11 @@ import Testing
 
 /// Each limit at each place that waits for it. No other limit is set, and the clock is moved on until the call ends: the
 /// error says which limit it was.
-@Suite("Each limit where it holds", .timeLimit(.minutes(1)))
+@Suite("Each limit where it holds", .idleLimit)
 struct PhaseLimitTests {
     private static let limit = Duration.seconds(20)
     private let clock = HeldClock()
+    private let time = HeldTime()
 
     private static func only(_ set: (inout Timeouts) -> Void) -> Timeouts {
         var timeouts = Timeouts(
@@ -230,8 +233,10 @@ struct PhaseLimitTests {
     @Test("total: a server that says nothing")
     func total() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
-        let client = client { $0.total = Self.limit }
-        try await expectTimeout(.response, receivedBy: server) { try await client.get(server.http()) }
+        let client = time.client { $0.timeouts = Self.only { $0.total = Self.limit } }
+        let (result, elapsed) = await time.passing(Self.limit) { try await client.get(server.http()) }
+        let error = try await httpError { try result.get() }
+        guard case .timedOut(after: Self.limit) = error.reason, elapsed == Self.limit else { throw error }
     }
 
     @Test("queue: no turn")

@@ -1,9 +1,10 @@
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is wrong with a request is said before anything is done for it", .timeLimit(.minutes(1)))
+@Suite("What is wrong with a request is said before anything is done for it", .idleLimit)
 struct RefusedEarlyTests {
     /// A request to a server that no connection was ever made to.
     private func refusal(

@@ -53,7 +53,13 @@ struct TranslationTests {
             return .success([IPAddress("192.0.0.170"), IPAddress("64:ff9b::192.0.0.170")].compactMap(\.self))
         }
         #expect(connection.facts.endpoint == Endpoint(stringLiteral: "1.2.3.4:443"))
-        #expect(connection.facts.translated == IPAddress("64:ff9b::1.2.3.4"))
+        let now = Instant(nanoseconds: 0)
+        let transaction = Transaction(
+            connection: connection.facts,
+            times: Transaction.Times(start: now, sent: now, response: now),
+            isReused: false
+        )
+        #expect(transaction.translatedAddress == IPAddress("64:ff9b::1.2.3.4"))
         #expect(connection.facts.failedAttempts.isEmpty)
         #expect(asked.withLock { $0 } == 1)
         connection.close()

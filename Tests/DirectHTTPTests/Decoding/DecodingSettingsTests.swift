@@ -1,9 +1,10 @@
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("A client's settings for coded content", .timeLimit(.minutes(1)))
+@Suite("A client's settings for coded content", .idleLimit)
 struct DecodingSettingsTests {
     /// Grows by some 40 to 1 when it is decoded: between the limit that is set here and the default.
     private static let content: [UInt8] = {

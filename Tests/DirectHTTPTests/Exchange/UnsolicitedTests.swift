@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Bytes that no request asked for", .timeLimit(.minutes(1)))
+@Suite("Bytes that no request asked for", .idleLimit)
 struct UnsolicitedTests {
     private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 

@@ -22,6 +22,7 @@ struct ObserverTests {
         let exchange = try #require(report.exchanges.first)
         #expect(report.exchanges.count == 1 && exchange.reason == nil && exchange.status == .ok)
         #expect(exchange.transaction?.endpoint == server.endpoint && exchange.transaction?.name == "a.test")
+        #expect(exchange.transaction?.source == .request)
         #expect(exchange.bodyBytes == 5 && exchange.isBodyWhole && exchange.requestBytes > 40)
         #expect(exchange.duration <= report.duration && exchange.start <= report.duration)
         #expect(exchange.transaction?.tls?.certificateFingerprint.count == 64)

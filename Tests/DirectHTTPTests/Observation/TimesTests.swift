@@ -1,11 +1,12 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
 /// All by a clock that is moved between the steps of a call, so that each time has a value of its own.
-@Suite("The times of a call", .timeLimit(.minutes(1)))
+@Suite("The times of a call", .idleLimit)
 struct TimesTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let clock = HeldClock()

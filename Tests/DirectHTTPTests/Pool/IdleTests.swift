@@ -1,10 +1,11 @@
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Connections without work", .timeLimit(.minutes(1)))
+@Suite("Connections without work", .idleLimit)
 struct IdleTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -1,9 +1,10 @@
 import DirectHTTP
 import DirectIO
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Connections made ahead", .timeLimit(.minutes(1)))
+@Suite("Connections made ahead", .idleLimit)
 struct PrewarmingTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -1,10 +1,11 @@
 import DirectHTTP
 import DirectIO
+import DirectTestCommands
 import Dispatch
 import TLSFixtures
 import Testing
 
-@Suite("Waiting for a connection", .timeLimit(.minutes(1)))
+@Suite("Waiting for a connection", .idleLimit)
 struct QueueTests {
     @Test("a request that is cancelled at any moment of its wait keeps neither a connection nor a place")
     func cancelledAtAnyMoment() async throws {

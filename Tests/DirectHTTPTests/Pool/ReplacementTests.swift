@@ -1,8 +1,9 @@
 import DirectHTTP
+import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A kept connection that turns out to be dead", .timeLimit(.minutes(1)))
+@Suite("A kept connection that turns out to be dead", .idleLimit)
 struct ReplacementTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -1,4 +1,5 @@
 import DirectIO
+import DirectTestCommands
 import Foundation
 import TLSFixtures
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import DirectHTTP
 
 /// What a client does with the settings of its proxies.
-@Suite("Settings of proxies at work", .timeLimit(.minutes(1)))
+@Suite("Settings of proxies at work", .idleLimit)
 struct ProxySettingsTests {
     @Test("a proxy's own TLS settings hold on the way to the proxy, and not behind it")
     func ownTLS() async throws {

@@ -12,8 +12,10 @@ struct Turns {
         moved = 0
     }
 
+    var isDue: Bool { moved >= Self.bytesBetweenYields }
+
     mutating func yieldIfDue() async {
-        guard moved >= Self.bytesBetweenYields else { return }
+        guard isDue else { return }
         moved = 0
         await Task.yield()
     }

@@ -29,7 +29,7 @@ final class Upload: @unchecked Sendable {
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
     /// Used by the sending task alone.
     private var gauge: SpeedGauge
-    private var unyielded = 0
+    private var turns = Turns()
     /// How much content has been sent.
     private let sent = Atomic<UInt64>(0)
     private let state = Locked(State.running)
@@ -221,13 +221,12 @@ final class Upload: @unchecked Sendable {
     /// Looks at the limits of the call and lets others have their turn, where the peer takes all as fast as it is
     /// given.
     private func giveWay(after count: Int) async throws(CallFailure) {
-        unyielded += count
-        guard unyielded >= Self.bytesBetweenYields else { return }
-        unyielded = 0
+        turns.count(count)
+        guard turns.isDue else { return }
         try exchange.patience(.write, stall: .max, from: connection.loop.now).checkEnd(
             at: connection.loop.now
         )
-        await Task.yield()
+        await turns.yieldIfDue()
     }
 
     private func report(_ count: Int, _ total: UInt64?) {
@@ -238,7 +237,7 @@ final class Upload: @unchecked Sendable {
     /// Waits for what the step wants. The limit begins with the first wait since there was progress.
     private func wait(for step: Connection.Step, _ patience: inout Patience?) async throws(CallFailure) {
         let start = connection.loop.now
-        unyielded = 0
+        turns.begin()
         let limits = patience ?? exchange.patience(.write, stall: exchange.timeouts.write, from: start)
         patience = limits
         guard gauge.isOn else { return try await connection.wait(for: step, as: .writer, limits) }
@@ -284,8 +283,6 @@ final class Upload: @unchecked Sendable {
         let count = try unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer)
         return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[0..<count]))
     }
-
-    private static let bytesBetweenYields = 256 * 1024
 }
 
 extension [UInt8] {

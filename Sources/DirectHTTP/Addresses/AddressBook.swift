@@ -1,7 +1,11 @@
 internal import DirectIO
 
-/// Where the requests of one client go. The precedence: the request's addresses, its map, the client's map, a
-/// literal in the URL, the resolver; the system's only if there is no other.
+/// Decides where the requests of one client connect.
+///
+/// The order of precedence: the request's own addresses, the request's map, the client's map, an address literal in
+/// the URL, the client's resolver. The system's resolver is asked only if the client has no other resolver.
+///
+/// An empty list of addresses, in a request or in a resolver's answer, is an error: the next source is not asked.
 struct AddressBook: Sendable {
     let map: StaticMap
     let resolver: (any Resolver)?
@@ -13,7 +17,7 @@ struct AddressBook: Sendable {
         loop = settings.loop
     }
 
-    /// The route, if it is known without asking anybody who might take his time.
+    /// Returns the route if it is known without waiting for a resolver; `nil` if the resolver has to be asked.
     func knownRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
         if let chosen = try chosenRoute(for: request, to: url) { return chosen }
         switch url.host {
@@ -24,7 +28,7 @@ struct AddressBook: Sendable {
         }
     }
 
-    /// The route, if the request or a map says where it goes.
+    /// Returns the route if the request or a map names the addresses; `nil` otherwise.
     @inline(__always)
     func chosenRoute(for request: Request, to url: HTTPURL) throws(CallFailure) -> Route? {
         if let addresses = request.addresses {
@@ -41,7 +45,9 @@ struct AddressBook: Sendable {
         return nil
     }
 
-    /// The route, if the resolver has to be asked for it.
+    /// Asks the resolver for the route and waits until `patience` ends.
+    ///
+    /// Without a resolver, and for an address literal, the route is the system's.
     func askedRoute(to url: HTTPURL, _ patience: Patience) async throws(CallFailure) -> Route {
         guard let resolver, let name = url.host.name else { return .system }
         let inquiry = Inquiry(resolver: resolver, name: name, port: url.port, loop: loop)
@@ -64,6 +70,7 @@ struct AddressBook: Sendable {
         }
     }
 
+    /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
     private func known(_ inquiry: Inquiry) throws(CallFailure) -> Route? {
         let context = ResolveContext(deadline: .never, loop: loop)
         do throws(ResolverError) {
@@ -77,14 +84,16 @@ struct AddressBook: Sendable {
     }
 }
 
-/// A question to a resolver, and what its answers mean to the dialler.
+/// A question to a resolver. It translates the resolver's answers into the dialler's terms.
 private struct Inquiry: Sendable {
     let resolver: any Resolver
     let name: DomainName
     let port: UInt16
     let loop: EventLoop
 
-    /// The answer as the dialler takes it; what somebody else's resolver throws gets a name.
+    /// Asks the resolver and returns its answer as the dialler takes it.
+    ///
+    /// An error that is not a ``ResolverError``, as a resolver of the caller's may throw it, is wrapped in one.
     func answer(_ ask: () async throws -> Resolution?) async -> Result<Choice?, HTTPError.Reason> {
         do {
             return .success(try await ask().map(choice))
@@ -95,7 +104,9 @@ private struct Inquiry: Sendable {
         }
     }
 
-    /// An answer without addresses is an error: it never means "ask somebody else".
+    /// Returns the endpoints of an answer with all that the dialler needs.
+    ///
+    /// An answer without addresses is an error: it never means "ask another resolver".
     func choice(_ answer: Resolution) throws(ResolverError) -> Choice {
         guard !answer.endpoints.isEmpty else { throw ResolverError(resolver.name, .noAddresses) }
         for case let fault? in answer.endpoints.lazy.map(\.fault) {
@@ -110,6 +121,7 @@ private struct Inquiry: Sendable {
         return choice
     }
 
+    /// Asks for the answer's fallback, and stops waiting for it at `end`.
     private func fallback(
         _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
         until end: Instant
@@ -126,7 +138,9 @@ private struct Inquiry: Sendable {
     }
 }
 
-/// Runs an operation that may not heed its deadline or cancellation, and stops waiting for it then.
+/// Runs an operation that may ignore its deadline and its cancellation.
+///
+/// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited for.
 func supervised<Value: Sendable>(
     until deadline: Instant,
     on loop: EventLoop,

@@ -1,6 +1,6 @@
-/// Who named an address, and how fresh that news is.
+/// The source of an address: the author that named it, and how fresh the answer was.
 public struct AddressSource: Hashable, Sendable {
-    /// Who can name an address.
+    /// The part of the program, or the service, that named an address.
     public enum Author: Hashable, Sendable {
         /// The request itself.
         case request
@@ -12,23 +12,26 @@ public struct AddressSource: Hashable, Sendable {
         case system
         /// Another resolver, by its name.
         case resolver(String)
-        /// A proxy, which looks the name up and does not say what it found.
+        /// A proxy. It looks the name up itself and does not report the address.
         case proxy
     }
 
-    /// How fresh an answer is.
+    /// The age of an answer.
     public enum Freshness: String, Hashable, Sendable {
-        /// Given for this request, or never in doubt.
+        /// The answer was given for this request, or its age does not matter.
         case fresh
-        /// Remembered from an earlier answer that is still valid.
+        /// The answer comes from a cache and is still valid.
         case cached
-        /// Remembered from an answer whose time is over.
+        /// The answer comes from a cache, and its time to live is over.
         case stale
     }
 
+    /// The author that named the address.
     public var author: Author
+    /// The age of the author's answer.
     public var freshness: Freshness
 
+    /// Creates a source from an author and the age of its answer.
     public init(_ author: Author, _ freshness: Freshness = .fresh) {
         self.author = author
         self.freshness = freshness
@@ -40,17 +43,19 @@ public struct AddressSource: Hashable, Sendable {
     public static var staticMap: AddressSource { AddressSource(.staticMap) }
     /// The URL, whose host is an address.
     public static var url: AddressSource { AddressSource(.url) }
-    /// The system's resolver, just asked.
+    /// The system's resolver, asked for this request.
     public static var system: AddressSource { AddressSource(.system) }
-    /// A proxy.
+    /// A proxy, which looks the name up itself.
     public static var proxy: AddressSource { AddressSource(.proxy) }
 
-    /// Another resolver, just asked.
+    /// Another resolver, asked for this request.
+    ///
+    /// - Parameter name: The resolver's ``Resolver/name``.
     public static func resolver(_ name: String) -> AddressSource { AddressSource(.resolver(name)) }
 }
 
 extension AddressSource: CustomStringConvertible {
-    /// The author, and `cached` or `stale` if it is so.
+    /// The author, followed by `cached` or `stale` if the answer is not fresh.
     public var description: String {
         let author =
             switch author {

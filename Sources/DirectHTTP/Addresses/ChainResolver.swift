@@ -1,27 +1,34 @@
 internal import DirectIO
 
-/// Asks one resolver, and others when that one has failed.
+/// Asks one resolver, and the next ones when that one has failed.
 ///
-/// Whether others are asked at all, and when, is said once, by `Fallback`. The system's resolver is one like
-/// any other: unless it stands in the chain, no name ever reaches it.
+/// ``Fallback`` alone decides whether and when the next resolver is asked. The system's resolver is a step like any
+/// other: unless ``SystemResolver`` is part of the chain, no name ever reaches it.
 public struct ChainResolver: Resolver {
-    /// When the next resolver is asked.
+    /// The condition on which the next resolver is asked.
     public enum Fallback: Hashable, Sendable {
-        /// Never: the first one's word is final.
+        /// Never: the first resolver's answer is final.
         case never
-        /// When the one before has no address for the name, be it that it says so or that it fails.
+        /// When the previous resolver says that the name has no address, or fails.
         case onResolveFailure
-        /// Also when it has, and none of its addresses could be connected to.
+        /// Also when the previous resolver has addresses, and no connection to any of them succeeds.
         case onConnectFailure
     }
 
+    /// The names of all steps, such as `dns.example, then system`.
     public let name: String
     private let steps: [any Resolver]
     private let fallback: Fallback
     private let stepTimeout: Duration
 
-    /// A chain in order of preference. One that is not the last has `stepTimeout` to answer, so that time is
-    /// left for those behind it.
+    /// Creates a chain of resolvers, in order of preference.
+    ///
+    /// - Parameters:
+    ///   - first: The resolver that is asked first.
+    ///   - others: The resolvers that are asked after it, in this order.
+    ///   - fallback: The condition on which the next resolver is asked.
+    ///   - stepTimeout: The time limit for each resolver but the last one, so that time is left for those after it.
+    ///     It does not apply if `fallback` is ``Fallback/never``.
     public init(
         _ first: any Resolver,
         _ others: any Resolver...,
@@ -34,9 +41,15 @@ public struct ChainResolver: Resolver {
         self.stepTimeout = stepTimeout
     }
 
+    /// Whether the answer of any step may differ from port to port.
     public var dependsOnPort: Bool { steps.contains { $0.dependsOnPort } }
+    /// Whether any step may ask the system's resolver.
     public var mayAskSystem: Bool { steps.contains { $0.mayAskSystem } }
 
+    /// Asks the steps in order, and returns the first answer that has addresses.
+    ///
+    /// - Throws: The ``ResolverError`` of the last step that was asked, with those of the steps before it in
+    ///   ``ResolverError/earlier``; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -45,6 +58,7 @@ public struct ChainResolver: Resolver {
         try await resolve(Question(host: host, port: port), from: 0, context)
     }
 
+    /// Returns the answer that the steps have at hand; `nil` as soon as a step would have to be asked.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
@@ -63,12 +77,12 @@ public struct ChainResolver: Resolver {
         throw ResolverError(allOf: failures)
     }
 
-    /// Goes to all: each knows which endpoints it has named.
+    /// Passes the outcome to every step: each knows which endpoints it named.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         for step in steps { step.report(outcome, of: endpoint, for: host, port: port) }
     }
 
-    /// All of them do.
+    /// Makes every step forget its answers.
     public func forgetAll() {
         for step in steps { step.forgetAll() }
     }
@@ -78,6 +92,7 @@ public struct ChainResolver: Resolver {
         var port: UInt16
     }
 
+    /// Asks the steps from `first` on until one has addresses.
     private func resolve(
         _ question: Question,
         from first: Int,
@@ -100,6 +115,7 @@ public struct ChainResolver: Resolver {
         throw ResolverError(allOf: failures)
     }
 
+    /// Asks one step. A step that is not the last one has to answer within `stepTimeout`.
     private func ask(
         _ index: Int,
         _ question: Question,
@@ -130,7 +146,7 @@ public struct ChainResolver: Resolver {
         return try answer.get()
     }
 
-    /// The answer, behind which the steps from `next` on are asked if its endpoints are all out of reach.
+    /// Returns the answer with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
     private func extended(_ answer: Resolution, _ question: Question, by next: Int) -> Resolution {
         guard fallback == .onConnectFailure, next < steps.count else { return answer }
         var extended = answer
@@ -147,7 +163,7 @@ public struct ChainResolver: Resolver {
 }
 
 extension ResolverError {
-    /// The last of them, with the others before it.
+    /// The last of the failures, with the others as its earlier ones.
     init(allOf failures: [ResolverError]) {
         var earlier = failures
         guard var last = earlier.popLast() else {

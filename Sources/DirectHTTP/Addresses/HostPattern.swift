@@ -1,17 +1,20 @@
-/// Which hosts an entry of a static map, or a rule like it, is for.
+/// The hosts that an entry of a ``StaticMap``, or a similar rule, applies to.
 public enum HostPattern: Hashable, Sendable {
-    /// This host alone.
+    /// This host only.
     case host(Host)
-    /// Every name below this one, at any depth, and not the name itself: `*.example.com`.
+    /// Every name below this one, at any depth, but not the name itself: `*.example.com`.
     case subdomains(of: DomainName)
     /// Every host: `*`.
     case any
 
-    /// Reads a host, `*.name` or `*`.
+    /// Parses a host, `*.name` or `*`.
+    ///
+    /// - Throws: The ``HostFault`` of a text that is none of these.
     public init(_ text: String) throws(HostFault) {
         self = try withUTF8Result(of: text) { utf8 throws(HostFault) in try HostPattern(utf8: utf8) }
     }
 
+    /// Parses a host, `*.name` or `*` from the whole of the given bytes.
     package init(utf8 text: Span<UInt8>) throws(HostFault) {
         if text.isEmpty || text[0] != UInt8(ascii: "*") {
             self = .host(try Host(utf8: text))
@@ -25,7 +28,7 @@ public enum HostPattern: Hashable, Sendable {
 }
 
 extension HostPattern: CustomStringConvertible {
-    /// The text that `init(_:)` reads.
+    /// The text that ``init(_:)`` parses.
     public var description: String {
         switch self {
         case .host(let host): host.description

@@ -1,10 +1,13 @@
-/// A hash table from names to values that holds very many of them: all names lie in one piece of memory, and a
-/// look-up allocates nothing, not even for the end of a longer name.
+/// A hash table from names to values, made for very many entries.
 ///
-/// A name stands together with a tag, such as a port, which makes another key of it.
+/// All names lie in one array of bytes, and a look-up does not allocate, not even for the tail of a longer name.
+/// Collisions are resolved by linear probing; a removal moves the following slots up, so there are no tombstones.
+/// The bytes of removed names stay until they are more than 4096 and more than half of all; then it is rebuilt.
+///
+/// The key is the name together with a tag, such as a port.
 struct NameTable<Value> {
     fileprivate struct Record {
-        /// Where the name lies.
+        /// The bytes of `names` that hold the name.
         var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
 
         var hash: UInt32
@@ -14,25 +17,27 @@ struct NameTable<Value> {
         var value: Value
     }
 
-    /// Numbers of records, counted from 1, where their hash says or behind it; 0 is empty. A power of two.
+    /// Numbers of records, counted from 1; 0 is an empty slot. A record's number stands in the slot that its hash
+    /// selects, or in one of the slots after it. The count is a power of two.
     private var slots: [UInt32] = []
     private var records: [Record] = []
     private var names: [UInt8] = []
-    /// How many of the names' bytes belong to nobody any longer.
+    /// The number of bytes in `names` that belong to removed names.
     private var deadBytes = 0
 
     init() {}
 
+    /// The number of entries.
     var count: Int { records.count }
     var isEmpty: Bool { records.isEmpty }
 
-    /// The value of a name of at most 255 bytes.
+    /// Returns the value of a name of at most 255 bytes; `nil` if there is none.
     func value(_ name: Span<UInt8>, tag: UInt32) -> Value? {
         guard let slot = slot(of: name, tag, Self.hash(name, tag)) else { return nil }
         return records[Int(slots[slot]) - 1].value
     }
 
-    /// Gives a name of at most 255 bytes a value, or none.
+    /// Sets the value of a name of at most 255 bytes, or removes its entry if the value is `nil`.
     mutating func set(_ value: Value?, _ name: Span<UInt8>, tag: UInt32) {
         let hash = Self.hash(name, tag)
         if let slot = slot(of: name, tag, hash) {
@@ -43,19 +48,19 @@ struct NameTable<Value> {
         }
     }
 
-    /// Changes a value where it is; says whether there is one.
+    /// Changes a value in place; returns whether there is one.
     mutating func update(_ name: Span<UInt8>, tag: UInt32, _ change: (inout Value) -> Void) -> Bool {
         guard let slot = slot(of: name, tag, Self.hash(name, tag)) else { return false }
         change(&records[Int(slots[slot]) - 1].value)
         return true
     }
 
-    /// Changes all values where they are.
+    /// Changes all values in place.
     mutating func updateAll(_ change: (inout Value) -> Void) {
         for index in records.indices { change(&records[index].value) }
     }
 
-    /// Lets go of all others.
+    /// Keeps the entries whose value satisfies the predicate, and drops all others and the bytes of their names.
     mutating func keep(where isKept: (Value) -> Bool) {
         var kept = NameTable()
         let names = names[...]
@@ -65,10 +70,10 @@ struct NameTable<Value> {
         self = kept
     }
 
-    /// All values, in no order.
+    /// All values, in no particular order.
     var values: some Collection<Value> { records.lazy.map(\.value) }
 
-    /// All names with tag and value, in no order.
+    /// Calls `body` with each name, its tag and its value, in no particular order.
     func forEach(_ body: (Span<UInt8>, UInt32, Value) -> Void) {
         let names = names[...]
         for record in records { body(names.span.extracting(record.range), record.tag, record.value) }
@@ -81,6 +86,7 @@ struct NameTable<Value> {
         return UInt32(truncatingIfNeeded: hash.value ^ hash.value >> 32)
     }
 
+    /// Returns the slot that holds the name's record.
     private func slot(of name: Span<UInt8>, _ tag: UInt32, _ hash: UInt32) -> Int? {
         guard !slots.isEmpty else { return nil }
         let names = names[...]
@@ -98,6 +104,7 @@ struct NameTable<Value> {
         return nil
     }
 
+    /// Adds a record for a name that has none. At most half of the slots are in use afterwards.
     private mutating func append(_ value: Value, _ name: Span<UInt8>, _ tag: UInt32, _ hash: UInt32) {
         if (records.count + 1) * 2 > slots.count { growSlots() }
         let start = UInt32(names.count)
@@ -108,6 +115,7 @@ struct NameTable<Value> {
         place(records.count - 1)
     }
 
+    /// Puts a record's number in the first free slot from the one that its hash selects.
     private mutating func place(_ record: Int) {
         var slot = Int(records[record].hash) & (slots.count - 1)
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
@@ -119,13 +127,14 @@ struct NameTable<Value> {
         for record in records.indices { place(record) }
     }
 
+    /// Removes the record of a slot, and the dead bytes when there are too many of them.
     private mutating func remove(_ slot: Int) {
         let record = Int(slots[slot]) - 1
         deadBytes += Int(records[record].length)
         closeGap(slot)
         let last = records.count - 1
         if record != last {
-            // The last one moves into its place.
+            // The last record moves into its place.
             var slot = Int(records[last].hash) & (slots.count - 1)
             while slots[slot] != UInt32(last + 1) { slot = (slot + 1) & (slots.count - 1) }
             slots[slot] = UInt32(record + 1)
@@ -135,7 +144,8 @@ struct NameTable<Value> {
         if deadBytes > 4096, deadBytes > names.count / 2 { keep { _ in true } }
     }
 
-    /// Those behind move up, as far as that brings them nearer to where their hash says.
+    /// Empties a slot, and moves the following ones up as far as that brings them nearer to the slot that their
+    /// hash selects.
     private mutating func closeGap(_ slot: Int) {
         let mask = slots.count - 1
         var gap = slot
@@ -156,7 +166,7 @@ extension NameTable: Sendable where Value: Sendable {}
 extension NameTable.Record: Sendable where Value: Sendable {}
 
 extension NameTable: Equatable where Value: Equatable {
-    /// Whether both have the same names with the same values, in whatever order they came.
+    /// Whether both have the same names with the same values, in whatever order they were added.
     static func == (left: NameTable, right: NameTable) -> Bool {
         guard left.count == right.count else { return false }
         let names = left.names[...]

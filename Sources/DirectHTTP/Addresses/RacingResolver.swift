@@ -1,22 +1,29 @@
 internal import DirectIO
 
-/// Asks several resolvers at the same time, and takes the first answer that has addresses.
+/// Asks several resolvers at the same time, and returns the first answer that has addresses.
 ///
-/// Each of them learns every name that is asked for: that is the price of not waiting for the slowest. That there
-/// is no address is believed only when all have said so, or failed.
+/// Each of them learns every name that is asked for: that is the price of not waiting for the slowest one. The race
+/// fails only when every resolver has said that there is no address, or has failed.
 public struct RacingResolver: Resolver {
+    /// The names of all resolvers, such as `dns.example or system`.
     public let name: String
     private let runners: [any Resolver]
 
-    /// A race of these.
+    /// Creates a race of these resolvers.
     public init(_ first: any Resolver, _ others: any Resolver...) {
         runners = [first] + others
         name = runners.map(\.name).joined(separator: " or ")
     }
 
+    /// Whether the answer of any of the resolvers may differ from port to port.
     public var dependsOnPort: Bool { runners.contains { $0.dependsOnPort } }
+    /// Whether any of the resolvers may ask the system's resolver.
     public var mayAskSystem: Bool { runners.contains { $0.mayAskSystem } }
 
+    /// Asks all resolvers at once, and returns the first answer that has addresses.
+    ///
+    /// - Throws: The ``ResolverError`` of the resolver that failed last, with the others in
+    ///   ``ResolverError/earlier``; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -24,7 +31,8 @@ public struct RacingResolver: Resolver {
     ) async throws -> Resolution {
         try await withThrowingTaskGroup(of: Result<Resolution, ResolverError>.self) { group in
             for runner in runners { group.addTask { try await ask(runner, host, port, context) } }
-            // Who is still running is stopped when the group is left, and waited for no longer.
+            // On return the group cancels the resolvers that are still running. `supervised` then stops waiting for
+            // them.
             defer { group.cancelAll() }
             var failures: [ResolverError] = []
             while let result = try await group.next() {
@@ -37,6 +45,8 @@ public struct RacingResolver: Resolver {
         }
     }
 
+    /// Returns the first answer that one of the resolvers has at hand; `nil` if at least one would have to be
+    /// asked.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
@@ -54,17 +64,17 @@ public struct RacingResolver: Resolver {
         return nil
     }
 
-    /// Goes to all: each knows which endpoints it has named.
+    /// Passes the outcome to every resolver: each knows which endpoints it named.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         for runner in runners { runner.report(outcome, of: endpoint, for: host, port: port) }
     }
 
-    /// All of them do.
+    /// Makes every resolver forget its answers.
     public func forgetAll() {
         for runner in runners { runner.forgetAll() }
     }
 
-    /// What one of them says; throws only if nobody wants to know any longer.
+    /// Returns the answer or the failure of one resolver. Throws only if the task was cancelled.
     private func ask(
         _ runner: any Resolver,
         _ host: DomainName,

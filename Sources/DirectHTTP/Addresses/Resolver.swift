@@ -1,89 +1,98 @@
 public import DirectIO
 
-/// Turns names into addresses: a service, a table, or a way to combine others.
+/// Resolves names to addresses: a service, a table, or a combination of other resolvers.
 ///
-/// A resolver says only where to connect. What the server must prove, and all else that hangs on the name,
-/// is beyond its reach.
+/// A resolver only decides where to connect. It has no influence on what the server must prove (SNI, the
+/// certificate check) or on anything else that depends on the name.
 public protocol Resolver: Sendable {
-    /// What errors and transactions call it.
+    /// The name that errors and transactions use for this resolver.
     var name: String { get }
 
-    /// Whether the answer for one name may differ from port to port. If not, a cache keeps one for all.
+    /// Whether the answer for a name may differ from port to port. If not, a cache keeps one answer for all ports.
     var dependsOnPort: Bool { get }
 
-    /// Whether the system's resolver may be asked because of a question to this one. Where it may not, it is asked nothing
-    /// at all for the requests of a client, not even for the translators from IPv6 to IPv4 (RFC 7050).
+    /// Whether a question to this resolver may lead to a question to the system's resolver.
+    ///
+    /// If not, the client never asks the system's resolver for anything, not even for the translators from IPv6 to
+    /// IPv4 (RFC 7050).
     var mayAskSystem: Bool { get }
 
-    /// The addresses for a name, or why there are none; never an answer without any.
+    /// Returns the addresses of a name. The answer is never empty.
     ///
-    /// The name is in lower case, without trailing dot, and all that is known of the URL. Whoever asks stops
-    /// waiting at the end of the context's time, and then cancels the task.
+    /// The caller stops waiting at the deadline of the context, and then cancels the task.
+    ///
+    /// - Parameters:
+    ///   - host: The name, in lower case and without trailing dot. The resolver learns nothing else of the URL but
+    ///     the port.
+    ///   - port: The port of the URL.
+    ///   - context: The limits within which the answer has to come.
+    /// - Throws: The reason why there are no addresses: a ``ResolverError``, or any other error, which the client
+    ///   wraps in one.
     func resolve(
         _ host: DomainName,
         port: UInt16,
         _ context: ResolveContext
     ) async throws -> Resolution
 
-    /// The answer if it is at hand: nothing if the question has to be asked. Must not block.
+    /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:_:)`` has to be called. Must not block.
     func knownAnswer(
         for host: DomainName,
         port: UInt16,
         _ context: ResolveContext
     ) throws(ResolverError) -> Resolution?
 
-    /// Takes what came of dialling an endpoint that it had named. Must not block.
+    /// Reports the outcome of dialling an endpoint that the resolver named. Must not block.
     func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16)
 
-    /// Forgets what it has heard: in another network it may be wrong. Must not block.
+    /// Forgets all answers: they may be wrong in another network. Must not block.
     func forgetAll()
 }
 
 extension Resolver {
-    /// Yes, as nothing else is known.
+    /// `true`, the assumption that is always safe.
     public var dependsOnPort: Bool { true }
 
-    /// No: it has ways of its own.
+    /// `false`: the resolver has its own ways to find an answer.
     public var mayAskSystem: Bool { false }
 
-    /// Nothing: every question is asked.
+    /// `nil`: every question goes to ``resolve(_:port:_:)``.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
         _ context: ResolveContext
     ) throws(ResolverError) -> Resolution? { nil }
 
-    /// Has nothing to forget.
+    /// Does nothing: the resolver keeps no answers.
     public func forgetAll() {}
 
-    /// Pays no heed.
+    /// Ignores the outcome.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {}
 }
 
-/// What came of dialling an endpoint.
+/// The outcome of dialling an endpoint.
 public enum DialOutcome: Sendable {
-    /// A connection, with TLS if there was to be any, after this time.
+    /// The connection was established after this time, including the TLS handshake if there was one.
     case connected(after: Duration)
-    /// None.
+    /// No connection was established: the phase that failed, and the reason.
     case failed(HTTPError.Phase, HTTPError.Reason)
 }
 
-/// Where to connect for a name, according to a resolver.
+/// A resolver's answer: the endpoints to connect to for a name.
 public struct Resolution: Sendable {
-    /// In order of preference, and never empty.
+    /// The endpoints, in order of preference. Never empty.
     public var endpoints: [Endpoint]
-    /// How long that holds; nothing if the resolver does not know.
+    /// The time for which the answer is valid; `nil` if the resolver does not know.
     public var timeToLive: Duration?
-    /// Who says so.
+    /// The author of the answer, and its age.
     public var source: AddressSource
-    /// The name at the end of the chain of aliases, if the resolver knows it and it is another one.
+    /// The name at the end of the chain of aliases; `nil` if the resolver does not know it or it is the same name.
     public var canonicalName: DomainName?
-    /// Whether the order is an order: endpoints are tried one after the other and never raced.
+    /// Whether the endpoints are tried strictly one after the other, and never raced.
     public var isStrictlyOrdered = false
-    /// Asked for another resolution when no endpoint of this one could be reached; nothing if there is none.
+    /// Returns another resolution when no endpoint of this one could be reached; `nil` if there is no fallback.
     public var fallback: (@Sendable (ResolveContext) async throws -> Resolution?)?
 
-    /// An answer that says all there is to say.
+    /// Creates an answer without a strict order and without a fallback.
     public init(
         _ endpoints: [Endpoint],
         timeToLive: Duration? = nil,
@@ -97,24 +106,29 @@ public struct Resolution: Sendable {
     }
 }
 
-/// What a resolver may use to find its answer.
+/// The limits within which a resolver has to find its answer.
 public struct ResolveContext: Sendable {
-    /// When nobody waits any longer.
+    /// The moment at which the caller stops waiting.
     package var deadline: Instant
-    /// The loop whose clock that is.
+    /// The loop whose clock the deadline refers to.
     package var loop: EventLoop
 
+    /// Creates a context from a deadline and the loop whose clock it refers to.
     package init(deadline: Instant, loop: EventLoop) {
         self.deadline = deadline
         self.loop = loop
     }
 
-    /// A question of one's own, which may take so long.
+    /// Creates a context for a question that does not belong to a request.
+    ///
+    /// - Parameters:
+    ///   - limit: The time limit for the answer.
+    ///   - loop: The event loop whose clock counts.
     public init(within limit: Duration = .seconds(10), on loop: EventLoop = .shared) {
         self.init(deadline: loop.now.advanced(byNanoseconds: limit.clampedNanoseconds), loop: loop)
     }
 
-    /// How long the answer may still take; nothing if there is no limit.
+    /// The time that is left for the answer; `nil` if there is no limit.
     public var timeLeft: Duration? {
         deadline == .never ? nil : deadline.since(loop.now)
     }

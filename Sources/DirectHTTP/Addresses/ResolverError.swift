@@ -1,8 +1,8 @@
 public import DirectIO
 
-/// Why a resolver has no address for a name.
+/// An error that says why a resolver has no address for a name.
 public struct ResolverError: Error, Sendable {
-    /// What went wrong.
+    /// The reason of a ``ResolverError``.
     @nonexhaustive
     public enum Reason: Error, Sendable {
         /// The name does not exist.
@@ -11,30 +11,38 @@ public struct ResolverError: Error, Sendable {
         case noAddresses
         /// The resolver is a table, and the name is not in it.
         case notListed
-        /// The answer did not come in this time.
+        /// The answer did not come within this time.
         case timedOut(after: Duration)
-        /// The answer makes no sense: which part of it, and why.
+        /// The answer is malformed: which part of it, and why.
         case malformed(String)
-        /// The server says that it cannot or will not answer, in its own words.
+        /// The server says that it cannot or will not answer. The text is the server's.
         case refused(String)
-        /// The server could not be reached, or its answer not be read.
+        /// The server could not be reached, or its answer could not be read.
         indirect case request(HTTPError)
         /// The system's resolver failed.
         case lookup(LookupError)
-        /// An address that the resolver gave is none.
+        /// The resolver returned an invalid address.
         case address(AddressError)
-        /// A resolver of somebody else's making failed.
+        /// A resolver threw an error that is not a ``ResolverError``.
         case other(any Error)
     }
 
-    /// The resolver's name.
+    /// The name of the resolver.
     public var source: String
+    /// The reason why there is no address.
     public var reason: Reason
-    /// The service address that was asked last, if there is one.
+    /// The service address that was asked last; `nil` if the resolver has none.
     public var server: Endpoint?
-    /// What came of those that were asked before: other servers of the resolver, or other resolvers.
+    /// The errors of those that were asked before: other servers of the resolver, or other resolvers.
     public var earlier: [ResolverError]
 
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - source: The name of the resolver.
+    ///   - reason: The reason why there is no address.
+    ///   - server: The service address that was asked last, if there is one.
+    ///   - earlier: The errors of those that were asked before.
     public init(
         _ source: String,
         _ reason: Reason,
@@ -49,7 +57,7 @@ public struct ResolverError: Error, Sendable {
 }
 
 extension ResolverError: CustomStringConvertible {
-    /// Source, server and reason, then those of the earlier ones.
+    /// Source, server and reason, then the earlier errors.
     public var description: String {
         var text = source
         if let server { text += " at \(server)" }
@@ -60,6 +68,7 @@ extension ResolverError: CustomStringConvertible {
 }
 
 extension ResolverError.Reason: CustomStringConvertible {
+    /// The reason in words.
     public var description: String {
         switch self {
         case .noSuchName: "the name does not exist"
@@ -77,7 +86,7 @@ extension ResolverError.Reason: CustomStringConvertible {
 }
 
 extension HTTPError {
-    /// The same without the responses before it, which show the URLs that were asked.
+    /// The same error without the responses before it, which show the URLs that were asked.
     package var withoutHistory: HTTPError {
         var error = self
         error.history = []

@@ -1,51 +1,55 @@
 internal import DirectIO
 
-/// The ways a request may go.
+/// The addresses that a request may be sent to, by the source that names them.
 enum Route: Sendable {
-    /// To whatever address the system's resolver gives for the name.
+    /// Any address that the system's resolver returns for the name.
     case system
-    /// To the address that the URL has for a host.
+    /// The address literal in the URL.
     case literal(IPAddress, port: UInt16)
-    /// To one of these and to no other.
+    /// One of these endpoints and no other.
     case chosen(Choice)
-    /// To wherever a proxy finds the name.
+    /// Any address at which a proxy finds the name.
     case byProxy
 
-    /// To these and to no other; an endpoint without a port has this one.
+    /// A route to these endpoints and no others; an endpoint without a port gets this one.
     static func chosen(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) -> Route {
         .chosen(Choice(endpoints, port: port, source))
     }
 
-    /// Whether a connection to `endpoint`, whose address `source` named, goes this way.
+    /// Whether a request on this route may use a connection to `endpoint`, whose address `source` named.
     ///
-    /// What somebody chose may be a trap or a test: a request that follows the system never rides on it.
+    /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the system's
+    /// resolver therefore never uses a connection to them.
     func leads(to endpoint: Endpoint, from source: AddressSource) -> Bool {
         switch self {
         case .system: source.author == .system
         case .literal: source.author == .url
         case .byProxy: source.author == .proxy
-        // Where the endpoint is a proxy's own, the bytes went on to wherever it found the name.
+        // If the endpoint is the proxy itself, the bytes went on to whatever address the proxy found.
         case .chosen(let choice): source.author != .proxy && choice.contains(endpoint)
         }
     }
 
-    /// Where a resolver's answer leads; nothing if it was not a resolver that said so.
+    /// The endpoints of a resolver's answer; `nil` if the route did not come from a resolver.
     var answer: [Endpoint]? {
         guard case .chosen(let choice) = self, choice.report != nil else { return nil }
         return choice.given
     }
 }
 
-/// The endpoints that a request may be sent to, who named them, and what there is to do about them.
+/// The endpoints that a request may be sent to, with their source and, for a resolver's answer, what to do when
+/// they fail.
 struct Choice: Sendable {
-    /// As they were named: one without a port has this one. A request on a connection that is there needs no
-    /// more, and allocates nothing.
+    /// The endpoints as they were named; `port` applies to one without a port. A request on an existing connection
+    /// needs only these and `port`, and allocates nothing.
     fileprivate let given: [Endpoint]
     private let port: UInt16
+    /// The source that named the endpoints.
     let source: AddressSource
     private var extras: Extras?
 
-    /// What there is to say of a resolver's answer only, in a place of its own: each request carries a choice about.
+    /// The values that only a resolver's answer has. They are in an object of their own because every request
+    /// carries a selection of endpoints, which has to stay small.
     private final class Extras: Sendable {
         struct Values: Sendable {
             var isStrictlyOrdered = false
@@ -66,26 +70,28 @@ struct Choice: Sendable {
         set { extras = Extras(newValue) }
     }
 
-    /// Whether the first is to be tried until it has failed, before any other: no race, no memory.
+    /// Whether the first endpoint is tried until it has failed, before any other: without a race, and without
+    /// regard to earlier failures.
     var isStrictlyOrdered: Bool {
         get { values.isStrictlyOrdered }
         set { values.isStrictlyOrdered = newValue }
     }
 
-    /// How long it took to be told; nothing if no question had to be asked.
+    /// The time that the resolver took; `nil` if no resolver was asked.
     var resolveTime: Duration? {
         get { values.resolveTime }
         set { values.resolveTime = newValue }
     }
 
-    /// Where else to go, asked for when no endpoint would do: nothing if nowhere else. The answer, whichever
-    /// it is, comes by the given moment.
+    /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by
+    /// the given deadline, whatever the result.
     var fallback: (@Sendable (Instant) async -> Result<Choice?, HTTPError.Reason>)? {
         get { values.fallback }
         set { values.fallback = newValue }
     }
 
-    /// Takes what came of dialling, so that who named the endpoint knows better next time. Never blocks.
+    /// Reports the outcome of dialling an endpoint to the resolver that named it; `nil` if that was not a resolver.
+    /// Never blocks.
     var report: (@Sendable (Endpoint, DialOutcome) -> Void)? {
         get { values.report }
         set { values.report = newValue }
@@ -97,12 +103,12 @@ struct Choice: Sendable {
         self.source = source
     }
 
-    /// In order of preference, never empty, each with its port.
+    /// The endpoints in order of preference, each with its port. Never empty.
     var endpoints: [Endpoint] {
         given.map { $0.port == nil ? Endpoint($0.address, port: port) : $0 }
     }
 
-    /// Whether an endpoint that has its port is one of them.
+    /// Whether the given endpoint, which has its port, is one of these.
     func contains(_ endpoint: Endpoint) -> Bool {
         given.contains { $0.address == endpoint.address && ($0.port ?? port) == endpoint.port }
     }

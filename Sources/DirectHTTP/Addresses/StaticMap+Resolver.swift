@@ -1,9 +1,14 @@
 internal import DirectIO
 
-/// A map can stand in a chain, before or behind others; a name that is not in it goes on to the next.
+/// A map can be part of a chain of resolvers, before or after others; a name that is not in the map goes to the
+/// next resolver.
 extension StaticMap: Resolver {
+    /// The name in errors and transactions: `static map`.
     public var name: String { "static map" }
 
+    /// Returns the map's endpoints for a name.
+    ///
+    /// - Throws: A ``ResolverError`` with ``ResolverError/Reason/notListed`` if the map has no entry for it.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -12,6 +17,7 @@ extension StaticMap: Resolver {
         try answer(for: host, port, as: name)
     }
 
+    /// Returns the same as ``resolve(_:port:_:)``: a map always has its answer at hand.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
@@ -20,7 +26,7 @@ extension StaticMap: Resolver {
         try answer(for: host, port, as: name)
     }
 
-    /// What the resolver of that name says.
+    /// Returns the map's answer. `name` is the name of the resolver that errors show.
     func answer(
         for host: DomainName,
         _ port: UInt16,

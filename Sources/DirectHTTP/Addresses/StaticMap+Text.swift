@@ -1,11 +1,13 @@
 internal import DirectIO
 
 extension StaticMap {
-    /// Reads entries as curl's `--resolve` takes them, one an element: `host:port:address[,address]`.
+    /// Parses entries in the format of curl's `--resolve`, one per element: `host:port:address[,address]`.
     ///
-    /// The host may be a name, an IPv4 address, an IPv6 address in brackets, `*.name` or `*`; the port may
-    /// be `*` for any. An address may have a port of its own, and an IPv6 address may stand in brackets. A
-    /// later entry replaces an earlier one for the same host and port, and `-host:port` takes it away.
+    /// The host is a name, an IPv4 address, an IPv6 address in brackets, `*.name` or `*`. The port may be `*`,
+    /// which means any port. An address may be followed by a port of its own, and an IPv6 address may be in
+    /// brackets. A later entry replaces an earlier one for the same host and port, and `-host:port` removes it.
+    ///
+    /// - Throws: ``StaticMapFault/line(_:_:)`` with the number of the element that is wrong.
     public init(curl entries: some Sequence<String>) throws(StaticMapFault) {
         self.init()
         var number = 0
@@ -19,9 +21,12 @@ extension StaticMap {
         }
     }
 
-    /// Reads a hosts file, hosts(5): an address and its names on a line, `#` before a comment.
+    /// Parses the text of a hosts file, hosts(5): on each line an address and its names, with `#` before a comment.
     ///
-    /// The entries are for any port. Lines with the same name add their addresses to it, in order.
+    /// The entries apply to any port. If several lines have the same name, it gets all their addresses, in the
+    /// order of the lines.
+    ///
+    /// - Throws: ``StaticMapFault/line(_:_:)`` with the number of the line that is wrong.
     public init(hosts text: String) throws(StaticMapFault) {
         self.init()
         try withUTF8Result(of: text) { utf8 throws(StaticMapFault) in
@@ -40,7 +45,11 @@ extension StaticMap {
         }
     }
 
-    /// Reads a hosts file; blocks while it does.
+    /// Reads a hosts file. Blocks until it is read.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Throws: ``StaticMapFault/unreadable(_:_:)`` if the file cannot be read, or ``StaticMapFault/line(_:_:)``
+    ///   with the number of the line that is wrong.
     public init(hostsFile path: String = "/etc/hosts") throws(StaticMapFault) {
         var bytes: [UInt8] = []
         do throws(SystemError) {

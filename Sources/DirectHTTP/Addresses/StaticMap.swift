@@ -1,31 +1,38 @@
 public import DirectIO
 
-/// Where to connect for which hosts, fixed by the caller, as with curl's `--resolve`.
+/// A table of the endpoints to connect to, by host and port, like curl's `--resolve`.
 ///
-/// The most specific entry wins, and an exact host is more specific than `*.name`, a longer name than a
-/// shorter one, `*` least of all; of two entries for the same hosts the one that names the port wins. An
-/// entry for another port does not count: the next less specific one is looked at.
+/// The most specific entry wins. An exact host is more specific than `*.name`, a longer `*.name` than a shorter
+/// one, and `*` is the least specific. Of two entries for the same hosts, the one with a port wins over the one for
+/// any port. An entry for another port does not count: the next less specific entry is taken.
 ///
-/// A look-up hashes the name once or twice, and once or twice per label if the map has `*.name` entries.
+/// A look-up hashes the name once or twice, and once or twice more for each parent name if the map has `*.name`
+/// entries.
 public struct StaticMap: Hashable, Sendable {
     private var byName = NameTable<[Endpoint]>()
     private var byAddress: [AddressKey: [Endpoint]] = [:]
     private var forAny: [PortScope: [Endpoint]] = [:]
-    /// How many keys of `byName` stand for subdomains.
+    /// The number of keys of `byName` that stand for subdomains.
     private var subdomainEntries = 0
 
-    /// Makes an empty map.
+    /// Creates an empty map.
     public init() {}
 
-    /// Whether there is no entry.
+    /// Whether the map has no entries.
     public var isEmpty: Bool { count == 0 }
 
-    /// How many entries there are.
+    /// The number of entries.
     public var count: Int { byName.count + byAddress.count + forAny.count }
 
-    /// Says where to connect for these hosts, on one port or on any; replaces what was said before.
+    /// Sets the endpoints for these hosts, on one port or on any; replaces the entry that was there.
     ///
-    /// An empty list is an error, and so is a literal that is no address.
+    /// - Parameters:
+    ///   - endpoints: The endpoints, in order of preference. A port in an endpoint changes only the port that is
+    ///     dialled.
+    ///   - pattern: The hosts that the entry applies to.
+    ///   - port: The port of the URL that the entry applies to; `nil` means any port.
+    /// - Throws: ``StaticMapFault/noAddresses`` if the list is empty, ``StaticMapFault/address(_:)`` if an endpoint
+    ///   holds a literal that is not an address.
     public mutating func set(
         _ endpoints: [Endpoint],
         for pattern: HostPattern,
@@ -38,12 +45,12 @@ public struct StaticMap: Hashable, Sendable {
         store(endpoints, for: pattern, port: port)
     }
 
-    /// Takes the entry for exactly these hosts and this port away, if there is one.
+    /// Removes the entry for exactly these hosts and this port, if there is one.
     public mutating func remove(_ pattern: HostPattern, port: UInt16? = nil) {
         store(nil, for: pattern, port: port)
     }
 
-    /// Adds one more endpoint for the name on any port, unless it is there.
+    /// Adds an endpoint for the name on any port, unless the entry has it already.
     mutating func add(_ endpoint: Endpoint, for name: DomainName) {
         let tag = PortScope.any.tag(isParent: false)
         name.bytes.withSpan { name in
@@ -54,7 +61,7 @@ public struct StaticMap: Hashable, Sendable {
         }
     }
 
-    /// Where to connect for this host and port of a URL; `nil` if the map does not say.
+    /// Returns the endpoints for this host and port of a URL; `nil` if the map has no entry for them.
     public func endpoints(for host: Host, port: UInt16) -> [Endpoint]? {
         let found =
             switch host {
@@ -101,12 +108,12 @@ public struct StaticMap: Hashable, Sendable {
         }
     }
 
-    /// A port, or any.
+    /// A port, or any port.
     private enum PortScope: Hashable {
         case port(UInt16)
         case any
 
-        /// The same as a number, with whether it is for the names below.
+        /// The scope as a number that also says whether the entry is for the names below the host.
         func tag(isParent: Bool) -> UInt32 {
             let parent: UInt32 = isParent ? 1 << 17 : 0
             return switch self {

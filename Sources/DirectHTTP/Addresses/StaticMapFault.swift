@@ -1,30 +1,31 @@
 public import DirectIO
 
-/// What is wrong with an entry of a static map.
+/// The reason why an entry of a ``StaticMap`` is invalid.
 @nonexhaustive
 public enum StaticMapFault: Error, Hashable, Sendable {
-    /// The fault lies in this line or element, counted from 1.
+    /// The error is in this line or element, counted from 1.
     indirect case line(Int, StaticMapFault)
-    /// The host is wrong.
+    /// The host is invalid.
     case host(HostFault)
     /// The port is neither a number from 1 to 65535 nor `*`.
     case invalidPort
-    /// An address is wrong.
+    /// An address is invalid.
     case address(AddressError)
-    /// There is no address: a map never says "connect nowhere" or "resolve as usual" by silence.
+    /// The entry has no address. An empty list could be taken for "connect nowhere" or for "resolve as usual", so
+    /// it is neither.
     case noAddresses
     /// The text is not `host:port:address[,address]`, or `-host:port`.
     case notAnEntry
-    /// The entry begins with `+`: it would time out in curl, and a static map does not.
+    /// The entry begins with `+`. In curl such an entry times out; entries of a static map do not.
     case timedEntry
-    /// The file of that path cannot be read.
+    /// The file at this path cannot be read.
     case unreadable(String, SystemError)
-    /// A line of a hosts file has an address and no name.
+    /// A line of a hosts file has an address but no name.
     case noNames
 }
 
 extension StaticMapFault: CustomStringConvertible {
-    /// The fault in words.
+    /// The error in words.
     public var description: String {
         switch self {
         case .line(let number, let fault): "line \(number): \(fault)"
@@ -33,9 +34,9 @@ extension StaticMapFault: CustomStringConvertible {
         case .address(let fault): fault.description
         case .noAddresses: "the entry has no address"
         case .notAnEntry: "the entry is not host:port:address[,address]"
-        case .timedEntry: "the entry begins with +, and entries of a static map do not time out"
+        case .timedEntry: "the entry begins with +, but entries of a static map do not time out"
         case .unreadable(let path, let error): "\(path): \(error)"
-        case .noNames: "the line has an address and no name"
+        case .noNames: "the line has an address but no name"
         }
     }
 }

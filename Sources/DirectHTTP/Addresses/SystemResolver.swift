@@ -1,13 +1,14 @@
 internal import DirectIO
 
-/// The system's resolver: whatever this machine is set up to ask, both families, in the order of RFC 6724.
+/// The system's resolver (`getaddrinfo`): it uses the sources that this machine is configured for, asks for both
+/// address families, and sorts by RFC 6724.
 ///
-/// Questions for one name at the same time share one call, those of several clients too. A call cannot be broken off,
-/// so one that nobody waits for any more runs on; it keeps no other name from being looked up.
+/// Concurrent questions for one name share one call, even those of several clients. A call cannot be cancelled: if
+/// no caller waits for it any more, it runs to its end. It does not keep other names from being looked up.
 public struct SystemResolver: Resolver {
     private let lookups: SystemLookups
 
-    /// The system's resolver.
+    /// Creates a resolver that shares its calls with all other system resolvers of the process.
     public init() {
         self.init(.shared)
     }
@@ -16,10 +17,18 @@ public struct SystemResolver: Resolver {
         self.lookups = lookups
     }
 
+    /// The name in errors and transactions: `system`.
     public var name: String { "system" }
+    /// `false`: the system's resolver is not told the port.
     public var dependsOnPort: Bool { false }
+    /// `true`.
     public var mayAskSystem: Bool { true }
 
+    /// Looks the name up on a thread that may block.
+    ///
+    /// - Throws: A ``ResolverError``: ``ResolverError/Reason/lookup(_:)`` if the look-up failed,
+    ///   ``ResolverError/Reason/timedOut(after:)`` if it did not end before the deadline; `CancellationError` if
+    ///   the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -39,7 +48,7 @@ public struct SystemResolver: Resolver {
         }
     }
 
-    /// Questions from now on share no call that was made before.
+    /// Makes later questions start a call of their own: they do not share a call that began earlier.
     public func forgetAll() {
         lookups.forgetAll()
     }

@@ -1,15 +1,19 @@
 internal import DirectIO
 
-/// The text in which a cache keeps its answers: a first line that says what it is, and a line an answer with
-/// its checksum. A line that cannot be read is left out; the others count.
+/// The format of the file in which a resolver cache keeps its answers.
+///
+/// The first line names the format and its version. Each line after it holds one answer behind its checksum: host,
+/// port (0 for any), expiry in Unix time, time to live in seconds, `ordered` or `any`, canonical name or `-`, the
+/// endpoints, `by`, and the author. A line that cannot be read is skipped; the others count.
 ///
 ///     direct-http answers 1
-///     9ae51f30 www.example.com 0 1700000300 300 resolver dns.example - - 192.0.2.7 [2001:db8::7]:8443
+///     27fff3c2 www.example.com 0 1700000300 300 any - 192.0.2.7 [2001:db8::7]:8443 by resolver dns.example
 enum AnswerFile {
+    /// One answer of the file.
     struct Line: Equatable {
         var key: AnswerKey
         var expiry: UnixTime
-        /// How long the answer was to hold when it came.
+        /// The time to live that the answer had when it came.
         var seconds: Int64
         var endpoints: [Endpoint]
         var author: AddressSource.Author
@@ -17,6 +21,7 @@ enum AnswerFile {
         var isStrictlyOrdered = false
     }
 
+    /// Returns the text of a file with these answers.
     static func write(_ lines: some Sequence<Line>) -> [UInt8] {
         var text = Array(heading.utf8)
         text.append(UInt8(ascii: "\n"))
@@ -32,12 +37,13 @@ enum AnswerFile {
         return text
     }
 
+    /// Returns the answers of a file, without the lines that cannot be read.
     static func read(_ text: [UInt8]) -> [Line] {
         var lines: [Line] = []
         var isFirst = true
         for piece in text.split(separator: UInt8(ascii: "\n")) {
             if isFirst {
-                // Written by another version, which may mean other things by the same words.
+                // A file of another version may mean other things by the same words.
                 guard piece.elementsEqual(heading.utf8) else { return [] }
                 isFirst = false
             } else if let line = line(Array(piece)) {
@@ -61,6 +67,7 @@ enum AnswerFile {
         return words.joined(separator: " ")
     }
 
+    /// Parses a line; `nil` if it is malformed or its checksum is wrong.
     private static func line(_ text: [UInt8]) -> Line? {
         let text = text[...]
         let all = text.span
@@ -69,7 +76,7 @@ enum AnswerFile {
         }
         let content = all.extracting(9...)
         guard checksum(content) == sum else { return nil }
-        // Only a resolver's name, which is the last word, may have spaces in it.
+        // Only the resolver's name may contain spaces, so it is the last field.
         let words = String(copying: content).split(separator: " ", omittingEmptySubsequences: false)
         guard words.count > 8, let host = try? DomainName(String(words[0])), let port = UInt16(words[1]),
             let expiry = Int64(words[2]), let seconds = Int64(words[3]), seconds >= 0,
@@ -112,7 +119,7 @@ enum AnswerFile {
         }
     }
 
-    /// FNV-1a: it finds what a disk or a hasty editor has done, and is no protection against malice.
+    /// FNV-1a. It detects damage by a disk or an editor and is no protection against an attacker.
     private static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
         var sum: UInt32 = 0x811C_9DC5
         for index in bytes.indices { sum = (sum ^ UInt32(bytes[index])) &* 0x0100_0193 }

@@ -1,7 +1,7 @@
-/// A name, and a port if answers depend on it.
+/// The key of an answer in a cache: a name, and a port if answers depend on it.
 struct AnswerKey: Hashable {
     let host: DomainName
-    /// 0 stands for any.
+    /// The port; 0 means any.
     let port: UInt16
 
     func hash(into hasher: inout Hasher) {

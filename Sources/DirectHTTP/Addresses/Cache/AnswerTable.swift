@@ -1,40 +1,52 @@
 internal import DirectIO
 
-/// The answers a cache holds: a table without lock and clock.
+/// The answers that a resolver cache holds, positive and negative. The table has no lock and no clock of its own.
+///
+/// An entry holds addresses, or the fact that the name does not exist or has no address. The failure of a resolver
+/// to answer is never an entry. An entry is valid until `expiry`. Entries with addresses may be used for the stale
+/// time of `rules` after that, and are then marked as stale. When the table is full, the entries whose time is over
+/// go first, then those that expire first.
+///
+/// The addresses are packed into one `ByteStore`, which is copied when most of it is dead.
 struct AnswerTable {
-    /// How long answers are believed, and how many of them are kept.
+    /// The limits on the time to live of answers, in nanoseconds, and on their number.
     struct Rules {
+        /// The lower limit for a time to live.
         var shortest: UInt64
+        /// The upper limit for a time to live.
         var longest: UInt64
-        /// Where the resolver does not say.
+        /// The time to live of an answer whose resolver does not name one.
         var otherwise: UInt64
-        /// For "there is none".
+        /// The time to live of a negative answer; 0 if none are kept.
         var negative: UInt64
-        /// How long an answer may be used once its time is over.
+        /// The time for which an answer may be used after it has expired.
         var stale: UInt64
         var refreshesAhead: Bool
         var capacity: Int
     }
 
-    /// What the table says to a question.
+    /// The result of a look-up in the table.
     enum Finding {
-        /// An answer, and whether it is time to ask for the next one.
+        /// An answer, and whether the next one should be asked for.
         case answer(Resolution, wantsRefresh: Bool)
+        /// A valid negative answer.
         case denial(ResolverError.Reason)
+        /// No answer that may be used.
         case nothing
     }
 
     struct Entry {
-        /// A packed answer; of no bytes if there is none.
+        /// The packed answer; empty for a negative answer.
         var packed = ByteStore.Piece()
         var expiry: Instant
-        /// How long it was to hold when it came, in milliseconds.
+        /// The time to live that the answer had when it came, in milliseconds.
         var span: UInt32
-        /// Where its author stands in `authors`.
+        /// The index of its author in `authors`.
         var author: UInt16
         var kind: Kind
     }
 
+    /// The kind of an answer: addresses, in any or in strict order, or one of the two negative answers.
     enum Kind: UInt8 {
         case addresses
         case orderedAddresses
@@ -51,6 +63,7 @@ struct AnswerTable {
         self.rules = rules
     }
 
+    /// Looks for an answer that may be used at the given moment.
     func find(_ key: AnswerKey, at now: Instant) -> Finding {
         guard let entry = entries[key] else { return .nothing }
         switch entry.kind {
@@ -61,7 +74,8 @@ struct AnswerTable {
         let isStale = now >= entry.expiry
         guard !isStale || now < entry.expiry.advanced(byNanoseconds: rules.stale) else { return .nothing }
         let left = isStale ? 0 : entry.expiry.nanoseconds - now.nanoseconds
-        // In the last tenth of its time: who asks often never waits.
+        // In the last tenth of its time to live the next answer is asked for, so that callers who ask often never
+        // wait.
         let isDue = rules.refreshesAhead && left < UInt64(entry.span) * 100_000
         let (endpoints, canonicalName) = contents(of: entry)
         var answer = Resolution(
@@ -74,12 +88,13 @@ struct AnswerTable {
         return .answer(answer, wantsRefresh: isStale || isDue)
     }
 
-    /// Whether there is an answer, good or bad, whose time is not over.
+    /// Whether there is an answer, positive or negative, that has not expired.
     func holds(_ key: AnswerKey, at now: Instant) -> Bool {
         entries[key].map { now < $0.expiry } ?? false
     }
 
-    /// Keeps an answer; one with a zone or too many endpoints is passed on and not kept.
+    /// Keeps an answer. An answer with a zone, with too many endpoints, or from one author too many cannot be kept:
+    /// the old answer is removed then.
     mutating func keep(_ answer: Resolution, for key: AnswerKey, at now: Instant) {
         guard !answer.endpoints.isEmpty,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
@@ -91,13 +106,14 @@ struct AnswerTable {
         put(packed.bytes, Entry(expiry: .never, span: 0, author: author, kind: kind), key, for: span, now)
     }
 
-    /// Keeps that there is none, if that is what the failure says: whoever could not answer is asked again.
+    /// Keeps the failure if it is a negative answer. A failure to answer is not kept, so the resolver is asked
+    /// again.
     mutating func keep(_ failure: ResolverError, for key: AnswerKey, at now: Instant) {
         guard let kind = failure.denial, rules.negative > 0 else { return }
         put([], Entry(expiry: .never, span: 0, author: 0, kind: kind), key, for: rules.negative, now)
     }
 
-    /// Puts an endpoint that did not do behind the others.
+    /// Moves an endpoint that could not be reached behind the others, unless their order is strict.
     mutating func demote(_ endpoint: Endpoint, for key: AnswerKey, port: UInt16) {
         guard let entry = entries[key], entry.kind == .addresses else { return }
         var (endpoints, canonicalName) = contents(of: entry)
@@ -112,17 +128,18 @@ struct AnswerTable {
         set(entry, packed.bytes, for: key)
     }
 
+    /// Removes all entries.
     mutating func forgetAll() {
         entries = NameTable()
         store = ByteStore()
     }
 
-    /// The endpoints and the canonical name of an entry of this table.
+    /// Returns the endpoints and the canonical name of an entry of this table.
     func contents(of entry: Entry) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
         store.withBytes(of: entry.packed) { PackedAnswer.contents(of: $0) }
     }
 
-    /// Puts back what was kept in a file.
+    /// Adds an answer that was read from a file, unless the table is full.
     mutating func restore(_ answer: Resolution, for key: AnswerKey, expiry: Instant, span: UInt64) {
         guard entries.count < rules.capacity,
             let packed = PackedAnswer(answer.endpoints, canonicalName: answer.canonicalName),
@@ -134,6 +151,7 @@ struct AnswerTable {
         set(entry, packed.bytes, for: key)
     }
 
+    /// Stores an entry that is valid from now on for `span`; makes room for it if the table is full.
     private mutating func put(
         _ bytes: [UInt8],
         _ entry: Entry,
@@ -148,6 +166,7 @@ struct AnswerTable {
         set(entry, bytes, for: key)
     }
 
+    /// Stores an entry with its packed bytes, in place of the one for the same key.
     private mutating func set(_ entry: Entry, _ bytes: [UInt8], for key: AnswerKey) {
         if let old = entries[key] { store.remove(old.packed) }
         var entry = entry
@@ -163,6 +182,7 @@ struct AnswerTable {
         tidyStore()
     }
 
+    /// Copies the live bytes into a new store when most of the old one is dead.
     private mutating func tidyStore() {
         guard store.isMostlyDead else { return }
         var tidy = ByteStore()
@@ -172,7 +192,8 @@ struct AnswerTable {
         store = tidy
     }
 
-    /// Lets go of what is over, and of a sixteenth at least: the next time is a while off.
+    /// Removes the entries that may not be used any more, and then more of them until a sixteenth of the capacity
+    /// is free, so that this rarely has to be done.
     private mutating func makeRoom(at now: Instant) {
         let stale = rules.stale
         keep { now < $0.expiry.advanced(byNanoseconds: stale) }
@@ -195,6 +216,7 @@ struct AnswerTable {
         tidyStore()
     }
 
+    /// Returns the index of an author, which is added if it is new; `nil` if there are too many.
     private mutating func index(of author: AddressSource.Author) -> UInt16? {
         if let known = authors.firstIndex(of: author) { return UInt16(known) }
         guard authors.count < 1000 else { return nil }
@@ -211,9 +233,9 @@ extension NameTable {
 }
 
 extension ResolverError {
-    /// What kind of "there is none" this is; nothing if it is a failure to answer.
+    /// The kind of negative answer that this is; `nil` if it is a failure to answer.
     ///
-    /// Where another resolver could not answer before, the word of the last is not everything.
+    /// If another resolver failed to answer before, a negative answer of the last one is not conclusive.
     var denial: AnswerTable.Kind? {
         guard earlier.allSatisfy({ $0.denial != nil || $0.isNotListed }) else { return nil }
         switch reason {

@@ -1,30 +1,34 @@
-/// Very many short pieces of bytes in one piece of memory.
+/// A store for very many short byte strings in one array.
 ///
-/// Each by itself would lie among what has come and gone beside it, and keep that memory from being used for
-/// anything else.
+/// As allocations of their own they would lie between short-lived ones, and keep that memory from being reused for
+/// anything else (fragmentation). Removed bytes stay until the owner copies the live pieces into a new store.
 struct ByteStore {
-    /// Where a piece lies.
+    /// The position of a byte string in the store.
     struct Piece {
         fileprivate var start: UInt32 = 0
         fileprivate var count: UInt32 = 0
     }
 
     private var bytes: [UInt8] = []
+    /// The number of bytes of removed pieces.
     private var deadBytes = 0
 
-    /// Whether it is time to copy all pieces into a new store.
+    /// Whether it is time to copy the live pieces into a new store.
     var isMostlyDead: Bool { deadBytes > 4096 && deadBytes > bytes.count / 2 }
 
+    /// Appends a byte string.
     mutating func add(_ new: Span<UInt8>) -> Piece {
         let piece = Piece(start: UInt32(bytes.count), count: UInt32(new.count))
         for index in new.indices { bytes.append(new[index]) }
         return piece
     }
 
+    /// Marks the bytes of a piece as dead.
     mutating func remove(_ piece: Piece) {
         deadBytes += Int(piece.count)
     }
 
+    /// Calls `body` with the bytes of a piece.
     func withBytes<Result>(of piece: Piece, _ body: (Span<UInt8>) -> Result) -> Result {
         let start = Int(piece.start)
         return bytes.withSpan { body($0.extracting(start..<(start + Int(piece.count)))) }

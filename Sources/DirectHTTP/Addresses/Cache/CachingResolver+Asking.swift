@@ -1,7 +1,10 @@
 internal import DirectIO
 
 extension CachingResolver {
-    /// The resolver's answer, together with all others who ask for it now; `anew` even if one has just come.
+    /// Asks the resolver, or joins a question for the same name that is already under way, and waits for the
+    /// answer.
+    ///
+    /// - Parameter anew: Whether to ask even if the table has a valid answer.
     func ask(
         _ host: DomainName,
         _ port: UInt16,
@@ -13,7 +16,7 @@ extension CachingResolver {
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
         guard let flight = board(host, port, waiter, context.loop, anew: anew) else {
-            // Between our look and our question the answer has come.
+            // Between the caller's look-up and this one, the answer has arrived.
             return try await resolve(host, port: port, context)
         }
         while true {
@@ -27,13 +30,13 @@ extension CachingResolver {
         }
     }
 
-    /// Asks for the next answer while the last one is still in use.
+    /// Asks for the next answer in the background while the current one is still in use.
     func refresh(_ host: DomainName, _ port: UInt16, _ loop: EventLoop) {
         _ = board(host, port, nil, loop, anew: true)
     }
 
-    /// What was remembered may have become wrong: when none of its endpoints can be reached, the resolver is
-    /// asked anew, and what lies behind that answer comes next.
+    /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
+    /// reached, the resolver is asked again, and the fallback of that answer comes next.
     func withFallback(_ answer: Resolution, _ host: DomainName, _ port: UInt16) -> Resolution {
         var answer = answer
         let tried = answer.endpoints
@@ -45,7 +48,10 @@ extension CachingResolver {
         return answer
     }
 
-    /// Joins the question that is on its way, or puts it; nothing if the answer is there and will do.
+    /// Joins the query for this key that is in flight, or starts one. Without a waiter the answer is wanted for the
+    /// cache alone.
+    ///
+    /// Returns `nil` if the table has a valid answer and `anew` is not set.
     private func board(
         _ host: DomainName,
         _ port: UInt16,
@@ -69,16 +75,18 @@ extension CachingResolver {
         }
     }
 
+    /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
     private func leave(_ flight: Flight, _ waiter: Flight.Waiter) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard flight.leave(waiter) else { return nil }
-            // Broken off: who asks from now on puts a question of his own.
+            // The query is cancelled, so later callers have to start one of their own.
             if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
             return flight.task
         }
         task?.cancel()
     }
 
+    /// Runs a query within the time limit of the settings, and delivers its result.
     private func fly(_ flight: Flight, _ host: DomainName, _ port: UInt16, _ loop: EventLoop) async {
         let limit = settings.queryTimeout
         let context = ResolveContext(within: limit, on: loop)
@@ -102,6 +110,7 @@ extension CachingResolver {
         land(flight, answer, host, port)
     }
 
+    /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
     private func land(_ flight: Flight, _ answer: Flight.Answer, _ host: DomainName, _ port: UInt16) {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([Flight.Waiter], Bool) in
@@ -115,8 +124,8 @@ extension CachingResolver {
         if hasChanged { saveSoon() }
     }
 
-    /// The answer, whose fallback is remembered in its place if it comes to that: the next request need not
-    /// find out once more that nothing answers there.
+    /// Returns the answer with a fallback whose result replaces it in the table, so that the next request need not
+    /// find out again that the endpoints cannot be reached.
     private func remembering(_ answer: Resolution, for key: AnswerKey, of generation: Int) -> Resolution {
         guard let ask = answer.fallback else { return answer }
         var answer = answer

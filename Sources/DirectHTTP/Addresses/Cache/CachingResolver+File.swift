@@ -1,7 +1,9 @@
 internal import DirectIO
 
 extension CachingResolver {
-    /// Writes the answers to the settings' file now; does nothing if there is none.
+    /// Writes the answers to the settings' file now. Has no effect without such a file.
+    ///
+    /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was cancelled.
     public func save() async throws {
         guard let path = settings.file else { return }
         await readFile()
@@ -21,17 +23,18 @@ extension CachingResolver {
         try outcome.get()
     }
 
-    /// Reads the file if that has not been done. One that cannot be read is none: a cache is no treasure.
+    /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache can be
+    /// filled again.
     func readFile() async {
         guard let path = state.withLock({ $0.unread }) else { return }
         let text = try? await BlockingWork.shared.run(until: .never, on: loop) {
             (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
         }
-        // Whoever was cancelled leaves it to the next.
+        // `nil` means that the task was cancelled: the next caller reads the file.
         if let text { restore(text, at: now, loop.date) }
     }
 
-    /// Writes the file in a while, together with what happens until then.
+    /// Writes the file after a delay, together with all changes until then.
     func saveSoon() {
         guard settings.file != nil else { return }
         let isFirst = state.withLock { state in
@@ -47,7 +50,7 @@ extension CachingResolver {
         }
     }
 
-    /// The file's answers, as far as they still hold, unless something newer is known.
+    /// Adds the file's answers that may still be used, except for names with a newer answer.
     func restore(_ text: [UInt8], at now: Instant, _ date: UnixTime) {
         let lines = AnswerFile.read(text)
         let longest = settings.maximumTimeToLive.clampedNanoseconds
@@ -55,7 +58,8 @@ extension CachingResolver {
             guard state.unread != nil else { return }
             state.unread = nil
             for line in lines where state.table.entries[line.key] == nil {
-                // By another clock it may lie far ahead: no answer holds longer than one just given would.
+                // If the file was written under another clock, the expiry may lie far ahead: no answer is valid for
+                // longer than a new one would be.
                 let left = line.expiry.seconds.subtractingReportingOverflow(date.seconds)
                 guard !left.overflow else { continue }
                 let expiry: Instant
@@ -79,7 +83,7 @@ extension CachingResolver {
         }
     }
 
-    /// What is worth keeping: the addresses, not their absence.
+    /// The answers to write to the file: the positive ones only.
     private func lines() -> [AnswerFile.Line] {
         let table = state.withLock { $0.table }
         let (now, date) = (now, loop.date)

@@ -1,42 +1,61 @@
 public import DirectIO
 
-/// Remembers what a resolver has said, and asks it once for everybody who wants to know.
+/// Caches the answers of a resolver, and shares one query among all callers that ask for the same name.
 ///
-/// Copies of a client, and several clients, may share one; it is a class for that reason.
+/// The parts: `AnswerTable` holds the answers, a `Flight` is a query under way with its waiters, and `State` guards
+/// both with one lock. A call to ``resolve(_:port:_:)`` takes one of these ways:
+///
+/// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its time to
+///   live, or once it is stale, a query for the next answer starts in the background.
+/// - The resolver behind the cache has an answer at hand: it is returned, and not cached.
+/// - A query for the name is in flight: the caller joins it, and waits within its own deadline.
+/// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller does not
+///   end it for the others. When the last caller has stopped waiting, it is cancelled, unless it is a refresh.
+///
+/// Each call of ``forgetAll()`` begins a new generation. The answer of a query from an earlier generation goes to
+/// its waiters and is never kept. No code of the resolver runs while the lock is held.
+///
+/// Copies of a client, and several clients, may share a cache; it is a class for that reason.
 public final class CachingResolver: Resolver {
-    /// How a cache works; fixed once it is made.
+    /// The configuration of a cache. It cannot be changed once the cache is created.
     public struct Settings: Sendable {
-        /// An answer holds at least this long, whatever the resolver says.
+        /// The lower limit for an answer's time to live, whatever the resolver says.
         public var minimumTimeToLive: Duration = .seconds(5)
-        /// And at most this long.
+        /// The upper limit for an answer's time to live.
         public var maximumTimeToLive: Duration = .seconds(86_400)
-        /// For resolvers that do not say how long an answer holds, such as the system's.
+        /// The time to live of answers from resolvers that do not name one, such as the system's.
         public var unknownTimeToLive: Duration = .seconds(30)
-        /// How long "there is none" is believed. That a resolver cannot answer is never remembered.
+        /// The time to live of a negative answer: no such name, or no address. The failure of a resolver to answer
+        /// is never cached.
         public var negativeTimeToLive: Duration = .seconds(5)
-        /// How long an answer may still be used once its time is over, while the next one is on its way; such
-        /// an answer is called stale in the transaction.
+        /// The time for which an expired answer may still be used while the next one is being asked for. The
+        /// transaction marks such an answer as stale.
         public var staleTime: Duration = .zero
-        /// Whether the next answer is asked for, by the way, when the last tenth of an answer's time has begun.
+        /// Whether to ask for the next answer in the background when a caller uses an answer in the last tenth of
+        /// its time to live.
         public var refreshesAhead = true
-        /// How long the resolver may take. Whoever asks may have less patience, which is his own affair.
+        /// The time limit for a query to the resolver. A caller with an earlier deadline stops waiting at its own.
         public var queryTimeout: Duration = .seconds(10)
-        /// How many names are remembered.
+        /// The maximum number of cached names.
         public var capacity = 100_000
-        /// A file that keeps the answers from one run to the next: read when the first question comes, written
-        /// a few seconds after something has changed, and by `save()`.
+        /// The path of a file that keeps the answers from one run to the next. It is read when the first name is
+        /// asked for, and written by ``save()`` and a few seconds after a change. `nil` keeps them in memory only.
         public var file: String?
 
-        /// The defaults.
+        /// Creates the default settings.
         public init() {}
     }
 
+    /// The state that the cache's lock guards.
     struct State {
         private(set) var table: AnswerTable
+        /// The queries in flight.
         var flights: [AnswerKey: Flight] = [:]
+        /// The number of calls to `forgetAll`.
         private(set) var generation = 0
+        /// Whether a write of the file is scheduled.
         var isSaving = false
-        /// The file, until it is read.
+        /// The path of the file until it has been read, `nil` afterwards.
         var unread: String?
 
         init(table: AnswerTable, unread: String?) {
@@ -44,7 +63,7 @@ public final class CachingResolver: Resolver {
             self.unread = unread
         }
 
-        /// Forgets everything; also questions that are on their way, for later ones shall not join them.
+        /// Forgets all answers, and the queries in flight, so that later callers do not join them.
         mutating func forgetAll() {
             table.forgetAll()
             generation += 1
@@ -52,8 +71,8 @@ public final class CachingResolver: Resolver {
             unread = nil
         }
 
-        /// Keeps an answer of a question that was put in this generation; says whether the table has changed. What was
-        /// asked in another network is not kept, however late its answer comes.
+        /// Keeps an answer if its query began in the current generation; returns whether the table has changed. An
+        /// answer to a question that was asked in another network is not kept, however late it comes.
         mutating func keep(_ answer: Flight.Answer, for key: AnswerKey, of generation: Int, at now: Instant)
             -> Bool
         {
@@ -81,22 +100,26 @@ public final class CachingResolver: Resolver {
     let upstream: any Resolver
     let settings: Settings
     let state: Locked<State>
-    /// By whose clock answers age; questions are waited for on the loop of whoever asks.
+    /// The loop whose clock decides when answers expire. A caller waits on the loop of its own context.
     let loop: EventLoop
 
-    /// A cache before this resolver.
+    /// Creates a cache in front of a resolver.
+    ///
+    /// - Parameters:
+    ///   - upstream: The resolver whose answers are cached.
+    ///   - settings: The configuration of the cache.
     public convenience init(_ upstream: any Resolver, _ settings: Settings = Settings()) {
         self.init(upstream, settings, loop: .shared)
     }
 
-    /// A cache before this resolver, with the default settings, changed in `configure`.
+    /// Creates a cache in front of a resolver, with the default settings as changed by `configure`.
     public convenience init(_ upstream: any Resolver, _ configure: (inout Settings) -> Void) {
         var settings = Settings()
         configure(&settings)
         self.init(upstream, settings)
     }
 
-    /// The same with a loop whose clock a test may hold.
+    /// Creates a cache on a loop whose clock a test can control.
     package init(_ upstream: any Resolver, _ settings: Settings = Settings(), loop: EventLoop) {
         self.upstream = upstream
         dependsOnPort = upstream.dependsOnPort
@@ -114,24 +137,32 @@ public final class CachingResolver: Resolver {
         state = Locked(State(table: AnswerTable(rules), unread: settings.file))
     }
 
+    /// The name of the resolver behind the cache.
     public var name: String { upstream.name }
-    /// As the resolver behind it said when the cache was made.
+    /// The value of the resolver behind the cache when the cache was created.
     public let dependsOnPort: Bool
+    /// The value of the resolver behind the cache.
     public var mayAskSystem: Bool { upstream.mayAskSystem }
 
     var now: Instant { loop.now }
 
-    /// How many names are remembered, those included of which it is known that there is none.
+    /// The number of cached names, including those with a negative answer.
     public var count: Int { state.withLock { $0.table.entries.count } }
 
-    /// Forgets everything, as does whom it asks: to be called when the machine has come into another network.
-    /// What is being asked is answered and not remembered.
+    /// Forgets all answers, and makes the resolver behind the cache forget its own. Call it when the machine has
+    /// moved to another network.
+    ///
+    /// Queries in flight are answered, but their answers are not cached.
     public func forgetAll() {
         state.withLock { $0.forgetAll() }
         upstream.forgetAll()
         saveSoon()
     }
 
+    /// Returns the cached answer, or asks the resolver.
+    ///
+    /// - Throws: The resolver's error; a ``ResolverError`` with ``ResolverError/Reason/timedOut(after:)`` if the
+    ///   deadline passes first; `CancellationError` if the task was cancelled.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -142,6 +173,10 @@ public final class CachingResolver: Resolver {
         return try await ask(host, port, context, anew: false)
     }
 
+    /// Returns the cached answer, or the answer that the resolver behind the cache has at hand; `nil` if there is
+    /// neither.
+    ///
+    /// - Throws: The cached negative answer.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
@@ -162,7 +197,7 @@ public final class CachingResolver: Resolver {
         }
     }
 
-    /// An endpoint that did not do stands behind the others from now on.
+    /// Moves an endpoint that could not be reached behind the others, and passes the outcome on.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         if case .failed = outcome {
             let key = key(host, port)
@@ -171,8 +206,12 @@ public final class CachingResolver: Resolver {
         upstream.report(outcome, of: endpoint, for: host, port: port)
     }
 
-    /// Asks for these names now, a few at a time, so that later requests find the answers; says which of them
-    /// have none.
+    /// Resolves these names now, a few at a time, so that later requests find the answers in the cache.
+    ///
+    /// - Parameters:
+    ///   - names: The names to resolve.
+    ///   - port: The port to ask for, if the resolver's answers depend on it.
+    /// - Returns: The errors of the names that could not be resolved.
     @discardableResult
     public func warmUp(
         _ names: some Sequence<DomainName>,
@@ -207,6 +246,7 @@ public final class CachingResolver: Resolver {
         return failures
     }
 
+    /// Returns the key of a name's answer.
     func key(_ host: DomainName, _ port: UInt16) -> AnswerKey {
         AnswerKey(host: host, port: dependsOnPort ? port : 0)
     }

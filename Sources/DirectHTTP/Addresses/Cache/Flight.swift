@@ -1,14 +1,16 @@
 internal import DirectIO
 
-/// One question on its way, and everybody who waits for its answer.
+/// A query in flight, and all callers that wait for its answer.
 ///
-/// All of it is guarded by the lock of the cache that it belongs to.
+/// The lock of the cache guards all of it.
 final class Flight: @unchecked Sendable {
     typealias Answer = Result<Resolution, any Error>
 
-    /// Somebody who waits, with a deadline and a cancellation of his own.
+    /// A caller that waits, with a deadline and a cancellation of its own.
     final class Waiter: @unchecked Sendable {
+        /// The handle that wakes the caller.
         let turn: LoopHandle
+        /// The answer, once it has arrived.
         fileprivate(set) var answer: Answer?
 
         init(loop: EventLoop) {
@@ -17,10 +19,11 @@ final class Flight: @unchecked Sendable {
     }
 
     let key: AnswerKey
-    /// How often the cache had been emptied when the question was put.
+    /// The cache's generation when the query was started.
     let generation: Int
-    /// Whether the answer is wanted even if nobody waits for it.
+    /// Whether the answer is wanted even without waiters, as that of a refresh is.
     var isWanted: Bool
+    /// The task that runs the query.
     var task: Task<Void, Never>?
     private var waiters: [ObjectIdentifier: Waiter] = [:]
 
@@ -30,17 +33,18 @@ final class Flight: @unchecked Sendable {
         self.isWanted = isWanted
     }
 
+    /// Adds a waiter.
     func join(_ waiter: Waiter) {
         waiters[ObjectIdentifier(waiter)] = waiter
     }
 
-    /// Whether nobody wants the answer any longer.
+    /// Removes a waiter; returns whether the answer is not wanted any more.
     func leave(_ waiter: Waiter) -> Bool {
         waiters[ObjectIdentifier(waiter)] = nil
         return waiters.isEmpty && !isWanted
     }
 
-    /// Hands the answer out; the waiters are to be woken outside the lock.
+    /// Gives the answer to all waiters and returns them. The caller has to wake them, outside the lock.
     func land(_ answer: Answer) -> [Waiter] {
         let all = Array(waiters.values)
         for waiter in all { waiter.answer = answer }

@@ -1,13 +1,15 @@
 internal import DirectIO
 
-/// The endpoints of an answer in a few bytes each: a cache holds many more of them than are ever used at once.
+/// The endpoints of an answer in a few bytes each, because a cache holds many more of them than are ever used at
+/// once.
 ///
-/// An endpoint is a byte for family and port, perhaps two for the port, and 4 or 16 for the address; behind
-/// them all stands the canonical name. Zones mean nothing to others and are not kept: an answer with one
-/// cannot be packed.
+/// The first byte is the number of endpoints. Each endpoint is a byte of flags for family and port, two bytes for
+/// the port if there is one, and 4 or 16 bytes for the address. The canonical name, if any, comes last. A zone has
+/// a meaning on this machine only and is not kept: an answer with one cannot be packed.
 struct PackedAnswer {
     private(set) var bytes: [UInt8] = []
 
+    /// Packs an answer; `nil` if it has more than 255 endpoints, an endpoint with a zone, or an invalid one.
     init?(_ endpoints: [Endpoint], canonicalName: DomainName?) {
         bytes.reserveCapacity(
             1 + endpoints.reduce(0) { $0 + ($1.address.family == .v4 ? 5 : 17) + ($1.port == nil ? 0 : 2) }
@@ -40,7 +42,7 @@ struct PackedAnswer {
         }
     }
 
-    /// The endpoints and the canonical name in the bytes of a packed answer.
+    /// Returns the endpoints and the canonical name of a packed answer.
     static func contents(of all: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
         guard all.count > 0 else { return ([], nil) }
         let count = all[0]

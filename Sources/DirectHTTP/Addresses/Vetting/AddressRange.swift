@@ -1,17 +1,20 @@
 public import DirectIO
 
-/// All addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or one alone, `192.0.2.7`.
+/// All addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or a single address, `192.0.2.7`.
 ///
-/// The bits behind the prefix have to be zero: `10.1.2.3/8` may mean two things, and none is guessed. Zones
-/// play no part, and IPv4 addresses are not found in IPv6 ranges, nor the other way round.
+/// The bits after the prefix have to be zero: `10.1.2.3/8` is ambiguous, so it is refused. Zones are ignored. An
+/// IPv6 range never contains an IPv4 address, and vice versa.
 public struct AddressRange: Hashable, Sendable {
     let family: IPAddress.Family
     /// The lowest address as a number.
     let number: UInt128
-    /// How many of the number's lowest bits are free.
+    /// The number of low bits that may have any value.
     let freeBits: Int
 
-    /// Reads a range, or a single address.
+    /// Parses a range in prefix notation, or a single address.
+    ///
+    /// - Throws: ``AddressError/notAnAddress(_:)`` if the part before the slash is not an address without a zone,
+    ///   ``AddressError/invalidRange(_:)`` if the prefix length is invalid or a bit after the prefix is set.
     public init(_ text: String) throws(AddressError) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, !first.isEmpty else { throw .empty }
@@ -34,12 +37,12 @@ public struct AddressRange: Hashable, Sendable {
         self.number = (number >> UInt128(freeBits)) << UInt128(freeBits)
     }
 
-    /// Whether the address lies in here.
+    /// Whether the range contains the address.
     public func contains(_ address: IPAddress) -> Bool {
         address.family == family && (address.number ^ number) >> UInt128(freeBits) == 0
     }
 
-    /// How many bits all addresses have in common.
+    /// The number of leading bits that all addresses have in common.
     public var prefixLength: Int { (family == .v4 ? 32 : 128) - freeBits }
 
     private static func length(_ text: Substring) -> Int? {
@@ -51,7 +54,7 @@ public struct AddressRange: Hashable, Sendable {
 }
 
 extension AddressRange: CustomStringConvertible {
-    /// The lowest address and the length of the prefix.
+    /// The range in prefix notation: the lowest address and the length of the prefix.
     public var description: String { "\(IPAddress(family, number))/\(prefixLength)" }
 }
 
@@ -59,6 +62,7 @@ extension IPAddress {
     /// The address as one number; an IPv4 address fills the lowest 32 bits.
     var number: UInt128 { UInt128(words.high) << 64 | UInt128(words.low) }
 
+    /// Creates an address from one number; an IPv4 address is its lowest 32 bits.
     init(_ family: Family, _ number: UInt128) {
         let words = (UInt64(truncatingIfNeeded: number >> 64), UInt64(truncatingIfNeeded: number))
         self.init(family, high: words.0, low: words.1)

@@ -1,28 +1,35 @@
 public import DirectIO
 
-/// Sees every address of every hop before it is dialled, and may refuse it.
+/// Checks every address of every hop before it is dialled, and may refuse it.
 ///
-/// The address that is looked at is the one that is dialled: there is no second look-up in between that could
-/// give another one. It makes no difference who named the address: the request, a map, a resolver, or the URL.
+/// The address that is checked is the address that is dialled: there is no second look-up in between that could
+/// return another one (DNS rebinding). The source of the address makes no difference: the request, a map, a
+/// resolver or the URL.
 public struct AddressVetting: Sendable {
     private let judge: @Sendable (IPAddress, Host, UInt16) -> AddressRefusal?
 
-    /// A rule of one's own: why not to connect to this address and port for this host, or nothing. It is
-    /// called often, on any thread, and must not block.
+    /// Creates a rule from a closure.
+    ///
+    /// - Parameter judge: Returns the reason not to connect to this address and port for this host; `nil` allows
+    ///   it. It is called often, on any thread, and must not block.
     public init(_ judge: @escaping @Sendable (IPAddress, Host, UInt16) -> AddressRefusal?) {
         self.judge = judge
     }
 
-    /// Refuses all but the addresses of the public internet: the guard of programs that fetch what strangers
-    /// ask for.
+    /// Refuses all addresses outside the public internet: the protection for programs that fetch URLs given by
+    /// untrusted users (SSRF).
     public static var publicInternetOnly: AddressVetting { publicInternetOnly() }
 
-    /// Refuses all but the addresses of the public internet and those allowed here, and also those denied here,
-    /// which counts more than leave.
+    /// Refuses all addresses outside the public internet, with exceptions.
     ///
-    /// An IPv6 address that carries an IPv4 address to where it will be unpacked is judged by both. That is
-    /// known of mapped addresses, NAT64's well-known prefix and ISATAP; prefixes of a translator of one's own
-    /// (RFC 6052, section 2.2) are to be named in `translators`.
+    /// An IPv6 address that embeds an IPv4 address, to which a host or router on the way forwards the bytes, is
+    /// checked by both. The embedded address is known for IPv4-mapped addresses, NAT64's well-known prefix and
+    /// ISATAP. Other prefixes of a NAT64 translator (RFC 6052, section 2.2) have to be named in `translators`.
+    ///
+    /// - Parameters:
+    ///   - allowed: Ranges that are allowed although they are not part of the public internet.
+    ///   - denied: Ranges that are refused. They take precedence over `allowed`.
+    ///   - translators: The prefixes under which a translator of this network embeds IPv4 addresses.
     public static func publicInternetOnly(
         allowing allowed: [AddressRange] = [],
         denying denied: [AddressRange] = [],
@@ -34,29 +41,32 @@ public struct AddressVetting: Sendable {
         }
     }
 
-    /// Refuses what either of the two refuses.
+    /// Returns a rule that refuses an address if either of the two rules refuses it.
     public func and(_ other: AddressVetting) -> AddressVetting {
         AddressVetting { address, host, port in
             refusal(of: address, for: host, port: port) ?? other.refusal(of: address, for: host, port: port)
         }
     }
 
-    /// Why not to connect to this address and port for this host; nothing if there is no objection.
+    /// Returns the reason not to connect to this address and port for this host; `nil` if there is no objection.
     public func refusal(of address: IPAddress, for host: Host, port: UInt16) -> AddressRefusal? {
         judge(address, host, port)
     }
 }
 
-/// Why an address is not dialled.
+/// The reason why an address must not be dialled.
 public struct AddressRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The address that is refused.
     public var address: IPAddress
-    /// What the address is, such as `loopback`.
+    /// The kind of address, such as `loopback (RFC 1122)`.
     public var reason: String
 
+    /// Creates a refusal of this address.
     public init(_ address: IPAddress, _ reason: String) {
         self.address = address
         self.reason = reason
     }
 
+    /// The address and the reason.
     public var description: String { "\(address) may not be dialled: \(reason)" }
 }

@@ -1,16 +1,18 @@
 internal import DirectIO
 
-/// Which addresses belong to the public internet.
+/// Decides which addresses belong to the public internet.
 ///
-/// IANA's registries of special-purpose addresses decide (RFC 6890): what they do not call globally reachable
-/// is refused, and so is all of IPv6 that is not allocated for global unicast. An address that carries another
-/// one is refused as well if that one is.
+/// IANA's registries of special-purpose addresses decide (RFC 6890): addresses that they do not call globally
+/// reachable are refused, and so are all IPv6 addresses that are not allocated for global unicast. An address that
+/// embeds another one is refused as well if the embedded one is.
+///
+/// `denied` takes precedence over `allowed`, and both over the registries.
 struct PublicInternet: Sendable {
     var allowed: [AddressRange] = []
     var denied: [AddressRange] = []
     var translators: [AddressRange] = []
 
-    /// What speaks against the address.
+    /// Returns the reason to refuse the address; `nil` if it is allowed.
     func objection(to address: IPAddress) -> String? {
         let carried = carriedAddress(of: address)
         for candidate in [address, carried].compactMap({ $0 }) {
@@ -24,7 +26,8 @@ struct PublicInternet: Sendable {
         return SpecialAddresses.objection(to: address)
     }
 
-    /// An IPv4 address that something on the way unpacks and sends the bytes to.
+    /// Returns the IPv4 address that the address embeds: a host or router on the way extracts it and sends the
+    /// bytes there.
     private func carriedAddress(of address: IPAddress) -> IPAddress? {
         guard address.family == .v6 else { return nil }
         if Self.isMerelyAnEnvelope(address) || Self.isISATAP(address) { return IPAddress(v4: address.number) }
@@ -32,18 +35,19 @@ struct PublicInternet: Sendable {
         return Self.unpack(address.number, behind: translator.prefixLength)
     }
 
-    /// Whether only the address inside counts: the system's sockets unpack mapped addresses themselves, and
-    /// NAT64's well-known prefix (RFC 6052) is how hosts without IPv4 reach its public part.
+    /// Whether only the embedded address counts. The system's sockets extract IPv4-mapped addresses themselves, and
+    /// NAT64's well-known prefix (RFC 6052) is how hosts without IPv4 reach the public part of IPv4.
     private static func isMerelyAnEnvelope(_ address: IPAddress) -> Bool {
         address.isIPv4Mapped || address.family == .v6 && address.number >> 32 == 0x64_FF9B << 64
     }
 
-    /// RFC 5214, section 6.1: the interface identifier says so, under any prefix.
+    /// Whether the interface identifier marks an ISATAP address, under any prefix (RFC 5214, section 6.1).
     private static func isISATAP(_ address: IPAddress) -> Bool {
         (address.number >> 32) & 0xFDFF_FFFF == 0x0000_5EFE
     }
 
-    /// RFC 6052, section 2.2: the address lies right behind the prefix, and skips bits 64 to 71.
+    /// Extracts the IPv4 address that follows a prefix of this length and skips bits 64 to 71 (RFC 6052, section
+    /// 2.2).
     private static func unpack(_ number: UInt128, behind prefix: Int) -> IPAddress? {
         switch prefix {
         case 96: return IPAddress(v4: number)
@@ -61,7 +65,7 @@ struct PublicInternet: Sendable {
 }
 
 extension IPAddress {
-    /// The number's lowest 32 bits.
+    /// Creates an IPv4 address from the lowest 32 bits of the number.
     fileprivate init(v4 number: UInt128) {
         self.init(.v4, number & 0xFFFF_FFFF)
     }

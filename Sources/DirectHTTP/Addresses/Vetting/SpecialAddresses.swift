@@ -1,8 +1,9 @@
 internal import DirectIO
 
-/// IANA's IPv4 and IPv6 Special-Purpose Address Registries, with multicast and what was never allocated.
+/// IANA's IPv4 and IPv6 Special-Purpose Address Registries, together with multicast and the ranges that were never
+/// allocated.
 enum SpecialAddresses {
-    /// What the address is, if it is not globally reachable.
+    /// Returns the kind of the address if it is not globally reachable; `nil` if it is.
     static func objection(to address: IPAddress) -> String? {
         let rows = address.family == .v4 ? v4 : v6
         if let row = rows.first(where: { $0.range.contains(address) }) {
@@ -11,6 +12,7 @@ enum SpecialAddresses {
         return address.family == .v4 || globalUnicast.contains(address) ? nil : "not global unicast"
     }
 
+    /// A range of a registry. `purpose` is shown in refusals.
     struct Row: Sendable {
         var range: AddressRange
         var purpose: String
@@ -23,7 +25,8 @@ enum SpecialAddresses {
             purpose = what
         }
 
-        /// The groups stand at the beginning; `last` is the last one.
+        /// Creates an IPv6 row. `groups` are the first 16-bit groups, `last` is the last one, and those between are
+        /// zero.
         init(v6 groups: [UInt16], last: UInt16 = 0, _ length: Int, _ what: String) {
             var number = groups.reduce(UInt128(0)) { $0 << 16 | UInt128($1) }
             number <<= UInt128(16 * (8 - groups.count))
@@ -31,6 +34,7 @@ enum SpecialAddresses {
             purpose = what
         }
 
+        /// The same row, marked as globally reachable.
         var reachable: Row {
             var row = self
             row.isReachable = true
@@ -38,10 +42,11 @@ enum SpecialAddresses {
         }
     }
 
-    /// RFC 4291, section 2.4; nothing else is handed out for use between networks.
+    /// The range for global unicast (RFC 4291, section 2.4). No other IPv6 range is allocated for use between
+    /// networks.
     private static let globalUnicast = AddressRange(.v6, 0x2000 << 112, 3)
 
-    /// The first row that contains an address counts: exceptions stand before what they are taken out of.
+    /// The first row that contains an address decides: an exception comes before the range that it belongs to.
     static let v4: [Row] = [
         Row(v4: 0, 0, 0, 0, 8, "this network (RFC 791)"),
         Row(v4: 10, 0, 0, 0, 8, "private (RFC 1918)"),
@@ -54,7 +59,7 @@ enum SpecialAddresses {
         Row(v4: 192, 0, 0, 0, 24, "protocol assignments (RFC 6890)"),
         Row(v4: 192, 0, 2, 0, 24, "documentation (RFC 5737)"),
         // 192.31.196.0/24, 192.52.193.0/24 and 192.175.48.0/24 are in the registry and reachable.
-        Row(v4: 192, 88, 99, 0, 24, "6to4 relays, abolished (RFC 7526)"),
+        Row(v4: 192, 88, 99, 0, 24, "6to4 relays, deprecated (RFC 7526)"),
         Row(v4: 192, 168, 0, 0, 16, "private (RFC 1918)"),
         Row(v4: 198, 18, 0, 0, 15, "benchmarks (RFC 2544)"),
         Row(v4: 198, 51, 100, 0, 24, "documentation (RFC 5737)"),
@@ -67,7 +72,7 @@ enum SpecialAddresses {
     static let v6: [Row] = [
         Row(v6: [], 128, "unspecified (RFC 4291)"),
         Row(v6: [], last: 1, 128, "loopback (RFC 4291)"),
-        Row(v6: [], 96, "IPv4-compatible, abolished (RFC 4291)"),
+        Row(v6: [], 96, "IPv4-compatible, deprecated (RFC 4291)"),
         Row(v6: [0, 0, 0, 0, 0, 0xFFFF], 96, "IPv4-mapped (RFC 4291)"),
         Row(v6: [0x64, 0xFF9B], 96, "IPv4 behind NAT64 (RFC 6052)").reachable,
         Row(v6: [0x64, 0xFF9B, 1], 48, "NAT64 of a site (RFC 8215)"),
@@ -80,7 +85,7 @@ enum SpecialAddresses {
         Row(v6: [0x2001, 2], 48, "benchmarks (RFC 5180)"),
         Row(v6: [0x2001, 3], 32, "multicast tunnels (RFC 7450)").reachable,
         Row(v6: [0x2001, 4, 0x112], 48, "AS112 (RFC 7535)").reachable,
-        Row(v6: [0x2001, 0x10], 28, "ORCHID, abolished (RFC 4843)"),
+        Row(v6: [0x2001, 0x10], 28, "ORCHID, deprecated (RFC 4843)"),
         Row(v6: [0x2001, 0x20], 28, "ORCHIDv2 (RFC 7343)").reachable,
         Row(v6: [0x2001, 0x30], 28, "remote identification of drones (RFC 9374)").reachable,
         Row(v6: [0x2001], 23, "protocol assignments (RFC 2928)"),
@@ -91,7 +96,7 @@ enum SpecialAddresses {
         Row(v6: [0x5F00], 16, "segment routing (RFC 9602)"),
         Row(v6: [0xFC00], 7, "unique-local (RFC 4193)"),
         Row(v6: [0xFE80], 10, "link-local (RFC 4291)"),
-        Row(v6: [0xFEC0], 10, "site-local, abolished (RFC 3879)"),
+        Row(v6: [0xFEC0], 10, "site-local, deprecated (RFC 3879)"),
         Row(v6: [0xFF00], 8, "multicast (RFC 4291)"),
     ]
 }

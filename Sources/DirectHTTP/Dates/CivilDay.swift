@@ -1,6 +1,6 @@
 internal import DirectIO
 
-/// A day of the Gregorian calendar, which is taken to have been in force always.
+/// A day of the proleptic Gregorian calendar: its rules apply to all years.
 struct CivilDay: Hashable {
     var year: Int
     var month: Int
@@ -12,8 +12,10 @@ struct CivilDay: Hashable {
         self.day = day
     }
 
+    /// Creates the day that lies this many days after 1 January 1970.
     init(daysSince1970 days: Int64) {
-        // Years begin in March, so that a leap day is the last one of its year; eras have 400 years.
+        // The calculation lets years begin in March, so that a leap day is the last day of its year. An era is 400
+        // years.
         let shifted = Int(days) + 719_468
         let era = Int64(shifted).floorDivided(by: 146_097).quotient
         let dayOfEra = shifted - Int(era) * 146_097
@@ -25,6 +27,7 @@ struct CivilDay: Hashable {
         year = yearOfEra + Int(era) * 400 + (month <= 2 ? 1 : 0)
     }
 
+    /// The number of days since 1 January 1970.
     var daysSince1970: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = Int(Int64(shiftedYear).floorDivided(by: 400).quotient)
@@ -35,7 +38,7 @@ struct CivilDay: Hashable {
         return Int64(era * 146_097 + dayOfEra - 719_468)
     }
 
-    /// Whether there is such a day.
+    /// Whether the day exists.
     var exists: Bool {
         guard 1...12 ~= month, day >= 1 else { return false }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -43,14 +46,15 @@ struct CivilDay: Hashable {
         return day <= lengths[month - 1]
     }
 
-    /// 0 is Sunday.
+    /// The day of the week; 0 is Sunday.
     var weekday: Int {
         Int((daysSince1970 + 4).floorDivided(by: 7).remainder)
     }
 
-    /// The moment at this time of the day; `nil` if there is none, or none that fits.
+    /// Returns the moment at this time of the day, in UTC; `nil` if the day or the time does not exist or the
+    /// result does not fit.
     func time(hour: Int, minute: Int, second: Int) -> UnixTime? {
-        // A leap second is the last second of its minute.
+        // A leap second counts as the last second of its minute.
         guard exists, 0...23 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
         let (start, overflow) = daysSince1970.multipliedReportingOverflow(by: 86_400)
         guard !overflow, start <= .max - 86_400 else { return nil }
@@ -59,7 +63,7 @@ struct CivilDay: Hashable {
 }
 
 extension Int64 {
-    /// The quotient, rounded down, and the remainder, which is never negative. `divisor` is positive.
+    /// Returns the quotient, rounded down, and the remainder, which is never negative. `divisor` must be positive.
     func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

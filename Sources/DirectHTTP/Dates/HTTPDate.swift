@@ -1,17 +1,17 @@
 package import DirectIO
 
-/// A date of HTTP, as header fields write it (RFC 9110, section 5.6.7).
+/// Parses and formats the dates of header fields (RFC 9110, section 5.6.7).
 package enum HTTPDate {
-    /// The moment that a field value names, in any of the three forms that a recipient has to know; nothing
+    /// Returns the moment that a field value names, in any of the three forms that a recipient must accept; `nil`
     /// if it is none of them.
     ///
-    /// `now` decides the century of a year of two digits: one that would be more than 50 years ahead is past.
+    /// `now` decides the century of a two-digit year: a year more than 50 years ahead is in the past.
     static func parse(_ text: String, now: UnixTime = .now) -> UnixTime? {
         var scan = DateScan(Array(text.utf8))
         return scan.date(now)
     }
 
-    /// The moment in the form that is to be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns the moment in the form that a sender must use: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package static func text(_ time: UnixTime) -> String {
         let (days, second) = time.seconds.floorDivided(by: 86_400)
         let day = CivilDay(daysSince1970: days)
@@ -32,7 +32,7 @@ package enum HTTPDate {
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// Reads one date, from the first byte of a text to the last.
+/// Parses one date, which has to be the whole of a text.
 private struct DateScan {
     private let bytes: [UInt8]
     private var position = 0
@@ -41,6 +41,7 @@ private struct DateScan {
         self.bytes = bytes
     }
 
+    /// Returns the date; `nil` if the text is not a date, or something follows it.
     mutating func date(_ now: UnixTime) -> UnixTime? {
         let found: UnixTime? =
             if let weekday = word(HTTPDate.longWeekdays) {
@@ -53,7 +54,7 @@ private struct DateScan {
         return position == bytes.count ? found : nil
     }
 
-    /// `, 06 Nov 1994 08:49:37 GMT`, behind the comma.
+    /// Parses the fixed form after its comma: `, 06 Nov 1994 08:49:37 GMT`.
     private mutating func fixedDate(_ weekday: Int) -> UnixTime? {
         guard take(" "), let day = number(digits: 2), take(" "), let month = word(HTTPDate.months), take(" "),
             let year = number(digits: 4), take(" "), let clock = clock(), take(" GMT")
@@ -61,7 +62,7 @@ private struct DateScan {
         return time(CivilDay(year: year, month: month + 1, day: day), weekday, clock)
     }
 
-    /// `, 06-Nov-94 08:49:37 GMT`, of RFC 850.
+    /// Parses the form of RFC 850 after its weekday: `, 06-Nov-94 08:49:37 GMT`.
     private mutating func obsoleteDate(_ weekday: Int, _ now: UnixTime) -> UnixTime? {
         guard take(", "), let day = number(digits: 2), take("-"), let month = word(HTTPDate.months),
             take("-"),
@@ -70,11 +71,11 @@ private struct DateScan {
         let thisYear = CivilDay(daysSince1970: now.seconds.floorDivided(by: 86_400).quotient).year
         var year = thisYear - thisYear % 100 + shortYear
         if year > thisYear + 50 { year -= 100 }
-        // The day of the week is right for one century only, and this one is a guess.
+        // The weekday is not checked: it is right for one century only, and the century is a guess.
         return time(CivilDay(year: year, month: month + 1, day: day), nil, clock)
     }
 
-    /// ` Nov  6 08:49:37 1994`, as `asctime` writes it.
+    /// Parses the form of `asctime` after its weekday: ` Nov  6 08:49:37 1994`.
     private mutating func asctimeDate(_ weekday: Int) -> UnixTime? {
         guard take(" "), let month = word(HTTPDate.months), take(" "),
             let day = take(" ") ? number(digits: 1) : number(digits: 2),
@@ -83,6 +84,7 @@ private struct DateScan {
         return time(CivilDay(year: year, month: month + 1, day: day), weekday, clock)
     }
 
+    /// Returns the moment; `nil` if it does not exist or the weekday is given and wrong.
     private func time(_ day: CivilDay, _ weekday: Int?, _ clock: (Int, Int, Int)) -> UnixTime? {
         guard let time = day.time(hour: clock.0, minute: clock.1, second: clock.2) else { return nil }
         guard let weekday, weekday != day.weekday else { return time }
@@ -96,6 +98,7 @@ private struct DateScan {
         return (hour, minute, second)
     }
 
+    /// Reads exactly this many digits.
     private mutating func number(digits: Int) -> Int? {
         guard position + digits <= bytes.count else { return nil }
         var value = 0
@@ -107,12 +110,13 @@ private struct DateScan {
         return value
     }
 
-    /// Which of these words comes next.
+    /// Skips the word that comes next; returns its index among these words, `nil` if it is none of them.
     private mutating func word(_ words: [String]) -> Int? {
         for (index, word) in words.enumerated() where take(word) { return index }
         return nil
     }
 
+    /// Skips the text if it comes next; returns whether it did.
     private mutating func take(_ text: String) -> Bool {
         guard bytes[position...].starts(with: text.utf8) else { return false }
         position += text.utf8.count

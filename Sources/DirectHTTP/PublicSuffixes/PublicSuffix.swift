@@ -1,16 +1,17 @@
-/// Names below which anybody can register, by the rules that the package carries (docs/Cookies.md).
+/// The public suffix of a name: the part of it below which the public can register names, by the rules of the
+/// Public Suffix List that the package contains (docs/Cookies.md).
 ///
-/// The rules are a tree of labels, in the form that `scripts/public-suffixes` describes, and they are searched where
+/// The rules are a tree of labels in the form that `scripts/public-suffixes` describes. They are searched where
 /// they lie in the program's file: nothing is read or built at the start.
 struct PublicSuffix {
-    /// Where the suffix of the name begins in its bytes.
+    /// The index in the name's bytes at which the suffix begins.
     private(set) var start: Int
-    /// Whether the rule is one of those that owners of domains asked for, such as `github.io`, and not of a
-    /// registry's.
+    /// Whether the rule is in the list's private section. Owners of domains asked for these rules, such as
+    /// `github.io`; the others are those of registries.
     private(set) var isPrivate = false
 
-    /// The suffix of a name in lower case without trailing dot: the longest that a rule has, or the last label
-    /// where none fits.
+    /// Finds the suffix of a name in lower case without trailing dot: that of the longest matching rule, or the
+    /// last label if no rule matches.
     init(of name: Span<UInt8>) {
         var label = Self.lastLabel(of: name, endingAt: name.count)
         start = label.lowerBound
@@ -19,7 +20,7 @@ struct PublicSuffix {
         while label.lowerBound > 0, rule.has(.wildcard) || rule.has(.parent) {
             label = Self.lastLabel(of: name, endingAt: label.lowerBound - 1)
             let found = rule.children.flatMap { Rule(name.extracting(label), in: $0) }
-            // An exception is a name that can be registered, below a rule for all of its kind.
+            // An exception (`!` in the list) is a name that can be registered although a wildcard rule covers it.
             if let found, found.has(.exception) {
                 start = label.upperBound + 1
                 return
@@ -34,12 +35,14 @@ struct PublicSuffix {
         }
     }
 
+    /// Moves the start of the suffix to this label if a rule ends there.
     private mutating func take(_ rule: Rule, _ label: Range<Int>) {
         guard rule.has(.rule) else { return }
         start = label.lowerBound
         isPrivate = rule.has(.privateSection)
     }
 
+    /// Returns the range of the label that ends at `end`.
     private static func lastLabel(of name: Span<UInt8>, endingAt end: Int) -> Range<Int> {
         var start = end
         while start > 0, name[start - 1] != UInt8(ascii: ".") { start -= 1 }
@@ -47,7 +50,7 @@ struct PublicSuffix {
     }
 }
 
-/// What the tree says of one label.
+/// The entry of one label in the tree.
 private struct Rule {
     enum Flag: UInt8 {
         case rule = 1
@@ -58,12 +61,13 @@ private struct Rule {
     }
 
     private let flags: UInt8
-    /// Where the labels below it are.
+    /// The range of the labels below it, if it has any.
     let children: Range<Int>?
 
     func has(_ flag: Flag) -> Bool { flags & flag.rawValue != 0 }
 
-    /// The entry of that label among those in `range`, by binary search for bytes that lie somewhere in an entry.
+    /// Finds the entry of a label among those in `range`, by a binary search over bytes: each probe may land inside
+    /// an entry, and moves back to its start.
     init?(_ label: Span<UInt8>, in range: Range<Int>) {
         let text = unsafe UnsafeBufferPointer(
             start: PublicSuffix.rules.utf8Start,
@@ -82,7 +86,7 @@ private struct Rule {
                 children = unsafe here & Flag.parent.rawValue == 0 ? nil : Self.place(text, entry + index + 1)
                 return
             }
-            // Where a label ends, the shorter one comes first.
+            // Of two labels of which one begins with the other, the shorter one comes first.
             if index < label.count, here.endsLabel || here < label[index] {
                 low = entry + index
                 while unsafe text[low] > UInt8(ascii: " ") { low += 1 }
@@ -94,27 +98,29 @@ private struct Rule {
         return nil
     }
 
+    /// Returns the range that is written as two numbers: its start and its length.
     private static func place(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Range<Int> {
         let first = unsafe number(text, start)
         return unsafe first..<(first + number(text, start + 4))
     }
 
+    /// Returns the number that is written as four digits in base 32.
     private static func number(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
         unsafe text[start..<(start + 4)].reduce(0) { $0 << 5 | Int($1 - UInt8(ascii: "0")) }
     }
 }
 
 extension UInt8 {
-    /// A label's flags, which no label holds.
+    /// Whether the byte holds a label's flags. No label contains such a byte.
     fileprivate var endsLabel: Bool { self & 0xE0 == 0x40 && self != UInt8(ascii: "_") }
 }
 
 extension DomainName {
-    /// Whether anybody can register below this name: `com`, `co.uk`, `github.io`.
+    /// Whether the public can register names below this one: `com`, `co.uk`, `github.io`.
     package var isPublicSuffix: Bool { bytes.withSpan { PublicSuffix(of: $0).start } == 0 }
 
-    /// The public suffix with one label more, which belongs to one owner with all below it; nothing where the
-    /// name is itself a public suffix.
+    /// The public suffix with one more label, which together with all names below it belongs to one owner; `nil` if
+    /// the name is itself a public suffix.
     package var registrableDomain: DomainName? {
         let suffix = bytes.withSpan { PublicSuffix(of: $0).start }
         guard suffix > 0 else { return nil }

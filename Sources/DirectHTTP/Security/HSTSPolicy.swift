@@ -1,20 +1,21 @@
 internal import DirectIO
 
-/// A `Strict-Transport-Security` field (RFC 6797, section 6.1).
+/// The value of a `Strict-Transport-Security` field (RFC 6797, section 6.1).
 struct HSTSPolicy: Equatable {
-    /// In seconds; 0 takes back what was said before.
+    /// The time for which the policy is valid, in seconds; 0 revokes an earlier policy.
     let maximumAge: Int64
+    /// Whether the policy applies to all names below the host as well.
     let includesSubdomains: Bool
 
-    /// Nothing where the field breaks its grammar, says something twice, or does not say how long: it then has to be
-    /// ignored as a whole. What is not known is passed over.
+    /// Parses a field value; `nil` if it breaks the grammar, repeats a directive, or has no `max-age`. Such a field
+    /// has to be ignored as a whole. Unknown directives are skipped.
     init?(_ field: [UInt8]) {
         var scan = DirectiveScan(field)
         var names: Set<[UInt8]> = []
         var maximumAge: Int64?
         var includesSubdomains = false
         while !scan.isAtEnd {
-            // Nothing may stand between two semicolons.
+            // A directive may be empty.
             if scan.takeSeparator() { continue }
             guard let (name, value) = scan.directive(), names.insert(name).inserted else { return nil }
             if name.equalsIgnoringCase("max-age") {
@@ -31,13 +32,14 @@ struct HSTSPolicy: Equatable {
         self.includesSubdomains = includesSubdomains
     }
 
-    /// More than fits is very long.
+    /// A number that does not fit is treated as the largest one.
     private static func seconds(_ digits: [UInt8]) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         return Int64(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 }
 
+/// Reads the directives of a field value, one after the other.
 private struct DirectiveScan {
     private var rest: ArraySlice<UInt8>
 
@@ -47,6 +49,7 @@ private struct DirectiveScan {
 
     var isAtEnd: Bool { rest.isEmpty }
 
+    /// Skips a semicolon and the blanks after it; returns whether there was one.
     mutating func takeSeparator() -> Bool {
         guard rest.first == UInt8(ascii: ";") else { return false }
         rest.removeFirst()
@@ -54,7 +57,8 @@ private struct DirectiveScan {
         return true
     }
 
-    /// A name in lower case, and the value behind its equals sign if there is one, without its quotes.
+    /// Reads a directive: its name in lower case, and its value without quotes, or `nil` if it has no equals sign.
+    /// Returns `nil` if the directive is malformed.
     mutating func directive() -> (name: [UInt8], value: [UInt8]?)? {
         guard let name = token() else { return nil }
         skipBlanks()
@@ -93,7 +97,7 @@ private struct DirectiveScan {
 }
 
 extension UInt8 {
-    /// RFC 9110, section 5.6.2.
+    /// Whether the byte may be part of a token (RFC 9110, section 5.6.2).
     fileprivate var standsInToken: Bool {
         if isLetter || isDigit { return true }
         switch self {

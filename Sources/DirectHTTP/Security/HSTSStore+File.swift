@@ -1,10 +1,11 @@
 internal import DirectIO
 
-/// The file is that of curl's `--hsts`: a name, with a dot before it if all below are included, and the end in UTC.
+/// The format of the file is that of curl's `--hsts`. A line holds a name, with a leading dot if the names below it
+/// are included, and the expiry in UTC.
 ///
 ///     .example.com "20270314 15:09:26"
 extension HSTSStore {
-    /// The store as a file.
+    /// The entries as the text of a file.
     public var text: [UInt8] {
         var text = "# Names that are reached over https only. The format is that of curl's --hsts.\n"
         for entry in entries {
@@ -13,19 +14,27 @@ extension HSTSStore {
         return Array(text.utf8)
     }
 
-    /// Adds what a file holds. Lines that cannot be read are passed over, and told of.
+    /// Adds the entries of a file's text. Lines that cannot be read are skipped.
+    ///
+    /// - Returns: The lines that were skipped, and the reasons.
     @discardableResult
     public func add(text: [UInt8]) -> [LineFault] {
         add(text: text, at: .now)
     }
 
-    /// Writes all entries to a file that only its owner may read, in the place of what was there; never half.
+    /// Writes all entries to a file that only its owner may read. An existing file is replaced atomically.
+    ///
+    /// - Throws: An error if the file cannot be written.
     @concurrent
     public func save(to path: String) async throws {
         try await StateText.save(text, to: path)
     }
 
-    /// Adds what a file holds; without a file that is nothing. Lines that cannot be read are passed over, and told of.
+    /// Adds the entries of a file. A file that does not exist counts as empty. Lines that cannot be read are
+    /// skipped.
+    ///
+    /// - Returns: The lines that were skipped, and the reasons.
+    /// - Throws: An error if the file exists and cannot be read.
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
@@ -36,7 +45,7 @@ extension HSTSStore {
         StateText.readLines(of: text) { line throws(LineError) in
             guard line.first != UInt8(ascii: "#") else { return }
             let entry = try Self.entry(line)
-            // Where the store knows of a later end, or an earlier line had one, that stays.
+            // If the store, or an earlier line, has a later expiry for the name, that entry stays.
             if entry.expiry > max(now, expiry(of: entry.name)) { add(entry, at: now) }
         }
     }
@@ -55,7 +64,7 @@ extension HSTSStore {
 }
 
 extension UnixTime {
-    /// `20270314 15:09:26`, or `unlimited` where the year would not fit.
+    /// The moment as `20270314 15:09:26`, or `unlimited` if the year has more than four digits.
     fileprivate var stamp: String {
         let (days, second) = seconds.floorDivided(by: 86_400)
         let day = CivilDay(daysSince1970: min(days, 1 << 30))
@@ -65,6 +74,7 @@ extension UnixTime {
         return date + " " + clock.joined(separator: ":")
     }
 
+    /// Parses a stamp in double quotes; `nil` if it is malformed.
     fileprivate init?(stamp text: ArraySlice<UInt8>) {
         guard text.count >= 2, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else {
             return nil

@@ -1,21 +1,26 @@
 internal import DirectHTTP1
 public import DirectIO
 
-/// The names that asked to be reached over https only (HSTS, RFC 6797). Any number of clients may share one store.
+/// A store of the names that have to be reached over https (HSTS, RFC 6797). Any number of clients may share one.
 ///
-/// It learns from responses over https whose certificate was accepted, of names and never of addresses, and turns
-/// http URLs into https ones before anything else looks at them.
+/// It learns from https responses whose certificate was accepted, for names and never for addresses. It changes
+/// http URLs to https before any other part of the client sees them.
 public final class HSTSStore: Sendable {
     /// A name that is reached over https only.
     public struct Entry: Hashable, Sendable {
-        /// The name.
+        /// The name that the entry is for.
         public let name: DomainName
-        /// Until when.
+        /// The moment at which the entry expires.
         public let expiry: UnixTime
-        /// Whether the same goes for all names below it.
+        /// Whether the entry applies to all names below this one as well.
         public let includesSubdomains: Bool
 
-        /// An entry of the caller's own, such as one to begin with.
+        /// Creates an entry, for example to fill a new store.
+        ///
+        /// - Parameters:
+        ///   - name: The name that is reached over https only.
+        ///   - expiry: The moment at which the entry expires.
+        ///   - includesSubdomains: Whether it applies to all names below this one as well.
         public init(_ name: DomainName, until expiry: UnixTime, includesSubdomains: Bool = false) {
             self.name = name
             self.expiry = expiry
@@ -23,6 +28,7 @@ public final class HSTSStore: Sendable {
         }
     }
 
+    /// The entries, each with the number of the change that added it: a higher `age` is more recent.
     private struct Table {
         var entries = HostTable<(entry: Entry, age: UInt64)>()
         var age: UInt64 = 0
@@ -31,25 +37,28 @@ public final class HSTSStore: Sendable {
     private let limit: Int
     private let table = Locked(Table())
 
-    /// An empty store for at most so many names; those that were heard from last stay.
+    /// Creates an empty store.
+    ///
+    /// - Parameter limit: The maximum number of names. If there are more, expired entries are removed, and then
+    ///   those that were added least recently.
     public init(limit: Int = 10_000) {
         self.limit = max(1, limit)
     }
 
-    /// What is in force, by name.
+    /// The entries that have not expired, sorted by name.
     public var entries: [Entry] { entries(at: .now) }
 
-    /// Puts an entry in, in place of one for the same name.
+    /// Adds an entry; replaces the one for the same name.
     public func add(_ entry: Entry) {
         add(entry, at: .now)
     }
 
-    /// Takes out the entry for this name itself.
+    /// Removes the entry for this name; an entry for a name above it stays.
     public func remove(_ name: DomainName) {
         table.withLock { $0.entries[.name(name)] = nil }
     }
 
-    /// Takes out all entries.
+    /// Removes all entries.
     public func removeAll() {
         table.withLock { $0.entries = HostTable() }
     }
@@ -59,7 +68,7 @@ public final class HSTSStore: Sendable {
         return all.filter { $0.expiry > now }.sorted { $0.name.text < $1.name.text }
     }
 
-    /// Of the name's own entry; the beginning of time without one.
+    /// Returns the expiry of the name's own entry, or the earliest possible moment if there is none.
     func expiry(of name: DomainName) -> UnixTime {
         table.withLock { $0.entries[.name(name)]?.entry.expiry } ?? UnixTime(seconds: .min)
     }
@@ -71,7 +80,7 @@ public final class HSTSStore: Sendable {
             guard table.entries.count > limit else { return }
             table.entries.removeAll { $0.entry.expiry <= now }
             guard table.entries.count > limit else { return }
-            // A few more than needed, so that the next ones find room.
+            // Removes a twentieth more than necessary, so that the next additions find room.
             let ages = table.entries.values.map(\.age).sorted()
             let oldestToStay = ages[ages.count - (limit - limit / 20)]
             table.entries.removeAll { $0.age < oldestToStay }
@@ -79,18 +88,18 @@ public final class HSTSStore: Sendable {
     }
 }
 
-/// What the client asks of a store for each request and response.
+/// The part that the client uses for each request and response.
 extension HSTSStore {
-    /// The URL to ask for instead of this one; nothing if this one is fine. Port 80 becomes 443, another port stays
-    /// (RFC 6797, section 8.3).
+    /// Returns the https URL to request instead of this one; `nil` if this one may be used as it is. Port 80
+    /// becomes 443, any other port stays (RFC 6797, section 8.3).
     func upgrades(_ url: HTTPURL, at now: UnixTime) -> HTTPURL? {
         guard url.scheme == .http, let name = url.host.name, isKnown(name, at: now) else { return nil }
         return url.with(scheme: .https)
     }
 
-    /// Takes what a response says that came over https from a server whose certificate was accepted.
+    /// Applies the policy of a response that came over https from a server whose certificate was accepted.
     func learn(from headers: Headers, host: Host, at now: UnixTime) {
-        // Only the first field counts (section 8.1), and only for names (section 8.1.1).
+        // Only the first field counts (section 8.1), and addresses are never stored (section 8.1.1).
         guard let index = headers.index(of: "strict-transport-security"), let name = host.name,
             let policy = HSTSPolicy(headers.valueBytes(at: index))
         else { return }
@@ -99,8 +108,8 @@ extension HSTSStore {
         add(Entry(name, until: expiry, includesSubdomains: policy.includesSubdomains), at: now)
     }
 
-    /// Whether the name, or one above it with all below, is in force (section 8.2). One entry never changes
-    /// another (CVE-2024-9681).
+    /// Whether a valid entry exists for the name, or for a name above it that includes subdomains (section 8.2).
+    /// One entry never changes another (CVE-2024-9681).
     func isKnown(_ name: DomainName, at now: UnixTime) -> Bool {
         var isKnown = false
         table.withLock { table in

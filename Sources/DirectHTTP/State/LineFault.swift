@@ -1,10 +1,11 @@
-/// A line of a file of cookies, or of other things kept, that could not be read. The others were.
+/// A line of a state file, such as a cookie file, that could not be read. It was skipped; the other lines were
+/// read.
 public struct LineFault: Hashable, Sendable, CustomStringConvertible {
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     public let line: Int
-    /// What is wrong with it, in words, without what it holds.
+    /// The reason in words, without the contents of the line.
     public let reason: String
 
-    /// The line and the reason.
+    /// The number of the line and the reason.
     public var description: String { "line \(line): \(reason)" }
 }

@@ -1,11 +1,12 @@
 internal import DirectIO
 
-/// Reads and writes the files in which something is kept, a line for each thing. Off the callers' threads.
+/// Reads and writes state files, which hold one item per line. The work is done on threads that may block, not on
+/// the caller's.
 enum StateText {
-    /// Larger files are refused.
+    /// The size limit; larger files are refused.
     private static let largestFile = 64 * 1024 * 1024
 
-    /// The file's bytes; none if there is no such file.
+    /// Returns the bytes of the file, or none if the file does not exist.
     static func load(_ path: String) async throws -> [UInt8] {
         try await BlockingWork.shared.run(until: .never, on: .shared) {
             () -> Result<[UInt8], SystemError> in
@@ -17,7 +18,7 @@ enum StateText {
         }.get()
     }
 
-    /// Replaces the file as a whole, or not at all.
+    /// Replaces the file atomically.
     static func save(_ bytes: [UInt8], to path: String) async throws {
         try await BlockingWork.shared.run(until: .never, on: .shared) {
             () -> Result<Void, SystemError> in
@@ -29,7 +30,8 @@ enum StateText {
         }.get()
     }
 
-    /// Calls for each line that is not empty, and collects what is thrown.
+    /// Calls `body` for each line that is not empty, and returns the errors that it throws, with their line
+    /// numbers.
     static func readLines(
         of bytes: [UInt8],
         _ body: (ArraySlice<UInt8>) throws(LineError) -> Void
@@ -50,7 +52,7 @@ enum StateText {
     }
 }
 
-/// Why a line cannot be read.
+/// The reason why a line cannot be read.
 struct LineError: Error {
     let reason: String
 

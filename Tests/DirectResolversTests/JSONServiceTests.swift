@@ -44,7 +44,7 @@ struct DNSOverJSONTests {
             (record("\"TTL\":60", type: 5, data: "a.test."), "Answer has aliases that do not end"),
             (
                 record("\"TTL\":60", type: 5, data: "a b"),
-                "Answer[0].data is not a name: the host holds a space"
+                "Answer[0].data is not a name: the host contains a space"
             ),
             (record("\"TTL\":60", data: "192.0.2.1").replacing("}]}", with: "}"), "it is not JSON"),
         ]

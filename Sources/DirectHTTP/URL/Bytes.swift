@@ -1,9 +1,11 @@
 extension [UInt8] {
+    /// Copies the bytes of a span.
     init(copying text: Span<UInt8>) {
         self = unsafe text.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
-    /// Lends the bytes. `Array.span` itself begins with macOS 26 and its siblings, the span of a slice long before.
+    /// Calls `body` with a span of the bytes. It uses the span of a slice because `Array.span` itself requires
+    /// macOS 26.
     @inline(__always)
     package func withSpan<Value, Fault: Error>(
         _ body: (Span<UInt8>) throws(Fault) -> Value
@@ -14,12 +16,14 @@ extension [UInt8] {
 }
 
 extension String {
+    /// Decodes a copy of the bytes as UTF-8; invalid sequences become replacement characters.
     init(copying text: Span<UInt8>) {
         self = unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// Lends the bytes of a string and passes on a typed error, which the standard library's own way does not.
+/// Calls `body` with the UTF-8 bytes of a string. Unlike the standard library's `withUTF8`, it passes typed errors
+/// on.
 @inline(__always)
 func withUTF8Result<Value, Fault: Error>(
     of text: String,
@@ -32,7 +36,7 @@ func withUTF8Result<Value, Fault: Error>(
             return .failure(error)
         }
     }
-    // Only a string bridged from Objective-C has its bytes elsewhere.
+    // Only a string that is bridged from Objective-C has no contiguous UTF-8 storage.
     guard let result else { return try Array(text.utf8).withSpan(body) }
     return try result.get()
 }

@@ -1,20 +1,22 @@
-/// A host name as DNS and TLS know it: lower-case ASCII labels, without trailing dot.
+/// A host name as DNS and TLS use it: lower-case ASCII labels, without trailing dot.
 ///
-/// Each label has 1 to 63 letters, digits, hyphens or underscores, the whole at most 253. A name whose
-/// last label is a number (`1.2.3`, `0x7f.1`, `example.09`) is refused, because some readers take it for
-/// an address. Names beyond ASCII are given as A-labels (`xn--…`).
+/// Each label has 1 to 63 letters, digits, hyphens or underscores; the whole name has at most 253 bytes. A name
+/// whose last label is a number (`1.2.3`, `0x7f.1`, `example.09`) is refused, because some parsers take it for an
+/// address. Names with characters beyond ASCII are given as A-labels (`xn--…`).
 public struct DomainName: Hashable, Sendable {
-    /// The name's bytes, never empty; those of a URL share them with its authority.
+    /// The bytes of the name, never empty. The name of a URL shares them with the URL's authority.
     package let bytes: [UInt8]
 
-    /// Reads a name; upper case is lowered, anything else that is wrong throws.
+    /// Parses a name; letters are converted to lower case.
     ///
     /// A trailing dot is refused here: a URL keeps it apart from the name.
+    ///
+    /// - Throws: The ``HostFault`` of a text that is not a name.
     public init(_ text: String) throws(HostFault) {
         self = try withUTF8Result(of: text) { utf8 throws(HostFault) in try DomainName(utf8: utf8) }
     }
 
-    /// Reads a name from the whole of the given bytes.
+    /// Parses a name from the whole of the given bytes.
     package init(utf8 text: Span<UInt8>) throws(HostFault) {
         let scan = try NameScan(text, 0..<text.count)
         guard scan.end == text.count else { throw .invalidCharacter(text[scan.end]) }
@@ -23,7 +25,7 @@ public struct DomainName: Hashable, Sendable {
         self.init(checked: scan.lowerCased(text))
     }
 
-    /// Takes bytes that are known to be a name.
+    /// Creates a name from bytes that are known to be valid.
     init(checked bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -31,7 +33,7 @@ public struct DomainName: Hashable, Sendable {
     /// The name, in lower case.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether this name is the other one or lies below it, label by label: `www.example.com` is below
+    /// Whether this name is equal to the other one or lies below it, label by label: `www.example.com` is below
     /// `example.com`, `evilexample.com` is not.
     public func isSubdomain(of other: DomainName) -> Bool {
         let prefix = bytes.count - other.bytes.count

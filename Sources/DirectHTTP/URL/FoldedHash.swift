@@ -1,16 +1,17 @@
-/// A keyed hash of short byte strings, at an eighth of what `Hasher` costs for a host name.
+/// A keyed hash of short byte strings, at an eighth of the cost of `Hasher` for a host name.
 ///
-/// Each step multiplies by a secret of this process and folds the 128 bits of the product, so that a
-/// server that redirects to names of its choice cannot choose names that collide.
+/// Each step multiplies by a secret of this process and folds the 128 bits of the product. A server that redirects
+/// to names of its choice therefore cannot choose names that collide (hash flooding).
 struct FoldedHash {
     private(set) var value: UInt64
     private let factor: UInt64
 
+    /// Starts a hash with the secrets of this process.
     init() {
         (value, factor) = Self.secrets
     }
 
-    /// For hashes that are to be the same tomorrow, and that nobody has an interest in.
+    /// Starts a hash that is the same in every process, for values that no attacker has an interest in.
     init(start: UInt64, factor: UInt64) {
         (value, self.factor) = (start, factor)
     }
@@ -32,7 +33,7 @@ struct FoldedHash {
         for offset in stride(from: 0, to: count - 8, by: 8) {
             fold(unsafe raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        // The last eight bytes, some of them perhaps for the second time.
+        // The last eight bytes, some of which may be hashed for the second time.
         fold(unsafe raw.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
     }
 

@@ -1,11 +1,11 @@
 internal import DirectIO
 
 extension HTTPURL {
-    /// The one allocation that all copies of a URL share; nothing in it changes.
+    /// The parts of a URL, immutable, in the single allocation that all copies of the URL share.
     final class Storage: Sendable {
         let authority: URLAuthority
         let target: URLTarget
-        /// Escaped.
+        /// The fragment, escaped.
         let fragment: String?
 
         init(authority: consuming URLAuthority, target: consuming URLTarget, fragment: consuming String?) {
@@ -20,6 +20,7 @@ extension HTTPURL {
                 && authority.userinfo == other.authority.userinfo && fragment == other.fragment
         }
 
+        /// Returns the URL as text, with this user information instead of its own.
         func text(userinfo: String?) -> String {
             let origin = authority.origin
             var text = "\(origin.scheme.rawValue)://"
@@ -34,6 +35,7 @@ extension HTTPURL {
             return text
         }
 
+        /// Returns the address as a URL writes it: IPv6 in brackets, with its zone after `%25` (RFC 6874).
         private static func text(of address: IPAddress) -> String {
             guard address.family == .v6 else { return address.description }
             let zone = address.zone.map { "%25\($0)" } ?? ""

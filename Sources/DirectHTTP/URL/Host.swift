@@ -1,19 +1,22 @@
 public import DirectIO
 
-/// Whom a URL names: a name, which DNS or the caller turns into addresses, or an address literal.
+/// The host of a URL: a name, which has to be resolved to addresses, or an address literal.
 public enum Host: Hashable, Sendable {
     /// A name, in lower case and without trailing dot.
     case name(DomainName)
-    /// An IPv4 or IPv6 address written where a name could be.
+    /// An IPv4 or IPv6 address in place of a name.
     case address(IPAddress)
 
-    /// Reads a name, an IPv4 address, or an IPv6 address with or without brackets.
+    /// Parses a name, an IPv4 address, or an IPv6 address with or without brackets.
+    ///
+    /// - Throws: The ``HostFault`` of a text that is none of these.
     public init(_ text: String) throws(HostFault) {
         self = try withUTF8Result(of: text) { utf8 throws(HostFault) in
             try Host(utf8: utf8)
         }
     }
 
+    /// Parses a host from the whole of the given bytes.
     package init(utf8 text: Span<UInt8>) throws(HostFault) {
         if let address = IPAddress(utf8: text) {
             self = .address(address)
@@ -27,19 +30,19 @@ public enum Host: Hashable, Sendable {
         }
     }
 
-    /// The name, if this is one.
+    /// The name; `nil` if the host is an address.
     public var name: DomainName? {
         if case .name(let name) = self { name } else { nil }
     }
 
-    /// The address, if this is one.
+    /// The address; `nil` if the host is a name.
     public var address: IPAddress? {
         if case .address(let address) = self { address } else { nil }
     }
 }
 
 extension Host: CustomStringConvertible {
-    /// The name or the address, an IPv6 address without brackets.
+    /// The name or the address; an IPv6 address without brackets.
     public var description: String {
         switch self {
         case .name(let name): name.description

@@ -1,20 +1,23 @@
 internal import DirectIO
 
-/// Values by host, made for asking for a host and all names above it, few of which have a value.
+/// A table of values by host, made for looking up a host and all names above it, few of which have a value.
 ///
-/// A look-up makes no names: it hashes the tail of the name's bytes and compares it where it finds something.
+/// A look-up creates no names: it hashes each tail of the name's bytes, and compares the bytes only if the hash is
+/// found.
 struct HostTable<Value> {
     private struct Entry {
         let host: Host
         var value: Value
     }
 
-    /// By the hash of the host; two with the same hash share a place.
+    /// The entries by the hash of the host; hosts with the same hash share an array.
     private var places: [UInt64: [Entry]] = [:]
+    /// The number of entries.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
+    /// All values, in no particular order.
     var values: [Value] { places.values.flatMap { $0.map(\.value) } }
 
     subscript(host: Host) -> Value? {
@@ -30,7 +33,7 @@ struct HostTable<Value> {
         }
     }
 
-    /// Lends the values of the host and of the names above it, from the longest name on.
+    /// Calls `body` with the values of the host and of the names above it, the longest name first.
     func visit(atOrAbove host: Host, _ body: (Value) -> Void) {
         guard count > 0 else { return }
         guard case .name(let name) = host else {
@@ -45,6 +48,7 @@ struct HostTable<Value> {
         }
     }
 
+    /// Removes the entries whose value satisfies the predicate.
     mutating func removeAll(where isUnwanted: (Value) -> Bool) {
         for (hash, entries) in places {
             let kept = entries.filter { !isUnwanted($0.value) }
@@ -53,6 +57,7 @@ struct HostTable<Value> {
         }
     }
 
+    /// Calls `body` with the value of this name, if it has one.
     private func visit(_ name: Span<UInt8>, _ body: (Value) -> Void) {
         var hash = FoldedHash()
         hash.fold(name)

@@ -1,18 +1,20 @@
-/// What one pass over a host name finds: where it ends, and whether it is one.
+/// The result of one pass over a host name: its range, and whether it is valid.
 struct NameScan {
     static let maximumLength = 253
     static let maximumLabelLength = 63
 
-    /// The name without its trailing dot.
+    /// The range of the name without its trailing dot.
     let name: Range<Int>
+    /// Whether a dot follows the name.
     let hasTrailingDot: Bool
-    /// Whether the last label is a number to some reader (WHATWG "ends in a number"): all digits, or `0x`
-    /// with hexadecimal digits or none.
+    /// Whether some parsers take the last label for a number (WHATWG "ends in a number"): all digits, or `0x`
+    /// followed by hexadecimal digits or by nothing else.
     let endsInNumber: Bool
 
     private let hasUpperCase: Bool
 
-    /// Reads the range up to a colon or its end; what no name may hold throws.
+    /// Scans the range up to a colon or its end. Throws if the name contains a byte that is not allowed, or is too
+    /// long.
     @inline(__always)
     init(_ text: Span<UInt8>, _ range: Range<Int>) throws(HostFault) {
         let host = text.extracting(range)
@@ -45,10 +47,10 @@ struct NameScan {
         endsInNumber = Self.isNumber(host.extracting((hasTrailingDot ? labelBefore : label)..<length))
     }
 
-    /// Where the scan stopped, behind the trailing dot.
+    /// The index at which the scan stopped, after the trailing dot if there is one.
     var end: Int { hasTrailingDot ? name.upperBound + 1 : name.upperBound }
 
-    /// The name's bytes in lower case.
+    /// Returns the bytes of the name in lower case.
     @inline(__always)
     func lowerCased(_ text: Span<UInt8>) -> [UInt8] {
         var bytes = [UInt8](copying: text.extracting(name))
@@ -58,6 +60,7 @@ struct NameScan {
         return bytes
     }
 
+    /// Whether the label is a number. The check of the first byte settles most labels.
     @inline(__always)
     private static func isNumber(_ label: Span<UInt8>) -> Bool {
         label[0].isDigit && isNumberBeyondDoubt(label)

@@ -1,20 +1,20 @@
 internal import DirectIO
 
-/// Scheme, host and port: what credentials, connections and cookies belong to (RFC 9110, section 4.3.1).
+/// Scheme, host and port: the scope of credentials, connections and cookies (RFC 9110, section 4.3.1).
 ///
-/// The host has no trailing dot here, so `https://example.com./` and `https://example.com/` are one
-/// origin. The hash is computed once, when the URL is read; a look-up by origin costs a comparison.
+/// The host has no trailing dot, so `https://example.com./` and `https://example.com/` have the same origin. The
+/// hash is computed once, when the URL is parsed; a look-up by origin costs one comparison.
 public struct Origin: Hashable, Sendable {
     /// The scheme.
     public let scheme: HTTPURL.Scheme
-    /// The port, also where the URL leaves the default one out.
+    /// The port, even if the URL omits it because it is the default port.
     public let port: UInt16
     /// The host, without trailing dot.
     public let host: Host
 
     private let storedHash: UInt64
 
-    /// Joins the three.
+    /// Creates an origin.
     public init(scheme: HTTPURL.Scheme, host: consuming Host, port: UInt16) {
         storedHash = Self.hash(scheme, host, port)
         self.scheme = scheme
@@ -22,11 +22,13 @@ public struct Origin: Hashable, Sendable {
         self.host = host
     }
 
+    /// Whether scheme, host and port are the same.
     public static func == (left: Origin, right: Origin) -> Bool {
         left.storedHash == right.storedHash && left.port == right.port && left.scheme == right.scheme
             && left.host == right.host
     }
 
+    /// Hashes scheme, host and port.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(storedHash)
     }
@@ -46,7 +48,7 @@ public struct Origin: Hashable, Sendable {
 }
 
 extension Origin {
-    /// Host and port as `Host` says them, without the default port.
+    /// The host and the port as `Host` contains them, without the default port.
     var authorityBytes: [UInt8] {
         var bytes: [UInt8] = []
         switch host {
@@ -59,7 +61,7 @@ extension Origin {
 }
 
 extension Origin: CustomStringConvertible {
-    /// The origin as a URL without path: `https://example.com:8443`.
+    /// The origin as a URL without a path: `https://example.com:8443`.
     public var description: String {
         "\(scheme.rawValue)://\(String(decoding: authorityBytes, as: UTF8.self))"
     }

@@ -1,14 +1,17 @@
 internal import DirectIO
 
-/// The authority of a URL, taken apart: user information, host, port.
+/// The authority of a URL, parsed into user information, host and port.
 struct URLAuthority: Sendable {
+    /// The scheme of the URL, with the host and the port.
     let origin: Origin
-    /// What `Host` says: no user information, no trailing dot, no zone, no default port.
+    /// The value of `Host`: no user information, no trailing dot, no zone, no default port.
     let bytes: [UInt8]
-    /// Escaped; `nil` rather than empty.
+    /// The user information, escaped; `nil` rather than empty.
     let userinfo: String?
+    /// Whether the URL writes the name with a trailing dot.
     let hasTrailingDot: Bool
 
+    /// Parses the authority in this range of the text. `atSign` is the index at which the user information ends.
     init(
         _ text: Span<UInt8>,
         _ range: Range<Int>,
@@ -28,7 +31,7 @@ struct URLAuthority: Sendable {
         userinfo = atSign.flatMap { Self.userinfo(text.extracting(range.lowerBound..<$0)) }
     }
 
-    /// The same without user information.
+    /// Creates a copy without user information.
     init(withoutUserinfo other: URLAuthority) {
         origin = other.origin
         bytes = other.bytes
@@ -36,7 +39,8 @@ struct URLAuthority: Sendable {
         hasTrailingDot = other.hasTrailingDot
     }
 
-    /// The same for another scheme. The default port becomes the other default port, another port stays.
+    /// Creates a copy for another scheme. The default port becomes the default port of that scheme, any other port
+    /// stays.
     init(_ other: URLAuthority, scheme: HTTPURL.Scheme) {
         let old = other.origin
         let port = old.port == old.scheme.defaultPort ? scheme.defaultPort : old.port
@@ -48,6 +52,7 @@ struct URLAuthority: Sendable {
 
     private typealias ReadHost = (host: Host, bytes: [UInt8], end: Int, hasTrailingDot: Bool)
 
+    /// Parses the host at the start of the range; returns it with the bytes for `Host` and the index after it.
     @inline(__always)
     private static func readHost(_ text: Span<UInt8>, _ range: Range<Int>) throws(URLFault) -> ReadHost {
         guard !range.isEmpty else { throw .host(.missing) }
@@ -64,7 +69,8 @@ struct URLAuthority: Sendable {
             guard scan.endsInNumber else {
                 return (.name(DomainName(checked: bytes)), bytes, scan.end, scan.hasTrailingDot)
             }
-            // With a trailing dot, a dotted quad is an address to browsers and a name to resolvers.
+            // A dotted quad with a trailing dot is an address to browsers and a name to resolvers, so it is
+            // refused.
             guard !scan.hasTrailingDot, let address = bytes.withSpan(IPAddress.init(v4:)) else {
                 throw .looksNumeric
             }
@@ -74,6 +80,7 @@ struct URLAuthority: Sendable {
         }
     }
 
+    /// Returns the index after the closing bracket.
     private static func closingBracket(in text: Span<UInt8>, _ range: Range<Int>) throws(URLFault) -> Int {
         var end = range.lowerBound
         while text[end] != UInt8(ascii: "]") {
@@ -87,7 +94,7 @@ struct URLAuthority: Sendable {
         return end
     }
 
-    /// An IPv6 address, with its zone after `%25` (RFC 6874).
+    /// Parses an IPv6 address, with its zone after `%25` (RFC 6874).
     private static func bracketed(_ text: Span<UInt8>) throws(URLFault) -> IPAddress {
         for index in text.indices where text[index] == UInt8(ascii: "%") {
             guard index + 2 < text.count, text[index + 1] == 0x32, text[index + 2] == 0x35,
@@ -102,7 +109,8 @@ struct URLAuthority: Sendable {
         return address
     }
 
-    /// The port behind a colon; leading zeros are allowed (RFC 3986, section 3.2.3), and so is no port.
+    /// Parses the port after a colon. Leading zeros are allowed, and the port may be empty (RFC 3986, section
+    /// 3.2.3).
     private static func port(_ text: Span<UInt8>) throws(URLFault) -> UInt16? {
         guard text.count > 1 else { return nil }
         var port: UInt32 = 0
@@ -115,7 +123,7 @@ struct URLAuthority: Sendable {
         return UInt16(truncatingIfNeeded: port)
     }
 
-    /// User and password, escaped; `nil` if both are empty.
+    /// Returns user and password, escaped; `nil` if both are empty.
     private static func userinfo(_ text: Span<UInt8>) -> String? {
         var colon = 0
         while colon < text.count, text[colon] != UInt8(ascii: ":") { colon += 1 }
@@ -130,8 +138,8 @@ struct URLAuthority: Sendable {
 }
 
 extension IPAddress {
-    /// Appends the address as it stands in an authority: IPv6 in brackets, and without zone, which
-    /// means nothing to the server (RFC 6874, section 4).
+    /// Appends the address in the form of an authority: IPv6 in brackets, and without its zone, which has no
+    /// meaning to the server (RFC 6874, section 4).
     func appendAuthority(to bytes: inout [UInt8]) {
         guard family == .v6 else { return appendText(to: &bytes) }
         bytes.append(UInt8(ascii: "["))

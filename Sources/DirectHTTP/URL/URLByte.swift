@@ -1,11 +1,13 @@
-/// Which bytes stand unescaped in each part of a URL: the complements of the percent-encode sets of the
-/// WHATWG URL Standard, section 1.3. A percent sign always stands, even where no two digits follow it.
+/// The bytes that stay unescaped in each part of a URL: the complements of the percent-encode sets of the WHATWG
+/// URL Standard, section 1.3. A percent sign always stays, even if no two digits follow it.
 ///
-/// Functions rather than tables: they compile to a range check and a bit test, without a lazy global.
+/// These are functions rather than tables: they compile to a range check and a bit test, without a lazy global.
 extension UInt8 {
+    /// Whether the byte is visible ASCII.
     @inline(__always)
     var isPrintable: Bool { self &- 0x21 < 0x5E }
 
+    /// Whether the byte stays unescaped in a fragment.
     var standsInFragment: Bool {
         switch self {
         case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "`"): false
@@ -13,6 +15,7 @@ extension UInt8 {
         }
     }
 
+    /// Whether the byte stays unescaped in a query.
     @inline(__always)
     var standsInQuery: Bool {
         switch self {
@@ -22,6 +25,7 @@ extension UInt8 {
         }
     }
 
+    /// Whether the byte stays unescaped in a path.
     @inline(__always)
     var standsInPath: Bool {
         switch self {
@@ -32,6 +36,7 @@ extension UInt8 {
         }
     }
 
+    /// Whether the byte stays unescaped in user information.
     var standsInUserinfo: Bool {
         switch self {
         case UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "@"),
@@ -41,7 +46,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte stands in a path and neither belongs to a dot segment nor ends the path.
+    /// Whether the byte stays unescaped in a path, and neither belongs to a dot segment nor ends the path.
     @inline(__always)
     var isPlainInPath: Bool {
         switch self {
@@ -50,19 +55,22 @@ extension UInt8 {
         }
     }
 
-    /// Letters, digits, hyphen and the underscore, which DNS carries and browsers take; the dot is apart.
+    /// Whether the byte may be part of a label: a letter, a digit, a hyphen, or the underscore, which DNS
+    /// transports and browsers accept. The dot is treated separately.
     @inline(__always)
     var standsInLabel: Bool {
         isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }
 
-    /// Most bytes of a URL are letters: loops ask this first.
+    /// Whether the byte is an ASCII letter. Most bytes of a URL are letters, so loops check this first.
     @inline(__always)
     var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
 
+    /// Whether the byte is an ASCII digit.
     @inline(__always)
     var isDigit: Bool { self &- 0x30 < 10 }
 
+    /// The value of a hexadecimal digit; `nil` for any other byte.
     var hexadecimalValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30

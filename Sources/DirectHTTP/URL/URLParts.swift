@@ -1,22 +1,25 @@
-/// Where the parts of a URL, or of a reference relative to one, lie in its bytes (RFC 3986, appendix B).
+/// The ranges of the parts of a URL, or of a relative reference, in its bytes (RFC 3986, appendix B).
 ///
-/// One pass finds the parts and refuses what lies in them that readers disagree about. What the parts
-/// mean is for `URLAuthority` and `URLTarget`.
+/// One pass finds the parts and refuses bytes that parsers disagree about. `URLAuthority` and `URLTarget` then
+/// interpret the parts.
 struct URLParts {
-    /// 64 KiB: servers stop far earlier, and offsets stay small. RFC 9110, section 4.1, asks for 8,000.
+    /// The limit on the length: 64 KiB. Servers have far lower limits, and offsets stay small. RFC 9110, section
+    /// 4.1, recommends support for 8,000.
     static let maximumLength = 65_536
 
+    /// The scheme; `nil` for a relative reference.
     private(set) var scheme: HTTPURL.Scheme?
-    /// What follows the two slashes.
+    /// The authority, after the two slashes; `nil` if there is none.
     private(set) var authority: Range<Int>?
-    /// Where in the authority the user information ends.
+    /// The index of the at-sign in the authority, at which the user information ends.
     private(set) var atSign: Int?
+    /// The path, which may be empty.
     private(set) var path = 0..<0
-    /// Without its question mark.
+    /// The query, without its question mark.
     private(set) var query: Range<Int>?
-    /// Without its number sign.
+    /// The fragment, without its number sign.
     private(set) var fragment: Range<Int>?
-    /// Whether path or query hold dot segments or bytes that must be escaped.
+    /// Whether the path or the query contains dot segments or bytes that must be escaped.
     private(set) var needsRewriting = false
 
     @inline(__always)
@@ -41,6 +44,7 @@ struct URLParts {
         }
     }
 
+    /// Reads the scheme and its colon; returns the index after them.
     private mutating func readScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
         if text.beginsWithHTTP, text.count > 4 {
             if text[4] == UInt8(ascii: ":") {
@@ -55,16 +59,18 @@ struct URLParts {
         return try readNoScheme(text)
     }
 
-    /// No other scheme is spoken here, so either this is a relative reference, or it is refused.
+    /// Returns 0 for a relative reference, and throws if the text begins with a scheme, because no other scheme is
+    /// supported.
     private func readNoScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
         var end = 0
         while end < text.count, Self.standsInScheme(text[end]) { end += 1 }
         guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0].isLetter else { return 0 }
-        // `user:password@host` has this form as well, so what is no clear scheme is not repeated.
+        // `user:password@host` has this form as well, so the error repeats only text that is clearly a scheme.
         guard text.hasSlashes(at: end + 1) else { throw .notHTTP }
         throw .unsupportedScheme(String(copying: text.extracting(..<min(end, 32))))
     }
 
+    /// Finds the end of the authority, and its at-sign.
     private mutating func readAuthority(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
         var position = start
         scan: while position < text.count {
@@ -88,6 +94,7 @@ struct URLParts {
         return position
     }
 
+    /// Finds the end of the path.
     private mutating func readPath(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
         var position = start
         scan: while position < text.count {
@@ -114,6 +121,7 @@ struct URLParts {
         return position
     }
 
+    /// Finds the end of the query.
     private mutating func readQuery(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
         var position = start
         while position < text.count {
@@ -144,13 +152,13 @@ extension Span<UInt8> {
         index + 1 < count && self[index] == UInt8(ascii: "/") && self[index + 1] == UInt8(ascii: "/")
     }
 
-    /// Whether the bytes begin with `http`, in either case.
+    /// Whether the bytes begin with `http`, in upper or lower case.
     fileprivate var beginsWithHTTP: Bool {
         count >= 4 && self[0] | 0x20 == UInt8(ascii: "h") && self[1] | 0x20 == UInt8(ascii: "t")
             && self[2] | 0x20 == UInt8(ascii: "t") && self[3] | 0x20 == UInt8(ascii: "p")
     }
 
-    /// Whether `%2e` stands here, which the URL Standard reads as a dot when it looks for dot segments.
+    /// Whether `%2e` is at this index. The URL Standard reads it as a dot when it looks for dot segments.
     func isEscapedDot(at index: Int) -> Bool {
         index + 2 < count && self[index] == UInt8(ascii: "%") && self[index + 1] == UInt8(ascii: "2")
             && self[index + 2] | 0x20 == UInt8(ascii: "e")

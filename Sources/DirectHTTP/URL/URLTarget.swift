@@ -1,13 +1,15 @@
-/// Path and query as a request line says them (origin-form, RFC 9112, section 3.2.1).
+/// The path and the query as a request line contains them (origin-form, RFC 9112, section 3.2.1).
 ///
-/// Dot segments are removed, also where a dot is written `%2e`, and bytes that may not stand in a path or
-/// query are escaped, both as the WHATWG URL Standard has it. Other escapes are kept as they are written:
-/// `%7E` and `~` may be two resources to a server.
+/// Dot segments are removed, even if a dot is written `%2e`, and bytes that are not allowed in a path or query are
+/// escaped, both as the WHATWG URL Standard defines it. Other escapes are kept as they are written: to a server,
+/// `%7E` and `~` may be two resources.
 struct URLTarget {
+    /// The path, and the query after its question mark.
     let bytes: [UInt8]
+    /// The number of bytes that are the path.
     let pathLength: Int
 
-    /// The target of a reference that brings a path from the root, or an authority.
+    /// Creates the target of a reference that has an authority, or a path that begins with a slash.
     @inline(__always)
     init(_ text: Span<UInt8>, _ parts: URLParts) {
         guard !parts.path.isEmpty, !parts.needsRewriting else {
@@ -18,7 +20,7 @@ struct URLTarget {
         self.init(bytes: bytes, pathLength: parts.path.count)
     }
 
-    /// The target of a relative reference (RFC 3986, section 5.2.2).
+    /// Creates the target of a relative reference (RFC 3986, section 5.2.2).
     init(_ text: Span<UInt8>, _ parts: URLParts, relativeTo base: URLTarget) {
         if parts.path.isEmpty {
             guard let query = parts.query else {
@@ -36,6 +38,7 @@ struct URLTarget {
         }
     }
 
+    /// Creates a target with its dot segments removed and its bytes escaped; the path is appended to `folder`.
     private init(rewriting text: Span<UInt8>, _ parts: URLParts, below folder: ArraySlice<UInt8>) {
         guard !parts.path.isEmpty || parts.query != nil else {
             self = .root
@@ -55,6 +58,7 @@ struct URLTarget {
         self.pathLength = pathLength
     }
 
+    /// The target `/`.
     static let root = URLTarget(bytes: [UInt8(ascii: "/")], pathLength: 1)
 }
 
@@ -63,8 +67,8 @@ extension URLParts {
 }
 
 extension [UInt8] {
-    /// Appends the segments of a path, each behind a slash, to the folder that stands here (which has no
-    /// slash at its end); `..` takes the last segment away again.
+    /// Appends the segments of a path, each after a slash, to the folder in these bytes, which has no slash at its
+    /// end. `..` removes the last segment.
     fileprivate mutating func appendPath(_ path: Span<UInt8>) {
         var start = !path.isEmpty && path[0] == UInt8(ascii: "/") ? 1 : 0
         while true {
@@ -84,12 +88,13 @@ extension [UInt8] {
         }
     }
 
+    /// Appends a question mark and the query, escaped.
     fileprivate mutating func appendQuery(_ query: Span<UInt8>) {
         append(UInt8(ascii: "?"))
         appendEscaped(query, where: \.standsInQuery)
     }
 
-    /// Appends the bytes, those that do not stand here as `%XX`.
+    /// Appends the bytes; those that do not satisfy the predicate are escaped as `%XX`.
     mutating func appendEscaped(_ text: Span<UInt8>, where stands: (UInt8) -> Bool) {
         for index in text.indices {
             let byte = text[index]
@@ -109,7 +114,8 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// 1 or 2 for a segment that is one or two dots, each perhaps written `%2e`; `nil` for any other.
+    /// The number of dots of a segment that consists of one or two dots, each of which may be written `%2e`; `nil`
+    /// for any other segment.
     fileprivate var dots: Int? {
         guard !isEmpty, count <= 6 else { return nil }
         var dots = 0

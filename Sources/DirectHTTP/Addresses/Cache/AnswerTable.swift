@@ -4,8 +4,8 @@ internal import DirectIO
 ///
 /// An entry holds addresses, or the fact that the name does not exist or has no address. The failure of a resolver
 /// to answer is never an entry. An entry is valid until `expiry`. Entries with addresses may be used for the stale
-/// time of `rules` after that, and are then marked as stale. When the table is full, the entries whose time is over
-/// go first, then those that expire first.
+/// time of `rules` after that, and are then marked as stale. When the table is full, the entries that are past their
+/// stale time go first, then those that expire first.
 ///
 /// The addresses are packed into one `ByteStore`, which is copied when most of it is dead.
 struct AnswerTable {

@@ -1,16 +1,25 @@
 public import DirectHTTP1
 
-/// Says who we are, to one origin: before being asked, or in answer to a challenge.
+/// Supplies the value of the `Authorization` field for one origin, in advance or in answer to a challenge.
 ///
-/// Give one to a request, or to a client for an origin (`settings.authenticators`). Redirects never take what
-/// it says to another origin. It is asked by many tasks at a time.
+/// Set one on a request (``Request/authenticator``), or on the client for an origin
+/// (``HTTPClient/Settings/authenticators``). After a redirect to another origin its answers are no longer sent.
+/// Many tasks may call it concurrently.
 public protocol Authenticator: Sendable {
-    /// What to say in `Authorization` without having been asked; nothing to wait for a challenge.
+    /// Returns the value to send in `Authorization` before the server has asked for one.
+    ///
+    /// - Parameter question: The request to authenticate.
+    /// - Returns: The field's value, or `nil` to wait for a challenge.
     func authorization(for question: AuthenticationQuestion) async throws -> String?
 
-    /// What to say after the server has refused; nothing to let the refusal stand.
+    /// Returns the value to send after the server has answered with 401.
     ///
-    /// It is asked at most twice for one request, so that a wrong password is not tried for ever.
+    /// It is called at most twice for each request, so that a wrong password is not retried for ever.
+    ///
+    /// - Parameter question: The request to authenticate.
+    /// - Parameter challenges: The challenges of the response, in order.
+    /// - Parameter refused: The `Authorization` value of the request that was refused; `nil` if it had none.
+    /// - Returns: The field's value, or `nil` to hand the 401 to the caller.
     func authorization(
         for question: AuthenticationQuestion,
         answering challenges: [Challenge],
@@ -18,36 +27,40 @@ public protocol Authenticator: Sendable {
     ) async throws -> String?
 }
 
-/// The request that somebody has to vouch for.
+/// The request that an ``Authenticator`` is asked about.
 public struct AuthenticationQuestion: Sendable {
-    /// The method.
+    /// The request's method.
     public let method: Method
-    /// The URL, which names the origin.
+    /// The request's URL, which determines the origin.
     public let url: HTTPURL
-    /// The body, if it lies in memory.
+    /// The request's body, or `nil` if it is streamed and not in memory.
     public let body: [UInt8]?
 }
 
 extension Authenticator where Self == BasicAuthenticator {
-    /// User name and password as they are (RFC 7617); safe over TLS only. A user name has no colon.
+    /// Sends user name and password in the clear (RFC 7617); safe only over TLS.
+    ///
+    /// A user name that contains a colon, or a control character in either, makes requests fail with
+    /// ``AuthenticationFault/unfitUserOrPassword``.
     public static func basic(user: String, password: String) -> BasicAuthenticator {
         BasicAuthenticator(user: user, password: password)
     }
 }
 
 extension Authenticator where Self == BearerAuthenticator {
-    /// A token that whoever holds it may use (RFC 6750).
+    /// Sends a fixed bearer token (RFC 6750).
     public static func bearer(_ token: String) -> BearerAuthenticator {
         BearerAuthenticator(token: token)
     }
 
-    /// A token from `source`, which is asked again when the server refuses the one that it gave last.
+    /// Sends bearer tokens from `source`, which is called again when the server refuses the last one.
     ///
-    /// However many requests are refused at a time, the source is asked once, and all of them go on with
-    /// what it says.
+    /// When several requests are refused concurrently, `source` is called once and all of them continue with the
+    /// token that it returns.
     ///
-    /// The source may use the client that the token is for: requests made inside it, in its task or in tasks that inherit
-    /// its task-local values, are sent without this authenticator. A detached task is not inside.
+    /// `source` may use the client that the token is for: requests made inside it, in its task or in tasks that
+    /// inherit its task-local values, are sent without this authenticator. A detached task does not count as
+    /// inside.
     public static func bearer(
         refreshing source: @escaping @Sendable () async throws -> String
     ) -> BearerAuthenticator {

@@ -1,6 +1,6 @@
 internal import DirectHTTP1
 
-/// User name and password as they are (RFC 7617).
+/// Sends user name and password in the clear, as the `Basic` scheme does (RFC 7617).
 public struct BasicAuthenticator: Authenticator {
     private let credentials: String?
 
@@ -8,19 +8,24 @@ public struct BasicAuthenticator: Authenticator {
         self.init(user: Array(user.utf8), password: Array(password.utf8))
     }
 
-    /// The two as bytes, since those in a URL need not be UTF-8.
+    /// Takes user name and password as bytes, since those in a URL need not be UTF-8.
     init(user: [UInt8], password: [UInt8]) {
-        // Nobody could tell where such a name ends, or take it for what it is (RFC 7617, section 2).
+        // RFC 7617, section 2: a server could not tell where a user name with a colon ends, and control characters
+        // are not allowed in either.
         let isSound =
             !user.contains(UInt8(ascii: ":")) && (user + password).allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         credentials = isSound ? "Basic " + base64(user + [UInt8(ascii: ":")] + password) : nil
     }
 
+    /// Returns the credentials without waiting for a challenge.
+    ///
+    /// - Throws: ``AuthenticationFault/unfitUserOrPassword``.
     public func authorization(for question: AuthenticationQuestion) throws -> String? {
         guard let credentials else { throw AuthenticationFault.unfitUserOrPassword }
         return credentials
     }
 
+    /// Returns the credentials if a challenge names `basic` and they are not the ones that were refused.
     public func authorization(
         for question: AuthenticationQuestion,
         answering challenges: [Challenge],
@@ -32,26 +37,28 @@ public struct BasicAuthenticator: Authenticator {
     }
 }
 
-/// Why an authenticator has nothing to say.
+/// A reason why an ``Authenticator`` cannot produce credentials.
 @nonexhaustive
 public enum AuthenticationFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A colon in the user name, or a control character in either: no server could read it.
+    /// The user name contains a colon, or user name or password contains a control character: no server could read
+    /// it.
     case unfitUserOrPassword
-    /// The digest algorithm that the server asks for is not one that we know.
+    /// None of the digest algorithms that the server offers is supported.
     case unknownAlgorithm
-    /// The server asks for a digest of the body, which does not lie in memory.
+    /// The server requires a digest of the body (`auth-int`), and the body is not in memory.
     case bodyNotAtHand
 
+    /// A description of the error, without the credentials.
     public var description: String {
         switch self {
-        case .unfitUserOrPassword: "the user name has a colon, or user name or password a control character"
+        case .unfitUserOrPassword: "the user name contains a colon, or user name or password a control character"
         case .unknownAlgorithm: "the server asks for an unknown digest algorithm"
-        case .bodyNotAtHand: "the server asks for a digest of the body, which does not lie in memory"
+        case .bodyNotAtHand: "the server asks for a digest of the body, which is not in memory"
         }
     }
 }
 
-/// Bytes as letters (RFC 4648, section 4).
+/// Encodes bytes in Base64 with padding (RFC 4648, section 4).
 func base64(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var text: [UInt8] = []

@@ -1,6 +1,6 @@
 internal import DirectIO
 
-/// A token that whoever holds it may use (RFC 6750), fixed or from a source that is asked again.
+/// Sends a bearer token (RFC 6750), either a fixed one or one from a source that can supply a new one.
 public struct BearerAuthenticator: Authenticator {
     private let tokens: Tokens
 
@@ -12,10 +12,14 @@ public struct BearerAuthenticator: Authenticator {
         tokens = Tokens(known: nil, source: source)
     }
 
+    /// Returns the current token, and fetches one first if there is none.
     public func authorization(for question: AuthenticationQuestion) async throws -> String? {
         try await tokens.token(instead: nil).map { "Bearer " + $0 }
     }
 
+    /// Fetches a new token if the server refused one of this authenticator's.
+    ///
+    /// Returns `nil` for a fixed token, and if the source returns the refused token again.
     public func authorization(
         for question: AuthenticationQuestion,
         answering challenges: [Challenge],
@@ -27,7 +31,7 @@ public struct BearerAuthenticator: Authenticator {
     }
 }
 
-/// The token of the moment, and the one task that fetches the next.
+/// The current token, and the task that fetches the next one. At most one such task runs at a time.
 private final class Tokens: Sendable {
     private struct State {
         var known: String?
@@ -49,8 +53,10 @@ private final class Tokens: Sendable {
 
     var isRefreshable: Bool { source != nil }
 
-    /// The token; a new one if it is the one that was refused. `nil` inside the source: a request of its own would wait
-    /// for what only the source can give.
+    /// Returns the current token, or fetches a new one if the current one is `refused` or there is none.
+    ///
+    /// Returns `nil` inside the source: a request that the source makes would otherwise wait for the token that
+    /// only the source can supply.
     func token(instead refused: String?) async throws -> String? {
         let (known, fetch) = state.withLock { state -> (String?, Fetch?) in
             if let fetch = state.fetch, FetchMark.around.contains(where: { $0 === fetch.mark }) {
@@ -62,7 +68,8 @@ private final class Tokens: Sendable {
             return (nil, fetch)
         }
         guard let task = fetch?.task else { return known }
-        // Who gives up leaves at once, and alone.
+        // A cancelled caller returns immediately and does not cancel the fetch, which other callers may be waiting
+        // for.
         let answer: Result<String, any Error>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: .never, on: .shared) { await task.result }
@@ -72,7 +79,7 @@ private final class Tokens: Sendable {
         return try answer.get()
     }
 
-    /// In a task of its own: whoever came first may be cancelled, and the others still want a token.
+    /// Starts the fetch in a task of its own: the first caller may be cancelled while others still need the token.
     private func begin() -> Fetch {
         let mark = FetchMark()
         let task = Task {
@@ -90,8 +97,10 @@ private final class Tokens: Sendable {
     }
 }
 
-/// Marks the tasks inside a source. It stands for one fetch: a task that outlives the fetch is not inside any longer.
+/// Marks the tasks inside a source. A mark stands for one fetch: a task that outlives its fetch is no longer
+/// inside.
 private final class FetchMark: Sendable {
-    /// The fetches that this task is part of: a source may use a client whose authenticator has a source.
+    /// The fetches that the current task is part of. There may be several: a source may use a client whose
+    /// authenticator has a source too.
     @TaskLocal static var around: [FetchMark] = []
 }

@@ -1,31 +1,36 @@
 public import DirectHTTP1
 
-/// One of the ways in which a server wants to be told who we are (RFC 9110, section 11.6.1).
+/// A challenge of a server or proxy: an authentication scheme with its parameters (RFC 9110, section 11.6.1).
 public struct Challenge: Hashable, Sendable {
-    /// How, in lower case: `basic`, `bearer`, `digest`.
+    /// The scheme in lower case: `basic`, `bearer`, `digest`.
     public let scheme: String
-    /// The parameters by their names in lower case.
+    /// The parameters by name, with names in lower case.
     public let parameters: [String: String]
-    /// What stands there instead of parameters, with some schemes.
+    /// The `token68` value that some schemes send in place of parameters (RFC 9110, section 11.2).
     public let token: String?
 
-    /// The realm, if one is named.
+    /// The `realm` parameter, if there is one.
     public var realm: String? { parameters["realm"] }
 
-    /// All challenges of a response, in order. What cannot be read ends its field: a comma separates both
-    /// challenges and their parameters, so nobody knows what follows.
+    /// Returns all challenges of a response, in order.
+    ///
+    /// Parsing of a field stops at the first syntax error: a comma separates both challenges and their parameters,
+    /// so the rest of the field would be ambiguous.
+    ///
+    /// - Parameter headers: The fields of the response.
+    /// - Parameter proxy: Whether to read `Proxy-Authenticate` in place of `WWW-Authenticate`.
     public static func all(in headers: Headers, proxy: Bool = false) -> [Challenge] {
         headers.values(for: proxy ? "Proxy-Authenticate" : "WWW-Authenticate").flatMap(all(of:))
     }
 
-    /// All challenges of one field's value.
+    /// Returns all challenges in the value of one field.
     static func all(of field: String) -> [Challenge] {
         var reader = ChallengeReader(Array(field.utf8))
         return reader.challenges()
     }
 }
 
-/// Reads the challenges of one field.
+/// Parses the challenges of one field.
 private struct ChallengeReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -53,7 +58,10 @@ private struct ChallengeReader {
         return found
     }
 
-    /// `name=value` up to where the next challenge begins, which is a token without an equals sign behind it.
+    /// Reads `name=value` pairs up to the next challenge, which is recognised by a token that no equals sign
+    /// follows.
+    ///
+    /// Returns `false` at a syntax error.
     private mutating func readParameters(into parameters: inout [String: String]) -> Bool {
         while true {
             let start = position
@@ -61,7 +69,7 @@ private struct ChallengeReader {
             skipBlanks()
             guard take(UInt8(ascii: "=")) else {
                 position = start
-                // The last comma is the next challenge's.
+                // The comma just read belongs to the next challenge.
                 return !parameters.isEmpty
             }
             skipBlanks()
@@ -69,7 +77,7 @@ private struct ChallengeReader {
                 let value = bytes.indices.contains(position) && bytes[position] == UInt8(ascii: "\"")
                     ? quoted() : token()
             else { return false }
-            // A name twice is a fault; the first one counts.
+            // A repeated name is an error; the first value counts.
             if parameters[name.lowercased()] == nil { parameters[name.lowercased()] = value }
             skipBlanks()
             guard position < bytes.count else { return true }
@@ -84,7 +92,8 @@ private struct ChallengeReader {
         }
     }
 
-    /// Whether a name with an equals sign comes next, and not the scheme of another challenge.
+    /// Whether the next token is a parameter's name, followed by an equals sign, and not another challenge's
+    /// scheme.
     private var isAtParameter: Bool {
         var copy = self
         guard copy.token() != nil else { return false }
@@ -93,7 +102,8 @@ private struct ChallengeReader {
             && !copy.take(UInt8(ascii: "="))
     }
 
-    /// Base64 in place of parameters: it ends the challenge, and has equals signs at its end only.
+    /// Reads a `token68`, a Base64 value in place of parameters. It ends the challenge, and has equals signs only
+    /// at its end.
     private mutating func token68() -> String? {
         let start = position
         while position < bytes.count, Self.isToken68(bytes[position]) { position += 1 }

@@ -2,26 +2,32 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 
-/// User name and password proved by a digest over a server's nonce (RFC 7616): SHA-256 and, for old servers,
-/// MD5; with session variants, `auth` and `auth-int`.
+/// Authenticates with user name and password by the `Digest` scheme, without sending the password (RFC 7616).
 ///
-/// It keeps the last challenge of each origin and answers it beforehand the next time.
+/// Supports SHA-256 and, for old servers, MD5, their `-sess` variants, and the protections `auth` and `auth-int`.
+///
+/// It remembers the nonces of each origin, and uses the latest for further requests without waiting for a
+/// challenge.
 public final class DigestAuthenticator: Authenticator {
     private let user: String
     private let password: String
     private let memories = Locked<[Origin: DigestMemory]>([:])
 
-    /// Proves that we know the password of this user.
+    /// Creates an authenticator for one user.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
+    /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
     public func authorization(for question: AuthenticationQuestion) throws -> String? {
         let session = memories.withLock { $0[question.url.origin]?.next() }
         return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
     }
 
+    /// Answers the first `digest` challenge whose algorithm is supported; `nil` if the password itself was refused.
+    ///
+    /// - Throws: ``AuthenticationFault/unknownAlgorithm``, or ``AuthenticationFault/bodyNotAtHand``.
     public func authorization(
         for question: AuthenticationQuestion,
         answering challenges: [Challenge],
@@ -37,7 +43,7 @@ public final class DigestAuthenticator: Authenticator {
         return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
     }
 
-    /// 128 bits that nobody can foresee.
+    /// Returns a client nonce of 128 random bits.
     private static func clientNonce() -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<2).map { _ in
@@ -48,7 +54,7 @@ public final class DigestAuthenticator: Authenticator {
 }
 
 extension Authenticator where Self == DigestAuthenticator {
-    /// User name and password proved by a digest (RFC 7616).
+    /// Authenticates by the `Digest` scheme, without sending the password (RFC 7616).
     public static func digest(user: String, password: String) -> DigestAuthenticator {
         DigestAuthenticator(user: user, password: password)
     }

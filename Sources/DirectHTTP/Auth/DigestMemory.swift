@@ -1,19 +1,20 @@
 /// The nonces of one origin, and how often each has been used.
 ///
-/// Many requests are under way at a time: each use of a nonce has a count of its own, as a server may take a count that comes
-/// again for a replay (RFC 7616, section 5.5), and what became of one nonce says nothing about those of other requests.
+/// Many requests may be in flight at a time. Each use of a nonce gets its own count, since a server may treat a
+/// repeated count as a replay (RFC 7616, section 5.5), and the outcome of one nonce says nothing about the nonces
+/// of other requests.
 struct DigestMemory: Sendable {
-    /// The latest at the end.
+    /// The sessions in order of arrival, the latest last.
     private var sessions: [DigestSession] = []
-    /// The nonce to use without having been asked; `nil` where the server has to ask first.
+    /// The nonce to use without waiting for a challenge; `nil` if the server has to send one first.
     private var current: String?
 
-    /// What to answer without having been asked.
+    /// Returns the session to answer with in advance, and counts the use; `nil` if there is none.
     mutating func next() -> DigestSession? {
         current.flatMap { use($0) }
     }
 
-    /// What to answer to a challenge that came after an answer was refused; `nil` if another answer would fare no better.
+    /// Returns the session to answer a challenge with; `nil` if another answer would be refused as well.
     mutating func take(_ offered: DigestSession, after refused: DigestUse?) -> DigestSession? {
         if let refused, isHopeless(offered, after: refused) {
             if current == refused.nonce { current = nil }
@@ -26,10 +27,11 @@ struct DigestMemory: Sendable {
         return offered
     }
 
-    /// Whether the refusal was about the password.
+    /// Whether the refusal was about the password rather than the nonce or its count.
     ///
-    /// A server that has forgotten a nonce need not say that it is stale: so much is clear where the nonce had served before.
-    /// A count may have been overtaken by a higher one: that is possible where others have used the nonce since.
+    /// A server that has forgotten a nonce need not report it as stale; if the nonce was accepted before,
+    /// forgetting is assumed. A count may also have been overtaken by a higher one, if other requests have used the
+    /// nonce since.
     private func isHopeless(_ offered: DigestSession, after refused: DigestUse) -> Bool {
         guard !offered.isStale else { return false }
         let uses = sessions.first { $0.nonce == refused.nonce }?.count
@@ -43,11 +45,12 @@ struct DigestMemory: Sendable {
         return sessions[index]
     }
 
-    /// A refusal of an older nonce is taken for one of a nonce that has served before.
+    /// The number of sessions that are kept. A refused nonce that has been dropped is treated as one that was
+    /// accepted before.
     private static let limit = 64
 }
 
-/// The nonce of an answer that was given, and its count where the answer has one.
+/// The nonce of an answer that was sent, and its count if the answer had one.
 struct DigestUse: Sendable {
     let nonce: String
     let count: UInt32?
@@ -57,9 +60,9 @@ struct DigestUse: Sendable {
         self.count = count
     }
 
-    /// Reads what `Authorization` said; `nil` if it was no digest.
+    /// Parses the value of an `Authorization` field; `nil` if its scheme is not `digest`.
     init?(_ authorization: String) {
-        // Credentials are written like challenges (RFC 9110, section 11.4).
+        // Credentials have the syntax of challenges (RFC 9110, section 11.4).
         guard let said = Challenge.all(of: authorization).first, said.scheme == "digest",
             let nonce = said.parameters["nonce"]
         else { return nil }

@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 internal import DirectTLS
 
-/// A server's challenge, and how often it has been answered.
+/// A `digest` challenge of a server, and how often it has been answered.
 struct DigestSession: Sendable {
     private let algorithm: Algorithm
     private let realm: String
@@ -9,19 +9,21 @@ struct DigestSession: Sendable {
     private let opaque: String?
     private let protections: [String]
     private let hashesUser: Bool
-    /// The nonce has only grown old.
+    /// Whether the server reports the nonce as stale: it did not reject the password.
     let isStale: Bool
-    /// How many requests have been signed with the nonce.
+    /// The number of requests that have been signed with the nonce.
     var count: UInt32 = 1
 
     private struct Algorithm {
-        /// As the server wrote it.
+        /// The name in the server's spelling.
         var name: String
         var digest: MessageDigest
         var isSession: Bool
     }
 
-    /// The first challenge whose algorithm we know; servers name the one they like best first.
+    /// Returns a session for the first challenge whose algorithm is supported; servers list them by preference.
+    ///
+    /// Returns `nil` if no challenge is of the `digest` scheme.
     static func best(of challenges: [Challenge]) throws(AuthenticationFault) -> DigestSession? {
         let digests = challenges.filter { $0.scheme == "digest" }
         for challenge in digests {
@@ -50,7 +52,7 @@ struct DigestSession: Sendable {
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
     }
 
-    /// What to say in `Authorization`.
+    /// Returns the value for `Authorization`.
     func answer(
         _ question: AuthenticationQuestion,
         _ user: String,
@@ -71,7 +73,7 @@ struct DigestSession: Sendable {
             let middle = "\(nonce):\(paddedCount):\(clientNonce):\(protection)"
             proof = try hash("\(secret):\(middle):\(try hash(subject))")
         } else {
-            // As in RFC 2069, for servers that name no protection.
+            // The form of RFC 2069, for servers that send no `qop`.
             proof = try hash("\(secret):\(nonce):\(try hash(subject))")
         }
 

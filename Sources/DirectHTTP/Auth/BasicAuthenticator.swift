@@ -51,7 +51,7 @@ public enum AuthenticationFault: Error, Hashable, Sendable, CustomStringConverti
     /// A description of the error, without the credentials.
     public var description: String {
         switch self {
-        case .unfitUserOrPassword: "the user name contains a colon, or user name or password a control character"
+        case .unfitUserOrPassword: "a colon in the user name, or a control character in user name or password"
         case .unknownAlgorithm: "the server asks for an unknown digest algorithm"
         case .bodyNotAtHand: "the server asks for a digest of the body, which is not in memory"
         }

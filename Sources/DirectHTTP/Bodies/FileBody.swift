@@ -1,7 +1,9 @@
 internal import DirectIO
 
 extension StreamedBody {
-    /// The content of a file, read piece by piece on threads that may block.
+    /// Returns a body with the content of a file, read in pieces on the threads for blocking work.
+    ///
+    /// The file is opened again for each attempt, so the body is replayable.
     static func file(_ path: String) -> StreamedBody {
         StreamedBody(
             isReplayable: true,

@@ -1,5 +1,7 @@
-/// The fields of a form as one line (WHATWG URL Standard, section 5.2): letters, digits and `*-._` stand for
-/// themselves, a space is `+`, all other bytes of the UTF-8 are escaped.
+/// Encodes form fields as `application/x-www-form-urlencoded` (WHATWG URL Standard, section 5.2).
+///
+/// Letters, digits and `*-._` stay as they are, a space becomes `+`, and all other bytes of the UTF-8 are
+/// percent-encoded.
 func formEncoded(_ fields: [(name: String, value: String)]) -> [UInt8] {
     var line: [UInt8] = []
     line.reserveCapacity(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 2 })

@@ -1,15 +1,20 @@
 /// One part of a `multipart/form-data` body: a named field or file.
 public struct FormPart: Sendable {
-    /// The name of the form's field.
+    /// The name of the form field.
     public let name: String
-    /// What the file is called at the sender; nothing for a plain field.
+    /// The file name to send; `nil` for a plain field.
     public let fileName: String?
-    /// The part's own `Content-Type`, if it is to say one.
+    /// The part's `Content-Type`; `nil` to send none.
     public let contentType: String?
-    /// What it carries. Trailers of it are not sent.
+    /// The part's content. Its trailers are not sent.
     public let body: RequestBody
 
-    /// A part; its content type is the body's, unless one is given.
+    /// Creates a part.
+    ///
+    /// - Parameter name: The name of the form field.
+    /// - Parameter fileName: The file name to send; `nil` for a plain field.
+    /// - Parameter contentType: The part's content type; `nil` for that of `body`, if it has one.
+    /// - Parameter body: The part's content.
     public init(_ name: String, fileName: String? = nil, contentType: String? = nil, body: RequestBody) {
         self.name = name
         self.fileName = fileName
@@ -17,12 +22,17 @@ public struct FormPart: Sendable {
         self.body = body
     }
 
-    /// A plain field.
+    /// Creates a plain text field.
     public static func field(_ name: String, _ value: String) -> FormPart {
         FormPart(name, body: .text(value, contentType: nil))
     }
 
-    /// A file, under the last part of its path unless another name is given.
+    /// Creates a part with the content of a file.
+    ///
+    /// - Parameter name: The name of the form field.
+    /// - Parameter path: The path of the file.
+    /// - Parameter fileName: The file name to send; `nil` for the last component of `path`.
+    /// - Parameter contentType: The part's content type.
     public static func file(
         _ name: String,
         path: String,
@@ -34,31 +44,31 @@ public struct FormPart: Sendable {
     }
 }
 
-/// Why a body cannot be sent.
+/// A reason why a request body cannot be sent.
 @nonexhaustive
 public enum RequestBodyFault: Error, Hashable, Sendable {
-    /// The name of the part at that place, counted from 0, has a control character or is empty.
+    /// The name of the part at this index, counted from 0, is empty or contains a control character.
     case invalidPartName(part: Int)
-    /// The file name of the part has a control character.
+    /// The file name of the part contains a control character.
     case invalidFileName(part: Int)
-    /// The content type of the part is none.
+    /// The content type of the part is malformed.
     case invalidPartContentType(part: Int)
-    /// The parts together are longer than any number says.
+    /// The parts together are longer than a 64-bit length can express.
     case tooLong
-    /// The body, or a part of it, can be sent once, and has been: make a new one for each request, or one that is
-    /// `replayable`.
+    /// The body, or a part of it, can be sent only once and has already been sent. Create a new body for each
+    /// request, or use a replayable one (``RequestBody/replayable(length:contentType:_:)``).
     case alreadySent
 }
 
 extension RequestBodyFault: CustomStringConvertible {
-    /// The fault in words, without the text that has it.
+    /// A description of the error, without the offending text.
     public var description: String {
         switch self {
-        case .invalidPartName(let part): "the name of part \(part) is empty or has a control character"
-        case .invalidFileName(let part): "the file name of part \(part) has a control character"
+        case .invalidPartName(let part): "the name of part \(part) is empty or contains a control character"
+        case .invalidFileName(let part): "the file name of part \(part) contains a control character"
         case .invalidPartContentType(let part): "the content type of part \(part) is malformed"
         case .tooLong: "the body is too long"
-        case .alreadySent: "the body, or a part of it, can be sent once, and has been"
+        case .alreadySent: "the body, or a part of it, can be sent only once and has already been sent"
         }
     }
 }

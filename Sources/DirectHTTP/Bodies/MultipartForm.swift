@@ -1,15 +1,16 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// A form as `multipart/form-data` (RFC 7578), made while it is sent.
+/// A form as `multipart/form-data` (RFC 7578), encoded while it is sent.
 ///
-/// What the names say goes into header lines, so it is looked at as bytes: control characters are refused
-/// (GHSA-2vrm-gr82-f7m5), quotes are escaped as browsers do (`%22`).
+/// Names become part of header lines, so their bytes are checked: control characters are rejected
+/// (GHSA-2vrm-gr82-f7m5), and quotes are escaped as browsers do (`%22`).
 struct MultipartForm: Sendable {
     let parts: [FormPart]
     let boundary: String
 
-    /// 128 random bits of the system: who fills in a part cannot know them, nor write a part of his own.
+    /// Creates a form with a boundary of 128 random bits: the author of a part cannot guess it, and so cannot forge
+    /// another part.
     init(_ parts: [FormPart]) {
         var system = SystemRandomNumberGenerator()
         let bits = [system.next(), system.next()].map { word in
@@ -38,18 +39,18 @@ struct MultipartForm: Sendable {
         )
     }
 
-    /// The length of it all, if each part knows its own.
+    /// The length of the whole form; `nil` if the length of a part is unknown.
     private func length(_ loop: EventLoop, until end: Instant) async throws -> UInt64? {
         var total: UInt64? = UInt64(ending.count)
         var streams: Set<ObjectIdentifier> = []
         for index in parts.indices {
-            // A stream that can be read once would be empty in its second part.
+            // A stream that can be read only once would be empty where it is used again.
             if case .stream(let body) = parts[index].body.content, !body.isReplayable,
                 !streams.insert(ObjectIdentifier(body)).inserted
             {
                 throw RequestBodyFault.alreadySent
             }
-            // Of every part, also behind one without a length: what is wrong comes out before anything is sent.
+            // Check every part, also after one of unknown length: errors must come out before anything is sent.
             let head = try head(of: index).count
             let content = try await parts[index].body.length(on: loop, until: end)
             guard let sum = total, let content else {
@@ -64,7 +65,7 @@ struct MultipartForm: Sendable {
         return total
     }
 
-    /// The delimiter and the header lines of a part.
+    /// Returns the delimiter and the header lines of a part.
     private func head(of index: Int) throws(RequestBodyFault) -> [UInt8] {
         let part = parts[index]
         guard !part.name.isEmpty, !part.name.hasControls else { throw .invalidPartName(part: index) }
@@ -85,7 +86,7 @@ struct MultipartForm: Sendable {
         Array(((parts.isEmpty ? "--" : "\r\n--") + boundary + "--\r\n").utf8)
     }
 
-    /// Goes through the parts, opening each when it is its turn.
+    /// Reads the parts in order, and opens the body of each when its turn comes.
     private struct Reader {
         let form: MultipartForm
         let loop: EventLoop
@@ -114,7 +115,7 @@ struct MultipartForm: Sendable {
             let head = try form.head(of: part)
             let body = form.parts[part].body
             part += 1
-            // A small content goes out with its head.
+            // Content in memory goes out together with its head.
             if case .bytes(let bytes) = body.content { return head + bytes }
             content = try await body.source(on: loop)
             return head
@@ -123,7 +124,7 @@ struct MultipartForm: Sendable {
 }
 
 extension RequestBody {
-    /// How many bytes it has; nothing if that shows only at the end.
+    /// The length of the body; `nil` if it is not known in advance.
     func length(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
         switch content {
         case .none: 0
@@ -148,14 +149,14 @@ extension RequestBody {
 extension String {
     fileprivate var hasControls: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 
-    /// As it stands between quotes (WHATWG HTML, section 4.10.21.8); of what needs escaping, only the quote
-    /// itself gets that far.
+    /// The text as it appears between quotes (WHATWG HTML, section 4.10.21.8). Of the characters to escape, only
+    /// the quote can occur here; control characters were rejected before.
     fileprivate var quoted: String {
         utf8.contains(UInt8(ascii: "\""))
             ? split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "%22") : self
     }
 
-    /// Whether this can stand as a media type: two tokens, perhaps parameters, visible ASCII only.
+    /// Whether this is a valid media type: two tokens, optional parameters, printable ASCII only.
     fileprivate var isMediaType: Bool {
         guard utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return false }
         let type = prefix { $0 != ";" && $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,14 +1,22 @@
 internal import DirectIO
 
 extension ResponseBody {
-    /// Writes the body to a file, and says how many bytes it has.
+    /// Writes the body to a file.
     ///
-    /// The file appears in its place, or takes the place of the one that was there, when it is whole and on the
-    /// disk; until then it lies beside it, and if anything fails it is removed. `mode` are its permissions, less
-    /// those that the process withholds (umask). A body larger than `limit` is an error.
+    /// The data is written to a temporary file in the same folder. When it is complete and flushed to the disk,
+    /// that file is moved to `path` and replaces a file that was there. If anything fails, the temporary file is
+    /// removed.
     ///
-    /// The call's `timeouts.total` bounds the disk's time as well. Cancelling it, or that limit, leaves nothing of the file;
-    /// only when it is just being put in its place is it too late for that.
+    /// ``Timeouts/total`` of the call limits the time for the disk as well. When the task is cancelled or that
+    /// limit expires, no file is left behind, except that the final move is not interrupted once it has begun.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Parameter mode: The permissions of the file, reduced by the process's umask.
+    /// - Parameter limit: The largest number of bytes to accept.
+    /// - Parameter onProgress: Called with the number of bytes received so far.
+    /// - Returns: The number of bytes in the body.
+    /// - Throws: ``HTTPError``, also for a body larger than `limit` and for errors of the file system, or
+    ///   `CancellationError`.
     @concurrent
     @discardableResult
     public func write(
@@ -21,7 +29,7 @@ extension ResponseBody {
     }
 }
 
-/// A body on its way to a file, whose disk may stand still for any time.
+/// The transfer of a body to a file, whose disk may block for any length of time.
 struct FileTransfer: Sendable {
     private let body: ResponseBody
     private let work: BlockingWork
@@ -55,7 +63,7 @@ struct FileTransfer: Sendable {
                 throw error
             }
         } catch {
-            // Nobody will read on, although the caller may keep the response.
+            // The rest of the body will not be read, even if the caller keeps the response.
             await body.drain()
             throw error
         }
@@ -84,8 +92,8 @@ struct FileTransfer: Sendable {
         return count
     }
 
-    /// Puts the file in its place. From here on the caller hears what came of it: to stop waiting would leave open
-    /// whether the file is there. So it is done in a task that nobody cancels.
+    /// Moves the file to its place. The caller waits for the outcome: if it stopped waiting, it could not know
+    /// whether the file is there. Therefore this runs in a task of its own, which is never cancelled.
     private func put(_ draft: FileDraft) async throws {
         do {
             try await Task {
@@ -128,6 +136,7 @@ struct FileTransfer: Sendable {
         }
     }
 
-    /// A network is read in small pieces; each turn of another thread should be worth its price.
+    /// The number of bytes to collect before a write. Data arrives in small pieces, and each write costs a switch
+    /// to another thread.
     private static let bytesWorthWriting = 1 << 20
 }

@@ -2,15 +2,25 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// A body that is had piece by piece, while it is sent.
+/// A request body that is produced in pieces while it is sent.
+///
+/// - A replayable body can be opened any number of times, once for each attempt (redirects, retries,
+///   authentication).
+/// - Any other body can be opened once. It counts as spent from then on, even if its source fails to open, and
+///   every later `measure` or `open` throws ``RequestBodyFault/alreadySent``. An empty body is never sent in its
+///   place.
+/// - `measure` comes before `open`, and before anything is sent. `open` is called when the first byte can be sent.
+/// - The next piece of a source is requested only when the previous one has been sent. The exception is a source
+///   that `endsAtOnce`: it is asked for its end before the last piece goes out, so that a body longer than
+///   announced fails before the peer can answer it.
 final class StreamedBody: Sendable {
     typealias Trailers = @Sendable () async throws -> Headers
 
-    /// Whether it can be opened more than once, and gives the same each time.
+    /// Whether it can be opened more than once, with the same content each time.
     let isReplayable: Bool
-    /// Whether behind its last piece it says at once that there is no more. Others may take their time over it.
+    /// Whether the source reports its end without delay after the last piece. Other sources may take any time.
     let endsAtOnce: Bool
-    /// Makes the fields that follow it.
+    /// Produces the trailers; `nil` if there are none.
     let trailers: Trailers?
     private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
     private let source: @Sendable (EventLoop) async throws -> BodySource
@@ -31,15 +41,19 @@ final class StreamedBody: Sendable {
         self.trailers = trailers
     }
 
-    /// How many bytes it has; `nil` if that shows only at the end. Asked before anything is sent, and also where what
-    /// is wrong with the body comes out. Throws `BlockingWork.Abandoned` if the disk takes longer than until `end`.
+    /// Returns the length; `nil` if it is not known in advance.
+    ///
+    /// Called before anything is sent, so errors in the body come out here. Throws `BlockingWork.Abandoned` if the
+    /// disk takes longer than until `end`.
     func measure(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
         if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyFault.alreadySent }
         return try await size(loop, end)
     }
 
-    /// Begins to read it. Called when the first byte can be sent, not before. A body that can be had once is given
-    /// out once: whoever comes second would find nothing, and send an empty body.
+    /// Opens the source. Called when the first byte can be sent, not before.
+    ///
+    /// A body that is not replayable can be opened once: a second reader would find it empty and send an empty
+    /// body.
     func open(_ loop: EventLoop) async throws -> BodySource {
         if isSpent.exchange(true, ordering: .acquiringAndReleasing), !isReplayable {
             throw RequestBodyFault.alreadySent
@@ -55,13 +69,14 @@ final class StreamedBody: Sendable {
         self.init(isReplayable: isReplayable, measure: { _, _ in length }, open: open)
     }
 
+    /// Returns a body of these bytes with trailers.
     static func bytes(_ bytes: [UInt8], _ trailers: @escaping Trailers) -> StreamedBody {
         StreamedBody(isReplayable: true, measure: { _, _ in nil }, trailers: trailers) { _ in
             BodySource(of: bytes)
         }
     }
 
-    /// The same body, in chunks, with these fields behind it.
+    /// Returns the same body with trailers, for which it is sent in chunks.
     func followed(by trailers: @escaping Trailers) -> StreamedBody {
         StreamedBody(
             isReplayable: isReplayable,
@@ -76,7 +91,7 @@ final class StreamedBody: Sendable {
     }
 }
 
-/// Where the pieces of a body that is being sent come from: asked for more only when the last one is on its way.
+/// The source of the pieces of a request body, which are requested one at a time while the body is sent.
 final class BodySource {
     private let nextPiece: () async throws -> [UInt8]?
 
@@ -84,6 +99,8 @@ final class BodySource {
         self.nextPiece = nextPiece
     }
 
+    /// Creates a body whose length is given, or `nil` if it is unknown.
+    /// A source with a single piece.
     convenience init(of bytes: [UInt8]) {
         var rest: [UInt8]? = bytes
         self.init {
@@ -92,13 +109,17 @@ final class BodySource {
         }
     }
 
+    /// Returns the next piece; `nil` at the end.
     func next() async throws -> [UInt8]? {
         try await nextPiece()
     }
 }
 
 extension BlockingWork {
-    /// The call's answer, unless the task is cancelled before, or the moment comes (`Abandoned.expired`).
+    /// Returns the result of a blocking call.
+    ///
+    /// Throws `CancellationError` if the task is cancelled first, and `Abandoned.expired` if `deadline` passes
+    /// first.
     func run<Answer: Sendable>(
         until deadline: Instant = .never,
         on loop: EventLoop,

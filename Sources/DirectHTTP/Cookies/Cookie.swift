@@ -1,38 +1,51 @@
 public import DirectIO
 
-/// A cookie as a jar keeps it: what it says, and which requests it goes with (RFC 6265bis, section 5.7).
+/// A cookie as a jar stores it: name, value and the requests it is sent with (RFC 6265bis, section 5.7).
 ///
-/// Names and values are bytes to HTTP. Those that are not UTF-8 are shown as Latin-1, and sent as they came.
+/// Names and values are bytes in HTTP. Those that are not valid UTF-8 are shown as Latin-1, and are sent back
+/// unchanged.
 public struct Cookie: Hashable, Sendable {
-    /// Which requests of other sites a cookie goes with, in a browser; kept and not acted on.
+    /// The cross-site requests that a browser sends a cookie with. The value is stored but has no effect here.
     public enum SameSite: String, Hashable, Sendable {
-        /// With none of them.
+        /// No cross-site requests.
         case strict = "Strict"
-        /// With those that lead the user to the cookie's site.
+        /// Cross-site requests that navigate the user to the cookie's site.
         case lax = "Lax"
-        /// With all of them.
+        /// All cross-site requests.
         case unrestricted = "None"
     }
 
-    /// Whom it goes to: this host, and if it is a name and `coversSubdomains` says so, those below it.
+    /// The host that the cookie is sent to. If it is a name, ``coversSubdomains`` decides about the names below it.
     public let host: Host
-    /// Whether it also goes to the names below its host. Never so for an address or a public suffix.
+    /// Whether the cookie is also sent to the subdomains of its host. Never `true` for an address or a public
+    /// suffix.
     public let coversSubdomains: Bool
-    /// When it ends; `nil` for one that ends with the session, which only the caller knows.
+    /// When the cookie expires; `nil` for a session cookie, whose end only the caller knows.
     public let expiry: UnixTime?
-    /// Whether it goes over https only.
+    /// Whether the cookie is sent over https only.
     public let isSecure: Bool
-    /// Whether scripts must not see it; for whoever has scripts.
+    /// Whether scripts must not see the cookie. It has an effect only in programs that run scripts.
     public let isHTTPOnly: Bool
-    /// What the server said about requests of other sites, if anything.
+    /// The `SameSite` attribute, if the server set one.
     public let sameSite: SameSite?
 
-    /// As it is sent: name, equals sign and value; for a cookie without name the value alone.
+    /// The text that is sent: name, equals sign and value, or the value alone if there is no name.
     let pair: [UInt8]
     let nameLength: Int
     let pathBytes: [UInt8]
 
-    /// A cookie of the caller's own; throws what would keep a server's from being stored.
+    /// Creates a cookie, subject to the same checks as one that a server sets.
+    ///
+    /// - Parameter name: The name; may be empty.
+    /// - Parameter value: The value.
+    /// - Parameter host: The host that the cookie is sent to.
+    /// - Parameter coversSubdomains: Whether it is also sent to the subdomains of `host`.
+    /// - Parameter path: The path at and below which it is sent; begins with a slash.
+    /// - Parameter expiry: When it expires; `nil` for a session cookie.
+    /// - Parameter isSecure: Whether it is sent over https only.
+    /// - Parameter isHTTPOnly: Whether scripts must not see it.
+    /// - Parameter sameSite: The `SameSite` attribute to store with it.
+    /// - Throws: ``CookieFault`` if a server could not set such a cookie either.
     public init(
         _ name: String,
         _ value: String,
@@ -53,7 +66,7 @@ public struct Cookie: Hashable, Sendable {
         try self.init(content, for: host, coversSubdomains: coversSubdomains)
     }
 
-    /// Every cookie is made here, wherever it comes from.
+    /// Every cookie is created here, whether it comes from a response, a file or the caller.
     init(_ content: CookieContent, for host: Host, coversSubdomains: Bool) throws(CookieFault) {
         try content.check()
         if coversSubdomains {
@@ -74,19 +87,19 @@ public struct Cookie: Hashable, Sendable {
 }
 
 extension Cookie {
-    /// The name; empty if there is none.
+    /// The name; empty if the cookie has none.
     public var name: String { String(cookieText: nameBytes) }
 
-    /// The value, with the quotes around it if it came with any.
+    /// The value, including the quotes if it came with any.
     public var value: String { String(cookieText: valueBytes) }
 
-    /// The path at and below which it is sent; begins with a slash.
+    /// The path at and below which the cookie is sent; begins with a slash.
     public var path: String { String(cookieText: pathBytes[...]) }
 
     var nameBytes: ArraySlice<UInt8> { pair[..<nameLength] }
     var valueBytes: ArraySlice<UInt8> { nameLength == 0 ? pair[...] : pair[(nameLength + 1)...] }
 
-    /// Whether one takes the place of the other in a jar.
+    /// Whether one cookie replaces the other in a jar.
     func replaces(_ other: Cookie) -> Bool {
         nameLength == other.nameLength && coversSubdomains == other.coversSubdomains
             && pathBytes == other.pathBytes && host == other.host && nameBytes == other.nameBytes
@@ -96,7 +109,7 @@ extension Cookie {
         if let expiry { expiry <= now } else { false }
     }
 
-    /// Whether it belongs to this host (RFC 6265bis, section 5.1.3, and the host-only flag).
+    /// Whether the cookie is sent to this host (RFC 6265bis, section 5.1.3, and the host-only flag).
     func belongs(to other: Host) -> Bool {
         if host == other { return true }
         guard coversSubdomains, let name = host.name, let otherName = other.name else { return false }
@@ -105,17 +118,17 @@ extension Cookie {
 }
 
 extension Cookie: CustomStringConvertible, CustomReflectable {
-    /// The name and whom it goes to; the value may be secret.
+    /// The name, host and path. The value is left out, since it may be secret.
     public var description: String {
         "\(name) for \(coversSubdomains ? "*." : "")\(host)\(path)"
     }
 
-    /// Never shows the value, not to `dump` either.
+    /// An empty mirror, so that `dump` does not show the value either.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension String {
-    /// Bytes of a cookie as text: UTF-8, or else Latin-1, in which every byte is a character.
+    /// Decodes the bytes of a cookie as UTF-8, or as Latin-1 if they are not valid UTF-8.
     init(cookieText bytes: ArraySlice<UInt8>) {
         self =
             String(validating: bytes, as: UTF8.self)

@@ -1,13 +1,14 @@
 internal import DirectIO
 
-/// What a cookie says, before it is known whether it may: from a response, a file or the caller.
+/// The content of a cookie before it is checked, from a response, a file or the caller.
 struct CookieContent {
-    /// Of name and value together (RFC 6265bis, section 5.6).
+    /// The limit for name and value together (RFC 6265bis, section 5.6).
     static let maximumPairLength = 4096
+    /// The limit for the value of an attribute; longer attributes are ignored.
     static let maximumAttributeLength = 1024
-    /// More than an attribute can hold: the path of a URL may be longer.
+    /// More than an attribute can hold, because a path taken from the URL may be longer.
     static let maximumPathLength = 8192
-    /// No cookie lives longer, in seconds (RFC 6265bis, section 5.5): 400 days.
+    /// The longest lifetime of a cookie in seconds (RFC 6265bis, section 5.5): 400 days.
     static let longestLife: Int64 = 400 * 86_400
 
     var name: [UInt8]
@@ -18,10 +19,10 @@ struct CookieContent {
     var isHTTPOnly = false
     var sameSite: Cookie.SameSite?
 
-    /// A path, and whether the cookie says it. The promise of `__Host-` holds only where it does.
+    /// A path, and whether the cookie itself states it. A `__Host-` cookie must state it.
     enum Path {
         case given([UInt8])
-        /// Of the URL that set the cookie (RFC 6265bis, section 5.1.4).
+        /// The default path, taken from the URL that set the cookie (RFC 6265bis, section 5.1.4).
         case derived([UInt8])
 
         var bytes: [UInt8] {
@@ -36,7 +37,7 @@ struct CookieContent {
         self.value = value
     }
 
-    /// What would make another cookie, another field or a broken request of it (CVE-2022-35252).
+    /// Rejects content that would turn into another cookie, another field or a malformed request (CVE-2022-35252).
     func check() throws(CookieFault) {
         guard !name.isEmpty || !value.isEmpty else { throw .empty }
         let path = path.bytes
@@ -47,12 +48,13 @@ struct CookieContent {
             name.allSatisfy { $0.standsInCookie && $0 != UInt8(ascii: "=") }
             && value.allSatisfy(\.standsInCookie) && path.allSatisfy(\.standsInCookie)
         guard isClean, !name.hasOuterBlanks, !value.hasOuterBlanks else { throw .invalidCharacter }
-        // Without a name it is sent as it is, and must not read like one that has a name.
+        // A cookie without a name is sent as its value alone, which must not look like a name and a value.
         guard !name.isEmpty || !value.contains(UInt8(ascii: "=")) else { throw .invalidCharacter }
     }
 
-    /// The promises of names (RFC 6265bis, section 4.1.3), in any case (5.7): a server that tells them apart
-    /// by case is not to be fooled by one that does not.
+    /// Checks the requirements of name prefixes (RFC 6265bis, section 4.1.3).
+    ///
+    /// Letter case is ignored (section 5.7), to protect a server that ignores it as well.
     func checkPrefix(isHostOnly: Bool) throws(CookieFault) {
         let isForHost = name.startsIgnoringCase(with: "__host-")
         if isForHost || name.startsIgnoringCase(with: "__secure-") {
@@ -61,7 +63,7 @@ struct CookieContent {
         if isForHost {
             guard isHostOnly, case .given([UInt8(ascii: "/")]) = path else { throw .brokenPrefix }
         }
-        // It would be sent as if it were the name.
+        // The value would be sent in the place of a name.
         guard name.isEmpty else { return }
         guard !value.startsIgnoringCase(with: "__host-"), !value.startsIgnoringCase(with: "__secure-") else {
             throw .brokenPrefix
@@ -70,7 +72,8 @@ struct CookieContent {
 }
 
 extension UInt8 {
-    /// All but controls and the semicolon. A tab passes, though it ends a field of a Netscape file.
+    /// Whether the byte may occur in a cookie: all but control characters and the semicolon. A tab is allowed here,
+    /// although it ends a field in a Netscape file.
     var standsInCookie: Bool {
         self >= 0x20 && self != 0x7F && self != UInt8(ascii: ";") || self == UInt8(ascii: "\t")
     }
@@ -81,12 +84,12 @@ extension UInt8 {
 }
 
 extension Collection<UInt8> {
-    /// `text` is in lower case.
+    /// Compares ignoring letter case. `text` must be in lower case.
     func equalsIgnoringCase(_ text: StaticString) -> Bool {
         count == text.utf8CodeUnitCount && startsIgnoringCase(with: text)
     }
 
-    /// `text` is in lower case.
+    /// Compares a prefix ignoring letter case. `text` must be in lower case.
     func startsIgnoringCase(with text: StaticString) -> Bool {
         lazy.map(\.loweredLetter).starts(with: "\(text)".utf8)
     }
@@ -95,7 +98,7 @@ extension Collection<UInt8> {
 extension BidirectionalCollection<UInt8> {
     var hasOuterBlanks: Bool { first?.isBlank == true || last?.isBlank == true }
 
-    /// Without the spaces and tabs around it.
+    /// The collection without leading and trailing spaces and tabs.
     var trimmed: SubSequence {
         guard let start = firstIndex(where: { !$0.isBlank }), let end = lastIndex(where: { !$0.isBlank })
         else { return self[endIndex...] }

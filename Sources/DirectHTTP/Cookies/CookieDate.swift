@@ -1,14 +1,17 @@
 package import DirectIO
 
-/// A date of `Expires`, read as RFC 6265bis, section 5.1.1 has it: whatever looks like a time, a day, a
-/// month and a year, in any order and with anything between them. Other fields of HTTP have `HTTPDate`.
+/// The lenient parser for the dates of `Expires` (RFC 6265bis, section 5.1.1).
+///
+/// It looks for tokens that resemble a time, a day, a month and a year, in any order and with anything between
+/// them. The dates of other HTTP fields are parsed by `HTTPDate`.
 package enum CookieDate {
+    /// Parses a date; `nil` if a part is missing or out of range.
     package static func parse(_ text: some Sequence<UInt8>) -> UnixTime? {
         var clock: (hour: Int, minute: Int, second: Int)?
         var day: Int?
         var month: Int?
         var year: Int?
-        // The first token that fits counts for what is still missing, in this order.
+        // Each token fills the first of the missing parts that it fits, in this order.
         for token in Array(text).split(whereSeparator: \.separatesDateTokens) {
             if clock == nil, let found = time(token) {
                 clock = found
@@ -34,7 +37,7 @@ package enum CookieDate {
         }
     }
 
-    /// `1:2:3`, each of one or two digits; anything may follow that is no digit.
+    /// Parses `1:2:3`, with one or two digits in each place, followed by anything that is not a digit.
     private static func time(_ token: ArraySlice<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
         var rest = token
         guard let hour = takeNumber(&rest, digits: 1...2), rest.popFirst() == UInt8(ascii: ":"),
@@ -49,7 +52,7 @@ package enum CookieDate {
         return takeNumber(&rest, digits: digits)
     }
 
-    /// A run of digits that is as long as that.
+    /// Parses a run of digits whose length must be in the given range.
     private static func takeNumber(_ rest: inout ArraySlice<UInt8>, digits: ClosedRange<Int>) -> Int? {
         let run = rest.prefix(while: \.isDigit)
         guard digits.contains(run.count) else { return nil }

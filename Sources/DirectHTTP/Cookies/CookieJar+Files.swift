@@ -1,17 +1,17 @@
 internal import DirectIO
 
 extension CookieJar {
-    /// How cookies are written down.
+    /// The file formats for cookies.
     @nonexhaustive
     public enum FileFormat: Hashable, Sendable {
-        /// The file of Netscape, which curl and many others read and write. It has no place for `SameSite`, nor for
-        /// a cookie whose name holds a tab.
+        /// The format of Netscape, which curl and many other programs read and write. It cannot store `SameSite`,
+        /// nor a cookie whose name or path contains a tab.
         case netscape
-        /// An object of JSON on each line; holds all that a cookie is.
+        /// One JSON object per line. It stores all properties of a cookie.
         case json
     }
 
-    /// The jar's cookies as a file, those without expiry included; the oldest first.
+    /// Returns the jar's cookies as the content of a file, session cookies included, the oldest first.
     public func text(as format: FileFormat) -> [UInt8] {
         switch format {
         case .netscape: NetscapeCookies.text(cookies)
@@ -19,20 +19,25 @@ extension CookieJar {
         }
     }
 
-    /// Adds the cookies of a file in either format. Lines that hold none are passed over, and told of.
+    /// Adds the cookies of a file's content, in either format.
+    ///
+    /// - Returns: The lines that could not be read. They are skipped.
     @discardableResult
     public func add(text: [UInt8]) -> [LineFault] {
         add(text: text, at: .now)
     }
 
-    /// Writes all cookies to a file that only its owner may read, in the place of what was there; never half.
+    /// Writes all cookies to a file with permissions for its owner only.
+    ///
+    /// An existing file is replaced as a whole: a reader never finds a partly written one.
     @concurrent
     public func save(to path: String, as format: FileFormat = .netscape) async throws {
         try await StateText.save(text(as: format), to: path)
     }
 
-    /// Adds the cookies of a file in either format; without a file there are none. Lines that hold none are
-    /// passed over, and told of.
+    /// Adds the cookies of a file in either format. A missing file adds none.
+    ///
+    /// - Returns: The lines that could not be read. They are skipped.
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
@@ -55,7 +60,7 @@ extension CookieJar {
     }
 }
 
-/// A cookie as a line has it.
+/// A cookie as one line of a file describes it.
 struct CookieEntry {
     var content: CookieContent
     var host: ArraySlice<UInt8>
@@ -66,7 +71,7 @@ struct CookieEntry {
             do throws(CookieFault) {
                 let dotless = host.first == UInt8(ascii: ".") ? host.dropFirst() : host
                 let host = try Self.host(dotless)
-                // curl writes those of addresses as if there were names below.
+                // curl writes cookies of IP addresses as if they covered subdomains.
                 return try Cookie(content, for: host, coversSubdomains: coversSubdomains && host.name != nil)
             } catch {
                 throw LineError("\(error)")

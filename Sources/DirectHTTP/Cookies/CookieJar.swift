@@ -1,78 +1,87 @@
 public import DirectHTTP1
 internal import DirectIO
 
-/// Cookies that servers set, to be sent back to them (RFC 6265bis). Any number of clients may share one.
+/// Stores the cookies that servers set and returns those to send (RFC 6265bis). Any number of clients may share
+/// one.
 ///
-/// A jar knows hosts by the names in URLs, wherever their requests were sent. It sends a cookie over http
-/// only if it came without `Secure`, takes none for other names than the server's own, and none for all names
-/// below a public suffix such as `co.uk` or `github.io`.
+/// A jar identifies hosts by the names in URLs, regardless of the address that a request was sent to. A cookie
+/// without `Secure` is also sent over http. A server can set cookies only for its own name and the names above it,
+/// and not for all names below a public suffix such as `co.uk` or `github.io`.
 public final class CookieJar: CookieStore {
-    /// How many cookies a jar holds, sends and takes at once.
+    /// The number of cookies that a jar stores, sends and accepts.
     public struct Limits: Hashable, Sendable {
-        /// Of one site, that is of a name that can be registered, and all names below it.
+        /// Cookies of one site: a registrable domain and all names below it.
         public var perSite = 180
-        /// Of all sites.
+        /// Cookies of all sites together.
         public var total = 10_000
-        /// In one response.
+        /// Cookies accepted from one response.
         public var perResponse = 50
-        /// In one request.
+        /// Cookies sent with one request.
         public var perRequest = 150
-        /// Bytes of one request's `Cookie` field, the caller's own cookies not counted (CVE-2022-32205).
+        /// Bytes of one request's `Cookie` field, without the caller's own cookies (CVE-2022-32205).
         public var fieldLength = 8190
 
-        /// The defaults.
+        /// Creates the default limits.
         public init() {}
 
-        /// Of a site that has more, cookies go first when there are too many (RFC 6265bis, section 5.7).
+        /// The number of cookies that each site may keep when the jar is over its limit; those of sites with more
+        /// are evicted first (RFC 6265bis, section 5.7).
         static let fairShare = 50
     }
 
     private let limits: Limits
     private let table: Locked<CookieTable>
 
-    /// An empty jar.
+    /// Creates an empty jar.
     public init(limits: Limits = Limits()) {
         self.limits = limits
         table = Locked(CookieTable(limits: limits))
     }
 
-    /// All cookies, those that have expired left out, the oldest first.
+    /// All cookies that have not expired, the oldest first.
     public var cookies: [Cookie] {
         let now = UnixTime.now
         return table.withLock(\.cookies).filter { !$0.hasExpired(at: now) }
     }
 
-    /// The cookies that a request for this URL carries, in their order and within the limits of one request.
+    /// Returns the cookies to send with a request to this URL, in the order of the `Cookie` field and within the
+    /// limits for one request.
     public func cookies(for url: HTTPURL) -> [Cookie] {
         cookies(for: url, at: .now)
     }
 
-    /// Keeps what the `Set-Cookie` fields of the response to a request for this URL say.
+    /// Stores the cookies in the `Set-Cookie` fields of a response.
+    ///
+    /// - Parameter headers: The fields of the response.
+    /// - Parameter url: The URL of the request.
     public func take(_ headers: Headers, from url: HTTPURL) {
         take(headers, from: url, at: .now)
     }
 
-    /// Puts a cookie in, in place of one of the same name, host and path; one that has expired only removes that.
+    /// Adds a cookie, and replaces one with the same name, host and path. A cookie that has expired only removes
+    /// the old one.
     public func add(_ cookie: Cookie) {
         store([cookie], at: .now)
     }
 
-    /// Takes out the cookie of the same name, host and path.
+    /// Removes the cookie with the same name, host and path.
     public func remove(_ cookie: Cookie) {
         removeAll { $0.replaces(cookie) }
     }
 
-    /// Takes out all cookies.
+    /// Removes all cookies.
     public func removeAll() {
         removeAll { _ in true }
     }
 
-    /// Takes out the cookies for which the closure answers true. It must not use the jar.
+    /// Removes all cookies that satisfy the predicate.
+    ///
+    /// - Parameter isUnwanted: The predicate. It must not use the jar, whose lock is held.
     public func removeAll(where isUnwanted: (Cookie) -> Bool) {
         table.withLock { $0.removeAll(where: isUnwanted) }
     }
 
-    /// Ends the session: takes out the cookies without an expiry.
+    /// Ends the session: removes all cookies without an expiry date.
     public func endSession() {
         removeAll { $0.expiry == nil }
     }
@@ -85,9 +94,10 @@ public final class CookieJar: CookieStore {
     }
 }
 
-/// The same at any time, and as bytes.
+/// The same operations with an explicit time, and with bytes.
 extension CookieJar {
-    /// The value of the `Cookie` field of a request; `nil` if there is no cookie for it. It need not be text.
+    /// The value of the `Cookie` field of a request; `nil` if there is no cookie for it. It need not be valid
+    /// UTF-8.
     package func fieldBytes(for url: HTTPURL, at now: UnixTime) -> [UInt8]? {
         let cookies = cookies(for: url, at: now)
         return cookies.isEmpty ? nil : cookies.fieldBytes
@@ -108,7 +118,7 @@ extension CookieJar {
         return cookies
     }
 
-    /// Takes what the response to a request for this URL sets.
+    /// Stores the cookies that a response sets, as of the given time.
     package func take(_ headers: Headers, from url: HTTPURL, at now: UnixTime) {
         guard var index = headers.index(of: "set-cookie") else { return }
         var found: [(cookie: Cookie, site: Host)] = []
@@ -130,6 +140,6 @@ extension CookieJar {
 }
 
 extension CookieJar: CustomReflectable {
-    /// The cookies, without their values.
+    /// A mirror with the cookies, which hide their values.
     public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies]) }
 }

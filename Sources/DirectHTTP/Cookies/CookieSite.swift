@@ -1,11 +1,12 @@
 internal import DirectIO
 
-/// A cookie in its jar, with its place in the order of events; an object, as it is looked at more often than changed.
+/// A cookie in a jar, with its creation and last use. A class, since it is read more often than it is changed.
 final class KeptCookie {
     let cookie: Cookie
-    /// When the first cookie of this name, host and path came; no two cookies have the same.
+    /// The tick at which the first cookie of this name, host and path was stored. Unique among the cookies of a
+    /// jar.
     let created: UInt64
-    /// When it was stored or last sent.
+    /// The tick at which the cookie was stored or last sent.
     var used: UInt64
 
     init(cookie: Cookie, created: UInt64, used: UInt64) {
@@ -14,17 +15,18 @@ final class KeptCookie {
         self.used = used
     }
 
-    /// Whether it is sent before the other (RFC 6265bis, section 5.8.3).
+    /// Whether the cookie is sent before the other one (RFC 6265bis, section 5.8.3).
     func precedes(_ other: KeptCookie) -> Bool {
         let lengths = (cookie.pathBytes.count, other.cookie.pathBytes.count)
         return lengths.0 == lengths.1 ? created < other.created : lengths.0 > lengths.1
     }
 }
 
-/// The cookies of one name that can be registered and of the names below it, in the order they are sent.
+/// The cookies of one registrable domain and of the names below it, in the order in which they are sent.
 final class CookieSite {
     var kept: [KeptCookie] = []
 
+    /// Passes the cookies for a request to `body` and marks them as used, until `body` returns `false`.
     func visit(_ request: CookieRequest, tick: UInt64, _ body: (Cookie) -> Bool) {
         for one in kept where request.wants(one.cookie) {
             one.used = tick
@@ -41,7 +43,7 @@ final class CookieSite {
         kept.firstIndex { isWanted($0.cookie) }.map { kept.remove(at: $0) }
     }
 
-    /// Brings the site down to its limit.
+    /// Evicts cookies until the site is within its limit.
     func makeRoom(_ limit: Int, at now: UnixTime) {
         kept.removeAll { $0.cookie.hasExpired(at: now) }
         while kept.count > limit, let victim = kept.indices.min(by: { goesBefore(kept[$0], kept[$1]) }) {
@@ -49,7 +51,8 @@ final class CookieSite {
         }
     }
 
-    /// What the jar as a whole may take away, and how soon: the site's share goes last.
+    /// Returns the site's cookies for eviction from the jar, with their ranks: lower ranks go first, and the site's
+    /// fair share goes last.
     func evictionOrder(share: Int) -> [(rank: Int, used: UInt64, created: UInt64)] {
         let sorted = kept.sorted(by: goesBefore)
         return sorted.enumerated().map { index, one in
@@ -59,13 +62,14 @@ final class CookieSite {
         }
     }
 
+    /// Whether `one` is evicted before `other`: not `Secure` before `Secure`, then the least recently used.
     private func goesBefore(_ one: KeptCookie, _ other: KeptCookie) -> Bool {
         let isSecure = (one.cookie.isSecure, other.cookie.isSecure)
         return isSecure.0 == isSecure.1 ? one.used < other.used : isSecure.1
     }
 }
 
-/// What decides which cookies go with a request.
+/// The properties of a request that select its cookies.
 struct CookieRequest {
     let host: Host
     let path: ArraySlice<UInt8>
@@ -86,10 +90,10 @@ struct CookieRequest {
 }
 
 extension [UInt8] {
-    /// Whether a cookie of this path goes to that one (RFC 6265bis, section 5.1.4). Bytes are compared as they
-    /// are (CVE-2016-8615).
+    /// Whether a cookie with this path is sent to the given path (RFC 6265bis, section 5.1.4). Bytes are compared
+    /// exactly (CVE-2016-8615).
     func isPathPrefix(of path: ArraySlice<UInt8>) -> Bool {
-        // Most cookies are for the root, and every path has its slash.
+        // Most cookies have the path `/`, and every request path begins with a slash.
         if count == 1 { return path.first == self[0] }
         guard path.starts(with: self) else { return false }
         return path.count == count || last == UInt8(ascii: "/")
@@ -98,7 +102,7 @@ extension [UInt8] {
 }
 
 extension Host {
-    /// The name that can be registered, with all below it; what has none is a site by itself.
+    /// The registrable domain that the host belongs to. A host without one is a site of its own.
     var site: Host {
         guard let registrable = name?.registrableDomain else { return self }
         return .name(registrable)

@@ -1,13 +1,17 @@
 public import DirectHTTP1
 
-/// Where a client keeps its cookies: a `CookieJar`, or another store that goes by the same rules.
+/// The storage for a client's cookies: a ``CookieJar``, or another type that follows the same rules.
 ///
-/// The client asks for the cookies of each request before it looks into its cache, of each hop of a redirect and of each
-/// login anew. It hands over each response that came from the network; a response from the cache is an old one.
+/// The client asks for cookies before it consults its cache, and again for each redirect and each authentication
+/// attempt. It passes on every response that came from the network, but no response from the cache, whose
+/// `Set-Cookie` fields are old.
 public protocol CookieStore: AnyObject, Sendable {
-    /// The cookies of a request to this URL, in the order in which they are sent.
+    /// Returns the cookies to send with a request to this URL, in order.
     func cookies(for url: HTTPURL) -> [Cookie]
 
-    /// Keeps what the `Set-Cookie` fields of the response to a request to this URL say.
+    /// Stores the cookies in the `Set-Cookie` fields of a response.
+    ///
+    /// - Parameter headers: The fields of the response.
+    /// - Parameter url: The URL of the request.
     func take(_ headers: Headers, from url: HTTPURL)
 }

@@ -1,15 +1,15 @@
 internal import DirectIO
 
-/// The cookies of a jar: no lock and no clock.
+/// The cookies of a jar, without lock or clock.
 ///
-/// They lie in sites, one for each name that somebody can register: names below one share its limit, so
-/// that a server with a thousand names cannot fill the jar. A request looks at the sites of its host and of
-/// the names above it, which are at most a few.
+/// Cookies are grouped by site, that is by registrable domain. All names below one share its limit, so that a
+/// server with a thousand names cannot fill the jar. A request looks at the sites of its host and of the names
+/// above it, which are few.
 struct CookieTable {
     let limits: CookieJar.Limits
     private var sites = HostTable<CookieSite>()
     private(set) var count = 0
-    /// Counts cookies stored and looked up: the order of events, where the clock has only seconds.
+    /// Counts cookies stored and look-ups: the order of events, since the clock has a resolution of a second only.
     private var ticks: UInt64 = 0
 
     init(limits: CookieJar.Limits) {
@@ -18,13 +18,14 @@ struct CookieTable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Every cookie, the oldest first.
+    /// All cookies, the oldest first.
     var cookies: [Cookie] {
         sites.values.flatMap(\.kept).sorted { $0.created < $1.created }.map(\.cookie)
     }
 
-    /// The cookies for a request, those with the longest path first, then the oldest (RFC 6265bis, section
-    /// 5.8.3). Lends them to `body`, which says whether it wants more.
+    /// Passes the cookies for a request to `body`, until `body` returns `false`.
+    ///
+    /// Cookies with the longest path come first, then the oldest (RFC 6265bis, section 5.8.3).
     mutating func visit(_ request: CookieRequest, _ body: (Cookie) -> Bool) {
         guard count > 0 else { return }
         ticks += 1
@@ -36,14 +37,14 @@ struct CookieTable {
         }
         guard let first else { return }
         if others.isEmpty { return first.visit(request, tick: ticks, body) }
-        // A name that can be registered below another such name: rare, and then they have to be mixed.
+        // A registrable domain below another registrable domain: rare. Then the cookies of both have to be merged.
         let mixed = CookieSite()
         for site in [first] + others { site.visit(request, tick: ticks) { _ in true } }
         mixed.kept = ([first] + others).flatMap(\.kept).sorted { $0.precedes($1) }
         mixed.visit(request, tick: ticks, body)
     }
 
-    /// Stores a cookie, or removes the one that it replaces if it has expired already.
+    /// Stores a cookie. One that has already expired only removes the cookie that it replaces.
     mutating func store(_ cookie: Cookie, in siteHost: Host, at now: UnixTime) {
         let hasExpired = cookie.hasExpired(at: now)
         guard let site = sites[siteHost] ?? (hasExpired ? nil : CookieSite()) else { return }
@@ -59,8 +60,9 @@ struct CookieTable {
         if count > limits.total { makeRoom(at: now) }
     }
 
-    /// Whether a cookie that came over http would be taken for one that only goes over https (RFC 6265bis,
-    /// section 5.7). Cookies of other sites never go to the same host.
+    /// Whether a cookie set over http could be mistaken for a stored `Secure` cookie (RFC 6265bis, section 5.7).
+    ///
+    /// It is enough to look at one site: cookies of other sites are never sent to the same host.
     func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: Host) -> Bool {
         guard let site = sites[siteHost] else { return false }
         return site.kept.contains { kept in
@@ -75,8 +77,10 @@ struct CookieTable {
         removeAllKept { isUnwanted($0.cookie) }
     }
 
-    /// Brings the whole down below its limit, by so much that it need not be done each time: what has expired,
-    /// then what was not used for longest, from sites that have many before others, and over http before https.
+    /// Brings the jar 5 % below its limit, so that this need not be done for every new cookie.
+    ///
+    /// Expired cookies go first, then the least recently used: those of sites with more than their fair share
+    /// before others, and among those, cookies that are not `Secure` before `Secure` ones.
     private mutating func makeRoom(at now: UnixTime) {
         removeAll { $0.hasExpired(at: now) }
         let excess = count - (limits.total - limits.total / 20)

@@ -1,10 +1,10 @@
 internal import DirectHTTP1
 
 extension Headers {
-    /// Adds cookies behind those that the caller has put there.
+    /// Adds cookies after those that the caller has set.
     ///
-    /// The caller's cookies come first and as they are written, and none of a name that they have is added. There is one
-    /// field in the end (RFC 6265bis, section 5.8.1).
+    /// The caller's cookies stay unchanged, and no cookie is added under a name that they already use. The result
+    /// is a single field (RFC 6265bis, section 5.8.1).
     mutating func add(cookies: [Cookie]) {
         guard let first = index(of: "cookie") else {
             if !cookies.isEmpty { add("Cookie", bytes: cookies.fieldBytes) }
@@ -21,7 +21,7 @@ extension Headers {
         )
     }
 
-    /// The values of the fields, as one.
+    /// The values of all `Cookie` fields, joined.
     private func cookieFields(from first: Int) -> [UInt8] {
         var values: [UInt8] = valueBytes(at: first)
         var last = first
@@ -36,7 +36,7 @@ extension Headers {
 }
 
 extension [Cookie] {
-    /// The value of a `Cookie` field. It need not be text.
+    /// The value of a `Cookie` field. It need not be valid UTF-8.
     var fieldBytes: [UInt8] {
         var field: [UInt8] = []
         for cookie in self {

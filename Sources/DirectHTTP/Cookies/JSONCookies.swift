@@ -1,17 +1,17 @@
 internal import DirectIO
 internal import DirectJSON
 
-/// Cookies as JSON: an object on each line, so that a file of which a part is lost still has the others.
+/// Cookies as JSON, one object per line, so that losing a part of the file does not lose the other cookies.
 ///
-/// The first says what the file is. Members that are not known are passed over; text that is not UTF-8 is a list of its
-/// bytes.
+/// The first line identifies the format. Unknown members are ignored. Text that is not valid UTF-8 is written as a
+/// list of its bytes.
 enum JSONCookies {
     static func text(_ cookies: [Cookie]) -> [UInt8] {
         let head = JSONValue.object(["format": .text(format), "version": .number(version)])
         return ([head] + cookies.map(value)).flatMap { Array("\($0)\n".utf8) }
     }
 
-    /// Nothing where the line says what the file is.
+    /// Parses one line; `nil` for the line that identifies the format.
     static func entry(_ line: ArraySlice<UInt8>) throws(LineError) -> CookieEntry? {
         let value: JSONValue
         do throws(JSONFault) {
@@ -23,7 +23,7 @@ enum JSONCookies {
         let members = Members(list)
         if let name = try members.bytes("format") {
             guard name == Array(format.utf8), try members.number("version") == Int64(version) else {
-                throw LineError("not a format that is known here")
+                throw LineError("unknown format or version")
             }
             return nil
         }
@@ -68,7 +68,7 @@ enum JSONCookies {
     private static let version = 1
 }
 
-/// The members of an object, by the kinds that they have to be.
+/// Access to the members of an object, with checks of their types.
 private struct Members {
     private let members: [JSONValue.Member]
 
@@ -85,10 +85,10 @@ private struct Members {
                 if case .number(let text) = element.content { UInt8(text) } else { nil }
             }
             guard bytes.count == elements.count else {
-                throw LineError("\(name) is a list of something else than bytes")
+                throw LineError("\(name) is a list whose elements are not all bytes")
             }
             return bytes
-        default: throw LineError("\(name) is not a text")
+        default: throw LineError("\(name) is not a string")
         }
     }
 
@@ -100,14 +100,14 @@ private struct Members {
         return number
     }
 
-    /// False where it is missing.
+    /// Returns `false` if the member is missing.
     func flag(_ name: String) throws(LineError) -> Bool {
         guard let content = content(name) else { return false }
         guard case .flag(let flag) = content else { throw LineError("\(name) is neither true nor false") }
         return flag
     }
 
-    /// What is null is as good as missing.
+    /// The content of a member; `nil` if the member is missing or null.
     private func content(_ name: String) -> JSONValue.Content? {
         let content = members.first { $0.name == name }?.value.content
         return content == .null ? nil : content

@@ -1,11 +1,11 @@
 internal import DirectIO
 
-/// The cookie file of Netscape, with the extensions of curl: seven fields with tabs between them.
+/// The cookie file format of Netscape with curl's extensions: seven fields separated by tabs.
 ///
 ///     #HttpOnly_.example.com  TRUE  /  TRUE  1800000000  name  value
 ///
-/// The host; whether it covers the names below; the path; whether it is for https only; the expiry in seconds since
-/// 1970, 0 for none.
+/// The fields are the host, whether the cookie covers subdomains, the path, whether it is for https only, the
+/// expiry in seconds since 1970 (0 for none), the name and the value.
 enum NetscapeCookies {
     static func text(_ cookies: [Cookie]) -> [UInt8] {
         var text = Array("# Netscape HTTP Cookie File\n\n".utf8)
@@ -20,13 +20,13 @@ enum NetscapeCookies {
         return text
     }
 
-    /// Nothing where the line is a comment.
+    /// Parses one line; `nil` for a comment.
     static func entry(_ line: ArraySlice<UInt8>) throws(LineError) -> CookieEntry? {
         let isHTTPOnly = line.starts(with: httpOnly)
         guard isHTTPOnly || line.first != UInt8(ascii: "#") else { return nil }
         let text = isHTTPOnly ? line.dropFirst(httpOnly.count) : line
         var fields = text.split(separator: tab, maxSplits: 6, omittingEmptySubsequences: false)
-        // An empty value may have gone with its tab.
+        // A trailing tab before an empty value may be missing.
         if fields.count == 6 { fields.append([]) }
         guard fields.count == 7 else { throw LineError("there are \(fields.count) fields, not 7") }
         var content = CookieContent(name: Array(fields[5]), value: Array(fields[6]))

@@ -1,21 +1,21 @@
 internal import DirectIO
 
-/// A `Set-Cookie` field, taken apart (RFC 6265bis, section 5.6), and the cookie that it makes (section 5.7).
+/// A parsed `Set-Cookie` field (RFC 6265bis, section 5.6), and the cookie that results from it (section 5.7).
 struct SetCookie {
     private var content: CookieContent
     private var domain: ArraySlice<UInt8> = []
-    /// Of the last `Path` attribute; empty unless it begins with a slash.
+    /// The value of the last `Path` attribute; empty if it does not begin with a slash.
     private var path: ArraySlice<UInt8> = []
     private var expires: UnixTime?
     private var maximumAge: Int64?
 
-    /// Nothing where the field has to be ignored as a whole.
+    /// Parses a field; `nil` if the whole field has to be ignored.
     init?(_ field: [UInt8]) {
         guard field.allSatisfy({ $0.standsInCookie || $0 == UInt8(ascii: ";") }) else { return nil }
         var pieces = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let pair = pieces.popFirst() else { return nil }
         let (name, value) = Self.halves(of: pair)
-        // Without an equals sign all of it is the value.
+        // Without an equals sign the whole piece is the value.
         content = CookieContent(name: Array(value == nil ? [] : name), value: Array(value ?? name))
         for piece in pieces {
             let (name, value) = Self.halves(of: piece)
@@ -23,7 +23,7 @@ struct SetCookie {
         }
     }
 
-    /// The cookie that this response may set; nothing if it may not.
+    /// Returns the cookie that a response from this URL sets; `nil` if it may not set it.
     func cookie(from url: HTTPURL, at now: UnixTime) -> Cookie? {
         var content = content
         let limit = now.advanced(bySeconds: CookieContent.longestLife)
@@ -41,18 +41,20 @@ struct SetCookie {
         return try? Cookie(content, for: host, coversSubdomains: coversSubdomains)
     }
 
-    /// Which hosts the cookie is for. A claimed domain is the host or a name above it, label by label (CVE-2013-1944),
-    /// up to the host's registrable domain. A name above that has another owner, also where it is no public suffix
-    /// itself: `windows.net` lies above the public suffix `blob.core.windows.net`.
+    /// Returns the hosts that the cookie is for; `nil` if the domain attribute is not allowed.
+    ///
+    /// A claimed domain must be the host or a name above it, compared label by label (CVE-2013-1944), up to the
+    /// host's registrable domain. A name above that has another owner, even if it is not a public suffix itself:
+    /// `windows.net` lies above the public suffix `blob.core.windows.net`.
     private func scope(for host: Host) -> (Host, coversSubdomains: Bool)? {
         guard !domain.isEmpty else { return (host, false) }
         guard let claimed = try? Array(domain).withSpan(Host.init(utf8:)) else { return nil }
         guard host.isAtOrBelow(claimed), claimed.isAtOrBelow(host.site) else { return nil }
-        // An address has no names below it (CVE-2014-3613); those below a public suffix have other owners.
+        // An address has no names below it (CVE-2014-3613); the names below a public suffix have other owners.
         return (claimed, claimed.name.map { !$0.isPublicSuffix } ?? false)
     }
 
-    /// Takes an attribute; the last of its name counts.
+    /// Applies an attribute. The last one of a name counts.
     private mutating func read(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
         guard value.count <= CookieContent.maximumAttributeLength else { return }
         switch name.count {
@@ -80,7 +82,7 @@ struct SetCookie {
         return value.equalsIgnoringCase("none") ? .unrestricted : nil
     }
 
-    /// Digits, perhaps behind a minus; more than fit are very many.
+    /// Parses digits with an optional minus sign. Values that overflow become the largest number.
     private static func seconds(_ value: ArraySlice<UInt8>) -> Int64? {
         let isNegative = value.first == UInt8(ascii: "-")
         let digits = isNegative ? value.dropFirst() : value
@@ -93,7 +95,7 @@ struct SetCookie {
         }
     }
 
-    /// What stands before and behind the first equals sign, if there is one, without blanks around it.
+    /// Returns the parts before and after the first equals sign, trimmed; the second is `nil` if there is none.
     private static func halves(of piece: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>?) {
         guard let sign = piece.firstIndex(of: UInt8(ascii: "=")) else { return (piece.trimmed, nil) }
         return (piece[..<sign].trimmed, piece[(sign + 1)...].trimmed)
@@ -101,7 +103,7 @@ struct SetCookie {
 }
 
 extension HTTPURL {
-    /// The path for cookies that name none (RFC 6265bis, section 5.1.4): up to the last slash.
+    /// The default path of a cookie (RFC 6265bis, section 5.1.4): the URL's path up to its last slash.
     fileprivate var defaultCookiePath: [UInt8] {
         let path = targetBytes[..<pathLength]
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { return [UInt8(ascii: "/")] }

@@ -1,25 +1,26 @@
 public import DirectIO
 
-/// Why a cache's folder cannot be used, or something in it was passed over.
+/// A reason why the folder of a cache cannot be used, or why a file in it was skipped.
 @nonexhaustive
 public enum CacheFault: Error, Hashable, Sendable {
-    /// The folder cannot be made or opened, belongs to somebody else, or others may write to it.
+    /// The folder cannot be created or opened, belongs to another user, or is writable for others.
     case folder(SystemError)
     /// A file cannot be read or written.
     case file(SystemError)
-    /// A file of the cache's was not whole, or not what its name says; it was removed.
+    /// A file of the cache was incomplete, or did not match its name. It has been removed.
     case damaged(file: String)
-    /// Something lies in the folder that is not the cache's; it was left alone.
+    /// A file in the folder does not belong to the cache. It was left alone.
     case foreign(file: String)
 }
 
 extension CacheFault: CustomStringConvertible {
+    /// A description of the error.
     public var description: String {
         switch self {
-        case .folder(let error): "the folder of the cache: \(error)"
-        case .file(let error): "a file of the cache: \(error)"
-        case .damaged(let file): "\(file) was damaged, and removed"
-        case .foreign(let file): "\(file) is no file of the cache"
+        case .folder(let error): "cache folder: \(error)"
+        case .file(let error): "cache file: \(error)"
+        case .damaged(let file): "\(file) was damaged and has been removed"
+        case .foreign(let file): "\(file) is not a file of the cache"
         }
     }
 }

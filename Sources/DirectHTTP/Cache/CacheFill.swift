@@ -2,11 +2,26 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// A content on its way to the caller, of which a copy is kept. Only one that was read to a clean end is found
-/// later; letting go of it before forgets the copy.
+/// A response body that is copied into the cache while the caller reads it.
+///
+/// States:
+///
+/// - Copying: `source` and `draft` are set. Each piece that the caller reads is appended to the draft.
+/// - Reading: `draft` is `nil`. The copy is complete, or was given up because the store refused a piece or the
+///   source failed; the caller goes on reading.
+/// - Over: `source` is `nil`, after `fill`, or because the body exceeded the limit of `collect`. Further reads
+///   throw `bodyAlreadyRead`.
+///
+/// The draft is committed, so that later requests can find the response, only when the source has ended without an
+/// error or all of the announced length has arrived, and only if `isWanted` says that the URL has not been
+/// invalidated in the meantime. A draft that is dropped earlier is discarded.
+///
+/// One task at a time may read. The one that has set `isBusy` owns the mutable state, and a concurrent read throws
+/// `bodyAlreadyRead`.
 final class CacheFill: BodyPieces, @unchecked Sendable {
     private let isBusy = Atomic<Bool>(false)
-    /// Only the task that holds `isBusy` touches what follows. Nothing once it has failed.
+    /// Only the task that has set `isBusy` may touch the mutable properties below. `nil` once the body can no
+    /// longer be read.
     private var source: (any BodyPieces)?
     private var draft: (any CacheDraft)?
     private var received: UInt64 = 0
@@ -34,7 +49,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         (try? withoutWaiting { source?.trailers }) ?? Headers()
     }
 
-    /// What is not read is not kept.
+    /// Content that the caller did not read is not cached.
     func drain() async {
         try? await exclusively {
             draft = nil
@@ -42,7 +57,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         }
     }
 
-    /// Reads for the copy alone: to the end of the content, or until the copy is given up.
+    /// Reads for the copy alone, to the end of the body or until the copy is given up.
     func fill() async {
         try? await exclusively {
             while draft != nil, try await nextPiece() != nil {}
@@ -86,7 +101,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
             }
             received += UInt64(piece.count)
             if let draft, await !draft.append(piece) { self.draft = nil }
-            // The caller may know the length, and never ask for more.
+            // The caller may know the length, and stop without asking for the end.
             if received == length { await commit() }
             return piece
         } catch {
@@ -102,6 +117,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         await draft.commit()
     }
 
+    /// Runs a function that does not suspend, if no other task is reading.
     private func withoutWaiting<Value>(_ body: () -> Value) throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             throw HTTPError(.body, .bodyAlreadyRead, name: name)
@@ -110,6 +126,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         return body()
     }
 
+    /// Runs a function that may suspend, if no other task is reading.
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             throw HTTPError(.body, .bodyAlreadyRead, name: name)

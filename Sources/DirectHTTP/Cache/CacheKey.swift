@@ -2,9 +2,9 @@ internal import DirectIO
 internal import DirectHTTP1
 internal import DirectTLS
 
-/// What kept responses are found by: a digest of the URL, whose queries may hold secrets.
+/// The key of cache entries: a digest of the URL, since its query may contain secrets.
 ///
-/// The URL is the name's. Where a request goes, its addresses and its proxy, has no part in it.
+/// The URL identifies the host by name. The addresses and the proxy that a request goes to are not part of the key.
 struct CacheKey: Hashable, Sendable {
     let digest: Digest128
 
@@ -18,7 +18,7 @@ struct CacheKey: Hashable, Sendable {
     }
 }
 
-/// Half of a SHA-256, which is still more than anybody can find a second text for.
+/// Half of a SHA-256 digest, which is still long enough that no second input with the same digest can be found.
 struct Digest128: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -34,7 +34,7 @@ struct Digest128: Hashable, Sendable {
         low = digest[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// 32 hexadecimal digits.
+    /// The digest as 32 hexadecimal digits.
     var text: String {
         [high, low].map { word in
             let digits = String(word, radix: 16)
@@ -43,8 +43,9 @@ struct Digest128: Hashable, Sendable {
     }
 }
 
-/// Which of a URL's responses: by the values of the fields that it was selected by, of which only a digest is
-/// kept, for they may be secret.
+/// Identifies one of the responses for a URL by the request fields that it was selected by.
+///
+/// Only a digest of their values is stored, since they may be secret.
 struct CacheVariant: Hashable, Sendable {
     let names: SelectingNames
     let digest: Digest128
@@ -63,7 +64,7 @@ struct CacheVariant: Hashable, Sendable {
         var text: [UInt8] = []
         for name in names.names {
             text += name.utf8
-            // An empty value is another thing than none.
+            // An empty value differs from a missing field.
             if let value = fields[name] { text += ":\(value)".utf8 }
             text.append(0x0a)
         }
@@ -72,7 +73,7 @@ struct CacheVariant: Hashable, Sendable {
     }
 }
 
-/// Which variants a request selects, each set of names worked out once.
+/// The variants that a request selects, computed once for each set of names.
 struct SelectedVariants {
     private let fields: SelectingFields
     private var known: [SelectingNames: CacheVariant] = [:]
@@ -81,6 +82,7 @@ struct SelectedVariants {
         self.fields = fields
     }
 
+    /// Whether the request selects this variant.
     mutating func contain(_ variant: CacheVariant) -> Bool {
         guard variant.names.suit(fields) else { return false }
         if variant.names.names.isEmpty { return true }
@@ -92,7 +94,8 @@ struct SelectedVariants {
 }
 
 extension CachedHead {
-    /// Of several that are good for a request the one that was made last is taken (RFC 9111, section 4.1).
+    /// Whether this response was generated later than the other one. Of several suitable responses the latest is
+    /// used (RFC 9111, section 4.1).
     func isNewer(than other: CachedHead) -> Bool {
         let dates = [self, other].map { $0.headers.date("date", now: $0.responseTime) ?? $0.responseTime }
         return (dates[0].seconds, responseTime.seconds) >= (dates[1].seconds, other.responseTime.seconds)

@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 
 extension CacheTrip {
-    /// The answer from what is kept; nothing if it does not do.
+    /// Returns the response from the cache entry, or `nil` if the entry cannot answer the request.
     func serve(_ stored: any CacheEntry, isStale: Bool) async -> Response? {
         let now = cache.clock()
         let use = isStale ? CacheUse.stale : .hit
@@ -27,7 +27,9 @@ extension CacheTrip {
         return Response(head: head, body: ResponseBody(content: content), url: url, transaction: nil)
     }
 
-    /// Hands the response on and keeps a copy, once it has been read to its end.
+    /// Returns the response with a body that is copied into the cache as the caller reads it.
+    ///
+    /// Returns it unchanged if it cannot be cached.
     func keep(_ response: Response, _ head: CachedHead, _ mark: KeyChanges.Mark) async -> Response {
         let response = response.with(.miss)
         guard head.hasCertainEnd(response.headers, url),
@@ -56,7 +58,7 @@ extension CacheTrip {
         }
     }
 
-    /// Fetches something newer for the next one, at most once at a time.
+    /// Fetches a newer response in the background for later requests, at most once at a time for each key.
     func revalidateMeanwhile(_ stored: any CacheEntry) {
         var request = request
         request.method = .get
@@ -75,7 +77,7 @@ extension CacheTrip {
         cache.background.start(key.digest) {
             guard let response = try? await trip.fetch(stored) else { return }
             guard case .arriving(let pieces) = response.body.content else { return }
-            // A content of which no copy is kept is read by nobody.
+            // A body that is not being cached has no reader here.
             if let fill = pieces as? CacheFill { await fill.fill() } else { await pieces.drain() }
         }
     }

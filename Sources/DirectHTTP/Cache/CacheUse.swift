@@ -1,14 +1,14 @@
-/// What a cache had to do with a response.
+/// The part that a cache had in a response.
 public enum CacheUse: String, Hashable, Sendable {
-    /// It came from the cache, and nobody was asked.
+    /// The response came from the cache, without a request to the origin.
     case hit
-    /// It came from the cache and was out of date: the request, or the response, allowed that, or nothing newer
-    /// could be had.
+    /// The response came from the cache and was stale. The request or the response allowed that, or no newer
+    /// response was available.
     case stale
-    /// It came from the cache, after the origin had said that it still holds.
+    /// The response came from the cache, after the origin had confirmed it.
     case revalidated
-    /// It came from the origin.
+    /// The response came from the origin.
     case miss
-    /// Neither was the cache asked, nor the response kept.
+    /// The cache was not consulted, and the response was not stored.
     case bypassed
 }

@@ -1,15 +1,22 @@
 package import DirectHTTP1
 internal import DirectIO
 
-/// Sends a request on its way past a cache, and notes what goes out where that may be something else.
+/// Sends a request to the origin, past the cache.
+///
+/// It notes in the ``SentRequests`` each request as it is sent, if that may differ from the one that the cache has
+/// seen.
 package typealias CacheForward = @Sendable (Request, SentRequests) async throws -> Response
 
-/// The way of a request through the cache.
+/// The cache as a step in the processing of a request.
 extension ResponseCache {
-    /// Answers the request with what is kept, or forwards it and keeps the answer.
+    /// Answers a request from the cache, or forwards it and stores the response.
     ///
-    /// `defaults` are the fields that the rest of the way adds where the request has none of that name. Conditions
-    /// of the cache's own are in no request but the one that is forwarded. `wait` is how long the caller waits for the disk.
+    /// - Parameter request: The request as the caller made it.
+    /// - Parameter url: The request's URL.
+    /// - Parameter defaults: The fields that later steps add if the request has none of that name.
+    /// - Parameter wait: How long to wait for the disk.
+    /// - Parameter forward: Sends a request to the origin. Only this request contains the conditions that the cache
+    ///   adds to revalidate an entry.
     package func send(
         _ request: Request,
         url: HTTPURL,
@@ -36,7 +43,23 @@ extension ResponseCache {
     }
 }
 
-/// One request, the cache and the rest of the way.
+/// The processing of one request by a cache.
+///
+/// `run` looks for a cache entry and asks `CacheQuestion.plan` what to do with it (RFC 9111):
+///
+/// - Pass: the request is not one that a cache can answer. Its response may still invalidate or add entries.
+/// - Serve: the entry is fresh, or the request allows it to be stale. With `stale-while-revalidate`, a newer
+///   response is fetched in the background.
+/// - Ask: the origin gets the request, with the entry's validators if the caller sent no conditions of its own. A
+///   304 refreshes the entry and returns it; a new response is stored; if the origin fails or cannot be reached, a
+///   stale entry may be returned (`stale-if-error`).
+/// - Refuse: 504, since the caller asked for `only-if-cached`.
+///
+/// If the entry turns out to be unusable before the response begins, because a range cannot be cut out of it or its
+/// file is damaged, the origin is asked instead. Damage found later, in large content, ends the body with an error.
+/// A response to a request that was sent before its URL was invalidated must not be stored (`KeyChanges`), nor
+/// bring back an entry that has been removed (`CacheStore.replaceHead`). A response to a request that an
+/// interceptor changed in a way that matters is for the caller alone (`SentRequests`).
 struct CacheTrip: Sendable {
     let cache: ResponseCache
     let key: CacheKey
@@ -45,7 +68,7 @@ struct CacheTrip: Sendable {
     let question: CacheQuestion
     let wait: DiskWait
     let forward: CacheForward
-    /// What went out for it.
+    /// The requests that were sent below the cache for this one.
     let sentRequests = SentRequests()
 
     func run() async throws -> Response {
@@ -53,7 +76,8 @@ struct CacheTrip: Sendable {
         let stored = try await cache.store.find(key, question.fields, wait)
         switch question.plan(stored?.head, at: cache.clock()) {
         case .serve(let isStale):
-            // A part may not be had of it, or its file may be broken: then the origin has to answer.
+            // The entry may not contain the requested range, or its file may be damaged. Then the origin has to
+            // answer.
             if let stored, let response = await serve(stored, isStale: isStale) { return response }
             return try await fetch(nil)
         case .serveAndRevalidate:
@@ -67,11 +91,12 @@ struct CacheTrip: Sendable {
         }
     }
 
+    /// The response to `only-if-cached` without a suitable entry.
     private func refusal() throws -> Response {
         try Response(to: request, .gatewayTimeout).with(.miss)
     }
 
-    /// Not a question for a cache, but perhaps news for it.
+    /// Forwards a request that the cache cannot answer. The response may still invalidate entries, or add one.
     private func pass() async throws -> Response {
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)
@@ -84,7 +109,8 @@ struct CacheTrip: Sendable {
         return await keep(response, head, cache.changes.mark(key))
     }
 
-    /// Asks the origin; what is kept may be confirmed by it, replaced, or the best that can be had.
+    /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used although
+    /// stale.
     func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
         let mark = cache.changes.mark(key)
         let sent = cache.clock()
@@ -104,7 +130,7 @@ struct CacheTrip: Sendable {
         if response.status == .notModified {
             guard let validated else { return await passNotModified(response, stored, times) }
             if let fresh = await revalidated(validated, by: response, times, mark) { return fresh }
-            // It speaks of something that we do not have.
+            // The 304 is about a response that is not in the cache.
             await response.body.drain()
             return try await fetch(nil)
         }
@@ -117,7 +143,7 @@ struct CacheTrip: Sendable {
         return await take(response, stored, times, mark)
     }
 
-    /// A response of the origin's own.
+    /// Handles a response of the origin that is neither a 304 nor replaced by a stale entry.
     private func take(
         _ response: Response,
         _ stored: (any CacheEntry)?,
@@ -133,7 +159,7 @@ struct CacheTrip: Sendable {
         return await keep(response, head, mark)
     }
 
-    /// The caller's own condition held. That may be news about what is kept, too.
+    /// Handles a 304 to a condition of the caller's own. It may also confirm the entry.
     private func passNotModified(
         _ response: Response,
         _ stored: (any CacheEntry)?,
@@ -152,13 +178,13 @@ struct CacheTrip: Sendable {
         return response.with(.miss)
     }
 
-    /// Whether what came back is an answer to the request that the cache has seen. Else it is for the caller alone, and
-    /// nothing that is kept is changed by it.
+    /// Whether the response answers the request that the cache has seen. Otherwise it is for the caller alone, and
+    /// no cache entry is changed by it.
     func wasSentAsSeen(_ names: SelectingNames) -> Bool {
         sentRequests.agree(with: question, for: url, selecting: names)
     }
 
-    /// What is kept, confirmed; nothing if the 304 is about something else.
+    /// Returns the entry's response after a 304; `nil` if the 304 is about another response.
     private func revalidated(
         _ stored: any CacheEntry,
         by response: Response,
@@ -185,6 +211,7 @@ struct CacheTrip: Sendable {
         ).with(.revalidated, history: response.history)
     }
 
+    /// Updates the entry from the response to a HEAD request, or removes it if the response does not match it.
     private func learn(
         fromHead head: ResponseHead,
         _ stored: any CacheEntry,
@@ -198,8 +225,10 @@ struct CacheTrip: Sendable {
         await refresh(stored, with: fresh)
     }
 
-    /// The newer head takes the older one's place; unless it selects requests in another way, for then what is kept
-    /// may not be for those that it was kept for.
+    /// Replaces the head of the entry by a newer one.
+    ///
+    /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer be for
+    /// the requests that it was stored for.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
         guard SelectingNames(head.headers, to: question.fields) == stored.variant.names else {
             return await cache.forget(key, wait)
@@ -207,6 +236,7 @@ struct CacheTrip: Sendable {
         await cache.store.replaceHead(stored, with: head, wait)
     }
 
+    /// Returns the stale entry in place of a failure, if that is allowed; otherwise `nil`.
     private func console(_ stored: any CacheEntry, _ failure: CacheFailure) async -> Response? {
         guard question.conditions.isEmpty, question.range == nil,
             question.isConsoled(by: stored.head, at: cache.clock(), failure, cache.patience)
@@ -216,6 +246,7 @@ struct CacheTrip: Sendable {
 }
 
 extension Response {
+    /// Returns the response with the cache's part in it noted.
     func with(_ use: CacheUse, history: [Hop]? = nil) -> Response {
         var response = self
         response.cacheUse = use
@@ -225,7 +256,7 @@ extension Response {
 }
 
 extension Status {
-    /// RFC 5861, section 4.
+    /// Whether `stale-if-error` applies to the status (RFC 5861, section 4).
     fileprivate var isFailureOfServer: Bool {
         switch code {
         case 500, 502, 503, 504: true
@@ -235,8 +266,10 @@ extension Status {
 }
 
 extension Error {
-    /// Whether nobody answered. Somebody who cannot prove who he is has, and who may not be asked was not: both
-    /// must be seen.
+    /// Whether no server could be reached or answered, so that a stale response may be used instead.
+    ///
+    /// A failed TLS handshake does not count, since a server did answer, nor does a destination that the client's
+    /// vetting refuses, since it was never asked: the caller must see both errors.
     fileprivate var isFailureToReach: Bool {
         guard let error = self as? HTTPError else { return false }
         if case .refused = error.reason { return false }

@@ -1,24 +1,28 @@
 internal import DirectHTTP1
 package import DirectIO
 
-/// Keeps responses and answers requests with them, as HTTP allows it to a private cache (RFC 9111).
+/// Stores responses and answers requests with them, as a private cache (RFC 9111).
 ///
-/// It is private: what it keeps may be for one person alone, so one cache belongs to one person. What was said
-/// to somebody who had said who he is (`Authorization`) is given to nobody else all the same. Responses are
-/// kept for the URL, and so for the name in it, never for an address.
+/// A private cache may store responses for one user, so each user needs a cache of their own. Even so, a response
+/// to a request with `Authorization` is never used for other credentials. Responses are stored by URL, and so by
+/// host name, never by address.
 ///
-/// A cache may be shared by several clients. docs/Cache.md says which rules it goes by.
+/// Several clients may share a cache. The rules that it follows are in docs/Cache.md.
 public final class ResponseCache: Sendable {
-    /// How much is kept.
+    /// The size limits of a cache.
     public struct Limits: Hashable, Sendable {
-        /// All responses together, in bytes.
+        /// The size of all responses together, in bytes.
         public var bytes: Int
         /// The number of responses.
         public var objects: Int
-        /// The largest response, in bytes.
+        /// The size of the largest response, in bytes.
         public var objectBytes: Int
 
-        /// The limits of a cache.
+        /// Creates limits.
+        ///
+        /// - Parameter bytes: The size of all responses together, in bytes.
+        /// - Parameter objects: The number of responses.
+        /// - Parameter objectBytes: The size of the largest response, in bytes.
         public init(bytes: Int, objects: Int = 20_000, objectBytes: Int) {
             self.bytes = bytes
             self.objects = objects
@@ -26,17 +30,17 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// What has happened to a cache since it was made.
+    /// Counts of the responses that a cache has served, confirmed and passed.
     public struct Statistics: Hashable, Sendable {
-        /// How many responses came from the cache without anybody being asked.
+        /// The number of responses from the cache without a request to the origin.
         public var hits = 0
-        /// How many of these were out of date.
+        /// The number of hits that were stale.
         public var staleHits = 0
-        /// How many came from the cache after the origin had confirmed them.
+        /// The number of responses from the cache that the origin had confirmed.
         public var revalidations = 0
-        /// How many came from the origin.
+        /// The number of responses from the origin.
         public var misses = 0
-        /// How many requests were not the cache's business.
+        /// The number of requests that were not subject to caching.
         public var bypasses = 0
     }
 
@@ -57,10 +61,11 @@ public final class ResponseCache: Sendable {
         self.clock = clock
     }
 
-    /// A cache that lives in memory, as long as somebody holds it.
+    /// Creates a cache in memory.
     ///
-    /// Where the origin cannot be reached, a response that is out of date by no more than
-    /// `staleWhenUnreachable` is used, unless it forbids that; else only one that allows it.
+    /// - Parameter limits: The size limits.
+    /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the origin
+    ///   cannot be reached, unless the response forbids it. `nil` uses only responses that allow it themselves.
     public static func memory(
         _ limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
         staleWhenUnreachable: Duration? = nil
@@ -68,10 +73,16 @@ public final class ResponseCache: Sendable {
         ResponseCache(store: MemoryStore(limits: limits), staleWhenUnreachable: staleWhenUnreachable)
     }
 
-    /// A cache that lives in a folder, which other processes and later ones may share; the folder is made, if need be,
-    /// in one that is there.
+    /// Creates a cache in a folder, which may be shared with other processes and outlives this one.
     ///
-    /// What cannot be read is passed over and reported in `faults`. Opening does not depend on how much is kept.
+    /// Opening takes the same time however many responses are stored. Files that cannot be read are skipped and
+    /// reported in ``faults``.
+    ///
+    /// - Parameter path: The folder. It is created if it does not exist; its parent must exist.
+    /// - Parameter limits: The size limits.
+    /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the origin
+    ///   cannot be reached, unless the response forbids it. `nil` uses only responses that allow it themselves.
+    /// - Throws: ``CacheFault/folder(_:)`` if the folder cannot be used.
     public static func directory(
         _ path: String,
         _ limits: Limits = Limits(bytes: 256 << 20, objectBytes: 64 << 20),
@@ -81,20 +92,21 @@ public final class ResponseCache: Sendable {
         return ResponseCache(store: store, staleWhenUnreachable: staleWhenUnreachable)
     }
 
-    /// The last faults of the cache's files, up to 32: what is damaged is removed, what is foreign left alone.
+    /// The last errors of the cache's files, up to 32. Damaged files are removed, and files that do not belong to
+    /// the cache are left alone.
     public var faults: [CacheFault] { (store as? DirectoryStore)?.faults ?? [] }
 
-    /// What has happened so far.
+    /// The counts since the cache was created.
     public var statistics: Statistics { counts.withLock { $0 } }
 
-    /// Forgets everything.
+    /// Removes all responses.
     @concurrent
     public func removeAll() async {
         changes.touchAll()
         await store.removeAll()
     }
 
-    /// Forgets all responses for that URL.
+    /// Removes all responses for a URL.
     @concurrent
     public func remove(_ url: HTTPURL) async {
         guard let key = CacheKey(url.withoutCredentials) else { return }
@@ -106,7 +118,10 @@ public final class ResponseCache: Sendable {
         await store.remove(key, wait)
     }
 
-    /// A cache in memory, or in that folder, to which the time is told; files are read and written by `work`.
+    /// Creates a cache in memory, or in `folder` if it is not `nil`, with a clock of the caller's.
+    ///
+    /// - Parameter work: The threads that read and write files.
+    /// - Parameter clock: Returns the current time.
     package convenience init(
         folder: String? = nil,
         limits: Limits = Limits(bytes: 64 << 20, objectBytes: 8 << 20),
@@ -123,7 +138,7 @@ public final class ResponseCache: Sendable {
         self.init(store: store, staleWhenUnreachable: staleWhenUnreachable, clock: clock)
     }
 
-    /// Waits for everything that goes on behind answers that have been given.
+    /// Waits until all revalidations in the background have ended.
     package func settle() async {
         await background.settle()
     }
@@ -143,14 +158,14 @@ public final class ResponseCache: Sendable {
     }
 }
 
-/// Says whether a URL was made to be forgotten since some moment: what was asked for before must not be kept
-/// after (RFC 9111, section 4.4).
+/// Tells whether a URL has been invalidated since a certain moment. The response to a request that was sent before
+/// must not be stored afterwards (RFC 9111, section 4.4).
 final class KeyChanges: Sendable {
     struct Mark: Equatable, Sendable {
         fileprivate var count: UInt64
     }
 
-    /// Keys share a count with some others, which costs them no more than being kept.
+    /// Several keys share a counter. A collision only means that a response is not stored.
     private let counts = Locked([UInt64](repeating: 0, count: 256))
 
     func mark(_ key: CacheKey) -> Mark {
@@ -172,7 +187,7 @@ extension CacheKey {
     fileprivate var slot: Int { Int(digest.low & 0xff) }
 }
 
-/// Work that nobody waits for, at most once at a time for each key.
+/// Tasks that no caller waits for, at most one at a time for each key.
 final class BackgroundWork: Sendable {
     private struct State {
         var keys: Set<Digest128> = []
@@ -195,7 +210,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until nothing is left.
+    /// Waits until no task is running.
     func settle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -208,6 +223,6 @@ final class BackgroundWork: Sendable {
 }
 
 extension ResponseCache: CustomReflectable {
-    /// Never shows what is kept.
+    /// A mirror with the statistics only, which hides the responses.
     public var customMirror: Mirror { Mirror(self, children: ["statistics": statistics]) }
 }

@@ -1,9 +1,9 @@
 internal import DirectIO
 
-/// The requests that went out below a cache for one of its questions.
+/// The requests that were sent below a cache for one request to it.
 ///
-/// An interceptor of the network may send something else than the cache has seen. Such requests are noted; where there is
-/// no interceptor, the request goes out as it was seen and nothing is noted.
+/// A network interceptor may send a different request from the one that the cache has seen. Such requests are noted
+/// here. Without an interceptor, the request is sent as the cache has seen it, and none is noted.
 package final class SentRequests: Sendable {
     private struct Sent {
         var url: HTTPURL
@@ -12,17 +12,21 @@ package final class SentRequests: Sendable {
 
     private let requests = Locked<[Sent]>([])
 
+    /// Creates an empty list.
     package init() {}
 
-    /// Notes a request as it goes out. `defaults` are added where it has no field of that name.
+    /// Notes a request as it is sent.
+    ///
+    /// - Parameter request: The request.
+    /// - Parameter defaults: Fields that are added if the request has none of that name.
     package func note(_ request: Request, defaults: Headers) {
         guard case .success(let url) = request.target else { return }
         let sent = Sent(url: url.resource, question: CacheQuestion(request, defaults: defaults))
         requests.withLock { $0.append(sent) }
     }
 
-    /// Whether all of them asked what the cache was asked, as far as a response depends on it that was selected by these
-    /// fields.
+    /// Whether every noted request asks for the same as the request to the cache, as far as it can affect a
+    /// response that is selected by these fields.
     func agree(with question: CacheQuestion, for url: HTTPURL, selecting names: SelectingNames) -> Bool {
         let resource = url.resource
         return requests.withLock { requests in
@@ -39,12 +43,12 @@ extension CacheQuestion {
             && (names.names + Self.credentials).allSatisfy { fields[$0] == sent.fields[$0] }
     }
 
-    /// Below the cache they count whether or not the response says that it depends on them: the cache knows nobody else
-    /// by them.
+    /// These fields must agree even if `Vary` does not name them: the cache has seen only the credentials in its
+    /// own request.
     private static let credentials = ["authorization", "cookie", "proxy-authorization"]
 }
 
 extension HTTPURL {
-    /// What responses are kept for.
+    /// The URL that responses are stored for.
     fileprivate var resource: HTTPURL { withoutCredentials.withoutFragment }
 }

@@ -1,22 +1,22 @@
 internal import DirectHTTP1
 
-/// What the `Cache-Control` fields of a message say, requests and responses alike (RFC 9111, section 5.2).
+/// The directives in the `Cache-Control` fields of a request or response (RFC 9111, section 5.2).
 ///
-/// Where they are broken or contradict themselves, the meaning that reuses less is taken (section 4.2.1).
+/// Malformed or contradictory directives get the meaning that allows less reuse (section 4.2.1).
 struct CacheControl: Hashable, Sendable {
     var noStore = false
-    /// Without names; or else `noCacheFields` has them.
+    /// `no-cache` without field names. Names are in `noCacheFields`.
     var noCache = false
-    /// The fields that may not be reused without asking, in lower case.
+    /// The fields that must not be reused without revalidation, in lower case.
     var noCacheFields: [String] = []
     var mustRevalidate = false
     var mustUnderstand = false
     var isPublic = false
     var onlyIfCached = false
-    /// In seconds; 0 if there is no telling.
+    /// In seconds; 0 if the value is malformed or contradictory.
     var maxAge: Int64?
     var minFresh: Int64?
-    /// `Int64.max` if it names no bound.
+    /// In seconds; `Int64.max` if the directive has no value.
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
@@ -42,7 +42,7 @@ struct CacheControl: Hashable, Sendable {
         case "only-if-cached": onlyIfCached = true
         case "max-age":
             let seconds = directive.seconds ?? 0
-            // Twice and not the same: the response counts as stale (RFC 9111, section 4.2.1).
+            // Different values: the response counts as stale (RFC 9111, section 4.2.1).
             maxAge = maxAge == nil || maxAge == seconds ? seconds : 0
         case "min-fresh": minFresh = max(minFresh ?? 0, directive.seconds ?? 0)
         case "max-stale":
@@ -54,11 +54,12 @@ struct CacheControl: Hashable, Sendable {
             }
         case "stale-if-error":
             if let window = directive.seconds { staleIfError = min(staleIfError ?? .max, window) }
-        // `s-maxage`, `proxy-revalidate` and `private` are for shared caches.
+        // `s-maxage`, `proxy-revalidate` and `private` only concern shared caches.
         default: break
         }
     }
 
+    /// Applies `no-cache`, with or without field names.
     private mutating func restrict(to directive: Directive) {
         guard case .text(let list) = directive.argument else {
             noCache = true
@@ -71,8 +72,8 @@ struct CacheControl: Hashable, Sendable {
     }
 }
 
-/// A number of seconds as HTTP writes it (RFC 9111, section 1.2.2): digits alone; what is too large is as much
-/// as a cache has to know.
+/// Parses a number of seconds (RFC 9111, section 1.2.2): digits only. Larger values are reduced to 2^31, as the RFC
+/// allows.
 func deltaSeconds(_ bytes: some Collection<UInt8>) -> Int64? {
     guard !bytes.isEmpty else { return nil }
     var seconds: Int64 = 0
@@ -83,12 +84,12 @@ func deltaSeconds(_ bytes: some Collection<UInt8>) -> Int64? {
     return seconds
 }
 
-/// One directive, its name in lower case.
+/// One directive, with its name in lower case.
 private struct Directive {
     enum Argument: Equatable {
         case none
         case text([UInt8])
-        /// Not as the grammar has it.
+        /// The argument does not match the grammar.
         case broken
     }
 
@@ -101,7 +102,7 @@ private struct Directive {
     }
 }
 
-/// Reads directives one after the other; what stands in quotes is never taken for one.
+/// Parses the directives of a field in order. The content of a quoted string is never read as a directive.
 private struct DirectiveScan {
     private let bytes: [UInt8]
     private var position = 0
@@ -141,7 +142,7 @@ private struct DirectiveScan {
         return bytes[start..<position]
     }
 
-    /// What is left of a quoted string, behind its first quote; nothing if it does not end.
+    /// Reads the rest of a quoted string after its opening quote; `nil` if there is no closing quote.
     private mutating func quoted() -> [UInt8]? {
         var text: [UInt8] = []
         while position < bytes.count {
@@ -164,7 +165,7 @@ private struct DirectiveScan {
         return true
     }
 
-    /// To the next element; says whether nothing but blanks had to be skipped.
+    /// Skips to the next element. Returns whether only spaces and tabs were skipped.
     @discardableResult
     private mutating func skipElement() -> Bool {
         var isClean = true

@@ -1,18 +1,21 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What a request wants of a cache, and what it would have to be content with.
+/// The requirements that a request places on a cache.
+///
+/// It is a pure value: it knows no store and no clock. `plan` decides what to do with the entry that the store
+/// found.
 struct CacheQuestion: Sendable {
     let method: Method
     let control: CacheControl
     let fields: SelectingFields
-    /// Conditions of the caller's own, which a cache can answer.
+    /// The caller's own conditions that a cache can answer.
     let conditions: ClientConditions
-    /// The part of the content that is asked for, as the field says it.
+    /// The value of the `Range` field.
     let range: String?
-    /// Nothing that is kept answers it, neither confirmed nor as a makeshift.
+    /// Whether no cache entry may answer the request, neither after revalidation nor as a substitute for a failure.
     let isReload: Bool
-    /// Nothing is looked up for it, and nothing kept.
+    /// Whether the request bypasses the cache: no entry is looked up, and the response is not stored.
     let passes: Bool
 
     init(_ request: Request, defaults: Headers) {
@@ -23,18 +26,18 @@ struct CacheQuestion: Sendable {
         conditions = ClientConditions(headers)
         range = headers.index(of: "range") == nil ? nil : headers["Range"]
         var control = CacheControl(headers)
-        // What HTTP/1.0 had instead (RFC 9111, section 5.4).
+        // The HTTP/1.0 equivalent (RFC 9111, section 5.4).
         if headers.index(of: "cache-control") == nil, headers.lists("no-cache", in: "pragma") {
             control.noCache = true
         }
         self.control = control
         let isRead = method == .get || method == .head
-        // A body may say what is asked for, and another protocol is no answer that can be kept.
+        // A request body may select the response, and a protocol switch has no response to store.
         let isPlain = request.body.isNothing && request.upgrade.isEmpty
         passes = !isRead || !isPlain || control.noStore || headers.hasConditionsForServers
     }
 
-    /// What to do, with the response that is kept, if any.
+    /// Decides what to do with the request, given the cache entry if there is one.
     func plan(_ stored: CachedHead?, at now: UnixTime) -> CachePlan {
         guard let stored, !isReload else { return control.onlyIfCached ? .refuse : .ask }
         if isAnswered(by: stored, at: now) { return .serve(isStale: stored.freshness(at: now) <= 0) }
@@ -43,13 +46,15 @@ struct CacheQuestion: Sendable {
         return .ask
     }
 
-    /// Whether the origin can be asked if what is kept still holds. Not where the caller has a version of its own
-    /// to compare with, or wants a part: that cannot be joined with ours.
+    /// Whether the origin can be asked to confirm the entry.
+    ///
+    /// This is not possible if the caller sent conditions of its own, or asked for a range, which could not be
+    /// combined with the entry.
     func canValidate(_ stored: CachedHead) -> Bool {
         !isReload && conditions.isEmpty && range == nil && method == .get && stored.hasValidator
     }
 
-    /// RFC 9111, sections 4.2 and 5.2.1.
+    /// Whether the entry may be used without asking the origin (RFC 9111, sections 4.2 and 5.2.1).
     private func isAnswered(by stored: CachedHead, at now: UnixTime) -> Bool {
         guard !control.noCache, !stored.control.noCache else { return false }
         let age = stored.age(at: now)
@@ -60,14 +65,14 @@ struct CacheQuestion: Sendable {
         return !stored.control.mustRevalidate && -freshness <= bound
     }
 
-    /// RFC 5861, section 3.
+    /// Whether the entry may be used while it is revalidated in the background (RFC 5861, section 3).
     private func mayBeAnsweredMeanwhile(by stored: CachedHead, at now: UnixTime) -> Bool {
         guard let window = stored.control.staleWhileRevalidate, stored.mayBeStale, control.asksForNothing
         else { return false }
         return stored.isStale(forAtMost: window, at: now)
     }
 
-    /// Whether an old response is better than the failure to get a new one (RFC 5861, section 4).
+    /// Whether a stale entry may be used in place of this failure (RFC 5861, section 4).
     func isConsoled(
         by stored: CachedHead,
         at now: UnixTime,
@@ -88,43 +93,44 @@ struct CacheQuestion: Sendable {
     }
 }
 
-/// What becomes of a request.
+/// The decision about a request.
 enum CachePlan: Hashable, Sendable {
-    /// It is answered by what there is.
+    /// Answer with the entry.
     case serve(isStale: Bool)
-    /// The same, and for the next one something newer is fetched meanwhile.
+    /// Answer with the entry, and fetch a newer response in the background for later requests.
     case serveAndRevalidate
-    /// The origin is asked, for a response or whether what there is still holds.
+    /// Send the request to the origin, to get a response or to confirm the entry.
     case ask
-    /// Nobody answers: the caller wanted nothing but what there is (504).
+    /// Answer with 504, since the caller asked for `only-if-cached` and there is no suitable entry.
     case refuse
 }
 
-/// How a newer response could not be had.
+/// The way in which the origin failed to give a newer response.
 enum CacheFailure: Hashable, Sendable {
-    /// The origin says that it has a problem.
+    /// The origin answered with a server error.
     case serverError
-    /// It could not be asked, or did not answer.
+    /// The origin could not be reached, or did not answer.
     case unreachable
 }
 
-/// What a cache may do that no message allowed, in seconds.
+/// Permissions of the cache's owner beyond those in the messages, in seconds.
 struct CachePatience: Hashable, Sendable {
-    /// How old a stale response may be where the origin cannot be reached (RFC 9111, section 4.2.4).
+    /// The time for which a response may have been stale if the origin cannot be reached (RFC 9111, section 4.2.4).
     var whenUnreachable: Int64 = 0
 }
 
 extension CacheControl {
-    /// Whether a request leaves the freshness to the response.
+    /// Whether the request has no requirements about freshness.
     fileprivate var asksForNothing: Bool {
         !noCache && maxAge == nil && minFresh == nil
     }
 }
 
 extension CachedHead {
-    /// Whether it may ever be served stale (RFC 9111, sections 4.2.4 and 5.2.2.2).
+    /// Whether the response may ever be served stale (RFC 9111, sections 4.2.4 and 5.2.2.2).
     fileprivate var mayBeStale: Bool { !control.mustRevalidate && !control.noCache }
 
+    /// Whether the response is fresh, or became stale less than `window` seconds ago.
     fileprivate func isStale(forAtMost window: Int64, at now: UnixTime) -> Bool {
         let freshness = freshness(at: now)
         return freshness > -.max && -freshness < window
@@ -132,12 +138,12 @@ extension CachedHead {
 }
 
 extension RequestBody {
-    /// Whether nothing is sent, or no bytes.
+    /// Whether the request has no body, or an empty one.
     fileprivate var isNothing: Bool { bytesInMemory?.isEmpty ?? false }
 }
 
 extension Headers {
-    /// Conditions that are not about what the caller has, but about what the server has.
+    /// Whether there are conditions about the state of the server, which only the server can evaluate.
     fileprivate var hasConditionsForServers: Bool {
         index(of: "if-match") != nil || index(of: "if-unmodified-since") != nil
             || index(of: "if-range") != nil

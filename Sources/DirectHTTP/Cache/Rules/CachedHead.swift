@@ -1,20 +1,20 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The head of a response as a cache keeps it, with what the rules need to know of it.
+/// The head of a response in the cache, with the values that the caching rules need.
 struct CachedHead: Sendable {
     let head: ResponseHead
-    /// When the request for it was sent, or for what it was last confirmed with.
+    /// When the request was sent that led to the response or last confirmed it.
     let requestTime: UnixTime
-    /// When it came, or was last confirmed.
+    /// When the response was received or last confirmed.
     let responseTime: UnixTime
     let control: CacheControl
-    /// For how many seconds it is fresh, counted from when the origin made it.
+    /// The freshness lifetime in seconds, counted from when the origin generated the response.
     let lifetime: Int64
-    /// How many seconds old it was when it came (RFC 9111, section 4.2.3).
+    /// The age in seconds at `responseTime` (RFC 9111, section 4.2.3).
     let initialAge: Int64
 
-    /// `headers` are as they are to be kept: `CachedHead.kept`, or read from a store.
+    /// Takes a head whose fields are already those to store, for example one read from a store.
     init(_ head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) {
         self.head = head
         self.requestTime = requestTime
@@ -27,11 +27,12 @@ struct CachedHead: Sendable {
         initialAge = max(apparentAge, age)
     }
 
-    /// The head as it came over the network, without what is not to be kept.
+    /// Takes a head as it was received, and removes the fields that must not be stored.
     init(received head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) {
         var headers = head.headers
         headers.removeUnstorable()
-        // RFC 9110, section 6.6.1: who keeps a message without a date gives it that of its coming.
+        // RFC 9110, section 6.6.1: a recipient that stores a message without `Date` adds the time when it was
+        // received.
         if !headers.contains("Date") { headers["Date"] = HTTPDate.text(responseTime) }
         let kept = ResponseHead(
             status: head.status,
@@ -43,26 +44,27 @@ struct CachedHead: Sendable {
     }
 
     var headers: Headers { head.headers }
-    /// Roughly what it takes, in bytes.
+    /// An estimate of the memory it takes, in bytes.
     var cost: Int { headers.reduce(256) { $0 + $1.name.utf8.count + $1.value.utf8.count + 20 } }
     var entityTag: EntityTag? { EntityTag(headers) }
+    /// Whether the origin can be asked to confirm the response.
     var hasValidator: Bool {
         headers.index(of: "etag") != nil || headers.index(of: "last-modified") != nil
     }
 
-    /// Its age by now; a clock that was set back says nothing about ages, so they are all too old then.
+    /// The current age. If the clock was set back, ages are unknown, and every response counts as too old.
     func age(at now: UnixTime) -> Int64 {
         guard now >= responseTime else { return .max }
         return initialAge.addingClamped(now.secondsSince(responseTime))
     }
 
-    /// Fresh for so many more seconds, or stale since then, if negative.
+    /// The remaining seconds of freshness; negative for the seconds since the response became stale.
     func freshness(at now: UnixTime) -> Int64 {
         let age = age(at: now)
         return age == .max ? -.max : lifetime - age
     }
 
-    /// RFC 9111, section 4.2.1; `s-maxage` is for shared caches.
+    /// The freshness lifetime (RFC 9111, section 4.2.1). `s-maxage` only concerns shared caches.
     private static func lifetime(
         _ head: ResponseHead,
         _ control: CacheControl,
@@ -72,7 +74,7 @@ struct CachedHead: Sendable {
         if let maxAge = control.maxAge { return maxAge }
         let headers = head.headers
         if headers.index(of: "expires") != nil {
-            // No date is a date in the past (section 5.3).
+            // An invalid date means a date in the past (section 5.3).
             return headers.date("expires", now: now)?.secondsSince(date) ?? 0
         }
         guard head.status.isHeuristicallyCacheable || control.isPublic else { return 0 }
@@ -80,13 +82,13 @@ struct CachedHead: Sendable {
         return min(date.secondsSince(modified) / 10, longestGuess)
     }
 
-    /// A guess is good for a week.
+    /// The upper bound for a heuristic lifetime: one week.
     private static let longestGuess: Int64 = 7 * 86_400
 }
 
-/// What identifies a version of a representation (RFC 9110, section 8.8.3).
+/// An entity tag, which identifies a version of a representation (RFC 9110, section 8.8.3).
 struct EntityTag: Hashable, Sendable {
-    /// As it was received, with quotes and perhaps `W/`.
+    /// The tag as received, including quotes and `W/`.
     let text: String
 
     init(text: String) {
@@ -100,10 +102,10 @@ struct EntityTag: Hashable, Sendable {
 
     var isWeak: Bool { text.hasPrefix("W/") }
 
-    /// Without regard to weakness (RFC 9110, section 8.8.3.2).
+    /// Weak comparison (RFC 9110, section 8.8.3.2).
     func matches(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-    /// The tags of a list such as that of `If-None-Match`; commas in a tag are no separators.
+    /// Parses a list of tags such as the value of `If-None-Match`. A comma inside a tag is not a separator.
     static func list(_ text: String) -> [EntityTag] {
         var tags: [EntityTag] = []
         var current = ""
@@ -124,7 +126,7 @@ struct EntityTag: Hashable, Sendable {
 }
 
 extension Headers {
-    /// What a date field says; nothing if it is none, or if there are several that differ.
+    /// The value of a date field; `nil` if it is invalid, or if several fields differ.
     func date(_ name: StaticString, now: UnixTime) -> UnixTime? {
         guard let index = index(of: name) else { return nil }
         let bytes = valueBytes(at: index)
@@ -136,15 +138,15 @@ extension Headers {
         return HTTPDate.parseIgnoringCase(bytes, now: now)
     }
 
-    /// The `Age` field: the first member, if somebody made a list of it; what is no number is overlooked
-    /// (RFC 9111, section 5.1).
+    /// The value of the `Age` field: the first member if there is a list. An invalid value is ignored (RFC 9111,
+    /// section 5.1).
     fileprivate var ageField: Int64 {
         guard let index = index(of: "age") else { return 0 }
         let member = valueBytes(at: index).prefix { $0 != .comma }
         return deltaSeconds(member.filter { !$0.isBlank }) ?? 0
     }
 
-    /// Takes out what is for one connection, or for a proxy, and must not be kept (RFC 9111, section 3.1).
+    /// Removes fields that are for one connection or for a proxy and must not be stored (RFC 9111, section 3.1).
     mutating func removeUnstorable() {
         for name in connectionFields { remove(name) }
         for name in Self.unstorable { remove(name) }
@@ -154,7 +156,7 @@ extension Headers {
         values(for: "Connection").flatMap { $0.split(separator: ",") }.map {
             String($0.filter { $0 != " " && $0 != "\t" })
         }
-        // A sender cannot make us forget how to treat the rest.
+        // A sender must not be able to remove the fields that decide how the rest is treated.
         .filter { name in !Self.endToEnd.contains { name.lowercased() == $0 } }
     }
 
@@ -169,7 +171,7 @@ extension Headers {
 }
 
 extension HTTPDate {
-    /// RFC 9111, section 4.2: recipients that cache ought not to mind upper and lower case.
+    /// RFC 9111, section 4.2: caches are encouraged to parse dates without regard to letter case.
     static func parseIgnoringCase(_ bytes: [UInt8], now: UnixTime) -> UnixTime? {
         if let time = parse(String(decoding: bytes, as: UTF8.self), now: now) { return time }
         var folded = bytes
@@ -188,7 +190,7 @@ extension HTTPDate {
 }
 
 extension Status {
-    /// May be kept for a while though nobody said how long (RFC 9110, section 15.1).
+    /// Whether a response without explicit freshness may be cached (RFC 9110, section 15.1).
     var isHeuristicallyCacheable: Bool {
         switch code {
         case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -198,7 +200,7 @@ extension Status {
 }
 
 extension UnixTime {
-    /// How many seconds `earlier` lies back; none if it lies ahead.
+    /// The seconds since `earlier`; 0 if it lies in the future.
     func secondsSince(_ earlier: UnixTime) -> Int64 {
         guard self > earlier else { return 0 }
         let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
@@ -207,7 +209,7 @@ extension UnixTime {
 }
 
 extension FixedWidthInteger {
-    /// For what is never negative: the sum, or the largest there is.
+    /// The sum, or the largest value in case of overflow. For numbers that are never negative.
     func addingClamped(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

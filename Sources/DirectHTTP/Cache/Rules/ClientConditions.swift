@@ -1,8 +1,8 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What a caller says about the version it has: a cache may answer, too, that this one is still good
-/// (RFC 9111, section 4.3.2).
+/// The caller's own conditions about a version that it has. A cache may answer them as well (RFC 9111, section
+/// 4.3.2).
 struct ClientConditions: Hashable, Sendable {
     private let tags: String?
     private let date: String?
@@ -16,7 +16,7 @@ struct ClientConditions: Hashable, Sendable {
 
     var isEmpty: Bool { tags == nil && date == nil }
 
-    /// Whether the caller has this one already.
+    /// Whether the caller already has this version, so that the answer is 304.
     func hold(for stored: CachedHead, now: UnixTime) -> Bool {
         guard stored.head.status == .ok else { return false }
         if let tags {
@@ -33,10 +33,11 @@ struct ClientConditions: Hashable, Sendable {
     }
 }
 
-/// One range of bytes (RFC 9110, section 14.1.2).
+/// A request for one range of bytes (RFC 9110, section 14.1.2).
 enum ByteRange {
-    /// The part of a content of that length; nothing if it is not one part of it, and a server has to say what
-    /// that means.
+    /// Parses the value of a `Range` field for content of a given length.
+    ///
+    /// Returns `nil` unless it denotes a single satisfiable range; the server has to decide about all others.
     static func parse(_ text: String, length: Int) -> Range<Int>? {
         let bytes = Array(text.utf8)
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),

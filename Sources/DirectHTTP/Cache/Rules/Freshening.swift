@@ -2,15 +2,15 @@ internal import DirectHTTP1
 internal import DirectIO
 
 extension CachedHead {
-    /// What our own question whether it still holds is asked with (RFC 9111, section 4.3.1).
+    /// Adds the conditions that ask the origin to confirm this response (RFC 9111, section 4.3.1).
     func addValidators(to headers: inout Headers) {
         if let tag = self.headers["ETag"] { headers["If-None-Match"] = tag }
         if let date = self.headers["Last-Modified"] { headers["If-Modified-Since"] = date }
     }
 
-    /// Whether a 304, or the head of a 200, speaks of this one (RFC 9111, section 4.3.4).
+    /// Whether a 304, or the response to a HEAD request, is about this response (RFC 9111, section 4.3.4).
     ///
-    /// One without validators does: we asked about nothing else.
+    /// A message without validators is, since the cache has asked about no other response.
     func isMeant(by head: ResponseHead) -> Bool {
         if let tag = EntityTag(head.headers) {
             guard let own = entityTag else { return false }
@@ -20,8 +20,8 @@ extension CachedHead {
         return modified == headers["Last-Modified"]
     }
 
-    /// Confirmed by a 304, or by a HEAD: with its fields where it has some of a name, and ours elsewhere
-    /// (RFC 9111, section 3.2).
+    /// The head after confirmation by a 304 or HEAD response, whose fields replace those of the same name (RFC
+    /// 9111, section 3.2).
     func freshened(by head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) -> CachedHead {
         let update = CachedHead(received: head, requestTime: requestTime, responseTime: responseTime)
         var headers = headers
@@ -39,23 +39,24 @@ extension CachedHead {
         return CachedHead(merged, requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Whether the answer to a HEAD is that of the response that is kept (RFC 9111, section 4.3.5).
+    /// Whether the response to a HEAD request confirms this response (RFC 9111, section 4.3.5).
     func isConfirmed(byHead head: ResponseHead, length: Int) -> Bool {
         guard head.status == self.head.status, isMeant(by: head) else { return false }
         guard let announced = head.headers["Content-Length"] else { return true }
         return announced == String(length)
     }
 
-    /// They say how to read the content that we have, not the one that was not sent.
+    /// These fields describe how to read the stored content, so those of a message without content do not replace
+    /// them.
     private static let contentFields: Set = [
         "content-length", "content-encoding", "content-range",
     ]
 }
 
 extension CachedHead {
-    /// The head as it is given out (RFC 9111, section 4).
+    /// The head as it is served from the cache (RFC 9111, section 4).
     ///
-    /// Without asking the origin, fields that are not to be reused without asking are left out.
+    /// Unless the origin has confirmed the response, the fields that `no-cache` names are left out.
     func served(at now: UnixTime, confirmed: Bool) -> ResponseHead {
         var headers = headers
         if !confirmed {
@@ -65,7 +66,7 @@ extension CachedHead {
         return ResponseHead(status: head.status, reason: head.reason, version: head.version, headers: headers)
     }
 
-    /// That the caller has it already (RFC 9110, section 15.4.5).
+    /// The head of a 304 that confirms the caller's version (RFC 9110, section 15.4.5).
     func notModified(at now: UnixTime) -> ResponseHead {
         let served = served(at: now, confirmed: false)
         var headers = Headers()
@@ -75,7 +76,7 @@ extension CachedHead {
         return ResponseHead(status: .notModified, version: served.version, headers: headers)
     }
 
-    /// A part of it (RFC 9110, section 15.3.7).
+    /// The head of a 206 with one range (RFC 9110, section 15.3.7).
     func partial(_ range: Range<Int>, of length: Int, at now: UnixTime) -> ResponseHead {
         let whole = served(at: now, confirmed: false)
         var headers = whole.headers

@@ -1,15 +1,15 @@
 internal import DirectHTTP1
 
-/// What a response makes doubtful.
+/// Invalidation of cache entries by unsafe requests.
 enum Invalidation {
-    /// The URLs whose kept responses may be wrong now that such a request has succeeded; none if it is safe, or
-    /// did not succeed (RFC 9111, section 4.4).
+    /// Returns the URLs whose cache entries a request invalidates; none if its method is safe or it failed (RFC
+    /// 9111, section 4.4).
     static func urls(of method: Method, _ url: HTTPURL, _ response: ResponseHead) -> [HTTPURL] {
         guard !method.isSafe, response.status.isSuccess || response.status.isRedirection else { return [] }
         var urls = [url.withoutFragment]
         for name in ["Location", "Content-Location"] {
             for value in response.headers.values(for: name) {
-                // Nobody can make us forget what others have said.
+                // One origin must not be able to remove the entries of another.
                 guard let place = try? url.resolving(value), place.origin == url.origin else { continue }
                 urls.append(place.withoutFragment)
             }

@@ -1,12 +1,12 @@
 internal import DirectHTTP1
 
-/// The fields of a request that a response may depend on (RFC 9111, section 4.1).
+/// The fields of a request that may select a response (RFC 9111, section 4.1).
 struct SelectingFields: Sendable {
     let headers: Headers
-    /// What the client adds where the request has no such field.
+    /// Fields that the client adds if the request has none of that name.
     let defaults: Headers
 
-    /// A value in a form in which equal meanings look equal; nothing if there is no such field.
+    /// The value of a field, normalised so that equivalent values compare equal; `nil` if there is no such field.
     subscript(name: String) -> String? {
         var values = headers.values(for: name)
         if values.isEmpty { values = defaults.values(for: name) }
@@ -19,12 +19,12 @@ struct SelectingFields: Sendable {
         }
     }
 
-    /// Whether the request says who asks, be it by a field of the client's own.
+    /// Whether the request carries `Authorization`, its own or one that the client adds.
     var isAuthorized: Bool {
         headers.index(of: "authorization") != nil || defaults.index(of: "authorization") != nil
     }
 
-    /// The list's elements, blanks around them left out.
+    /// Splits a list at its commas, without surrounding spaces and tabs.
     private static func elements(_ value: String) -> [String] {
         var elements: [String] = []
         var current: [UInt8] = []
@@ -48,8 +48,8 @@ struct SelectingFields: Sendable {
         return String(decoding: rest, as: UTF8.self)
     }
 
-    /// Preferences in falling order of their weights; those of equal weight stay as they are, for servers may
-    /// take the first one.
+    /// Sorts preferences by descending weight. Those of equal weight keep their order, since servers may choose the
+    /// first one.
     private static func byPreference(_ elements: [String]) -> [String] {
         let tidy = elements.map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty }
         let weighted = tidy.enumerated().map {
@@ -58,15 +58,15 @@ struct SelectingFields: Sendable {
         return weighted.sorted { ($1.weight, $0.offset) < ($0.weight, $1.offset) }.map(\.text)
     }
 
-    /// In thousandths, as `;q=0.5` says; 1000 where there is no weight, or one that breaks the grammar: then the place
-    /// in the list counts.
+    /// The weight in thousandths, from `;q=0.5`. It is 1000 if the parameter is missing or malformed, so that the
+    /// position in the list decides.
     private static func weight(_ element: String) -> Int {
         guard let parameter = element.split(separator: ";").dropFirst().last(where: { $0.hasPrefix("q=") })
         else { return 1000 }
         return thousandths(parameter.utf8.dropFirst(2)) ?? 1000
     }
 
-    /// A `qvalue` (RFC 9110, section 12.4.2): from 0 to 1, with at most three digits behind the point.
+    /// Parses a `qvalue` (RFC 9110, section 12.4.2): 0 to 1, with at most three decimal places.
     private static func thousandths(_ text: Substring.UTF8View) -> Int? {
         guard let whole = text.first, text.count <= 5,
             text.dropFirst().first ?? UInt8(ascii: ".") == UInt8(ascii: ".")
@@ -81,7 +81,7 @@ struct SelectingFields: Sendable {
     }
 }
 
-/// The names of the fields that a response was selected by, in lower case and in order.
+/// The names of the request fields that select a response, in lower case and sorted.
 struct SelectingNames: Hashable, Sendable {
     let names: [String]
 
@@ -89,10 +89,10 @@ struct SelectingNames: Hashable, Sendable {
         self.names = names
     }
 
-    /// Nothing if no later request is sure to get the same (`Vary: *`).
+    /// Takes the names from `Vary`; `nil` for `Vary: *`, which no later request is certain to match.
     ///
-    /// Who asks counts always: one client may ask for several people, and what was said to one of them is
-    /// not for the others, whatever the server says it depends on.
+    /// `Authorization` is added if the request has it, whatever `Vary` says: one client may send requests for
+    /// several users, and a response to one of them must not be given to another.
     init?(_ response: Headers, to fields: SelectingFields) {
         var names: Set<String> = []
         for value in response.values(for: "Vary") {
@@ -106,7 +106,8 @@ struct SelectingNames: Hashable, Sendable {
         self.names = names.sorted()
     }
 
-    /// Whether responses selected by these may be for that request at all.
+    /// Whether responses that these names select may answer the request at all: one with `Authorization` needs
+    /// names that include it.
     func suit(_ fields: SelectingFields) -> Bool {
         !fields.isAuthorized || names.contains(Self.authorization)
     }

@@ -1,29 +1,37 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The files of a cache in their folder. All of it blocks.
+/// The files of a cache in their folder. All functions block, and run on the threads of `work`.
 ///
-/// `KEY.r` is the response that depends on no field of the request, `KEY-VARIANT.r` one that does, `KEY.v` says on
-/// which fields such responses depend. Without it they are never found again: removing it removes them all.
+/// - `KEY.r` holds the response for a URL that depends on no field of the request.
+/// - `KEY-VARIANT.r` holds a response that depends on some.
+/// - `KEY.v` is the index: it says on which fields the responses of the URL depend. The names of the
+///   `KEY-VARIANT.r` files contain a random number from the index, so that removing the index makes all of them
+///   unreachable at once. The files themselves remain until a sweep evicts them.
+/// - `*.tmp` is a file that is being written.
+///
+/// Other processes may use the folder at the same time. A file only ever appears complete under its name, so
+/// processes need no lock between them; each counts the files by itself from time to time (`sweep`). A file that
+/// fails its checks is removed and reported as damaged.
 final class CacheFiles: Sendable {
     let folder: StateFolder
     let objectLimit: Int
-    /// Whose threads all of it is to run on.
+    /// The threads that all of this runs on.
     let work: BlockingWork
-    /// The last things that went wrong.
+    /// The last errors, up to `faultLimit`.
     let faults = Locked<[CacheFault]>([])
     private let limits: ResponseCache.Limits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
 
-    /// What is known of the folder; other processes write to it, too.
+    /// The known contents of the folder. Other processes may add to it as well.
     private struct Usage {
         var bytes = 0
         var objects = 0
         var isKnown = false
-        /// Somebody is about to count.
+        /// Whether a sweep is about to count the files.
         var isBeingCounted = false
-        /// How much was added since it was counted.
+        /// The number of bytes added since the last count.
         var bytesAdded = 0
         var objectsAdded = 0
     }
@@ -35,6 +43,7 @@ final class CacheFiles: Sendable {
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
+    /// Returns the latest response that the request selects, and notes its use in the file's time.
     func find(_ key: CacheKey, _ fields: SelectingFields) -> DirectoryEntry? {
         var best = fields.isAuthorized ? nil : load(key.plainName, key, variant: nil)
         if let index = index(key) {
@@ -49,7 +58,7 @@ final class CacheFiles: Sendable {
         return best
     }
 
-    /// Puts a file that is whole where it is found.
+    /// Moves a complete file to its name, and updates the index if the response depends on the request.
     func place(_ file: StateDraft, _ key: CacheKey, _ variant: CacheVariant, size: Int) throws(SystemError) {
         var name = key.plainName
         if !variant.names.names.isEmpty {
@@ -61,7 +70,7 @@ final class CacheFiles: Sendable {
         count(size)
     }
 
-    /// Copies a response under another head, unless it has been replaced or removed meanwhile.
+    /// Copies a response with a new head, unless it has been replaced or removed in the meantime.
     func replaceHead(_ entry: DirectoryEntry, with head: CachedHead) {
         _ = attempt { () throws(SystemError) in
             guard let front = EntryFile.front(entry.key, entry.variant, head, length: entry.length) else {
@@ -100,7 +109,7 @@ final class CacheFiles: Sendable {
         usage.withLock { $0 = Usage() }
     }
 
-    /// Runs what may fail, and remembers if it did.
+    /// Runs an operation, and reports its error if it fails. Returns whether it succeeded.
     func attempt(_ work: () throws(SystemError) -> Void) -> Bool {
         do throws(SystemError) {
             try work()
@@ -134,7 +143,7 @@ final class CacheFiles: Sendable {
         try draft.place(as: key.indexName)
     }
 
-    /// The response in that file; nothing if there is none, or if it is not what it should be.
+    /// The response in a file; `nil` if the file is missing or is not what its name says.
     private func load(_ name: String, _ key: CacheKey, variant: CacheVariant?) -> DirectoryEntry? {
         var entry: DirectoryEntry?
         _ = attempt { () throws(SystemError) in
@@ -166,31 +175,34 @@ final class CacheFiles: Sendable {
         return DirectoryEntry(self, front, name, file, bytes: Array(content))
     }
 
-    /// Removes what is damaged.
+    /// Removes a damaged file and reports it.
     func discard(_ name: String) {
         folder.remove(name)
         report(.damaged(file: name))
     }
 
+    /// The file's time is updated at most once in so many seconds.
     private static let touchInterval: Int64 = 60
     private static let faultLimit = 32
     private static let indexLimit = 64 * 1024
     private static let copySize = 256 * 1024
     private static let smallFile = 96 * 1024
     private static let firstPiece = 16 * 1024
+    /// The age in seconds at which a draft counts as abandoned.
     private static let draftLifetime: Int64 = 3600
 }
 
 extension CacheFiles {
-    /// Counts what there is, and removes what has been used least until it is well within the limits.
+    /// Counts the files, and if they exceed the limits removes the least recently used down to nine tenths.
     func sweep() {
         sweeping.withLock { _ in sweepAlone() }
     }
 
+    /// Counts and removes. Only one thread at a time may do so.
     private func sweepAlone() {
         var kept: [StateFolder.Facts] = []
         let isDone = attempt { () throws(SystemError) in kept = try tidiedContents() }
-        // A sparse file may be of any size.
+        // A sparse file may have any size, so the sum may overflow.
         var bytes = kept.reduce(0) { $0.addingClamped($1.size) }
         var objects = kept.count
         if bytes > limits.bytes || objects > limits.objects {
@@ -205,7 +217,8 @@ extension CacheFiles {
         usage.withLock { $0 = Usage(bytes: bytes, objects: objects, isKnown: isDone) }
     }
 
-    /// What counts; what a writer has left behind is removed.
+    /// Returns the files that count towards the limits, and removes drafts that a writer has left behind for more
+    /// than an hour.
     private func tidiedContents() throws(SystemError) -> [StateFolder.Facts] {
         let now = UnixTime.now
         return try folder.contents().filter { facts in
@@ -223,7 +236,8 @@ extension CacheFiles {
         }
     }
 
-    /// Something was added; others may have added, too, which shows when all is counted again.
+    /// Notes that a response was added, and sweeps if necessary. What other processes have added shows at the next
+    /// count.
     private func count(_ size: Int) {
         let (isTimely, isTooMuch) = usage.withLock { usage in
             usage.bytes += size
@@ -241,12 +255,12 @@ extension CacheFiles {
     }
 }
 
-/// What a file of a cache is, by its name.
+/// The kind of a file in the folder, told by its name.
 enum CacheFileKind: Equatable {
     case response
     case index
     case draft
-    /// Not a cache's.
+    /// A file that does not belong to the cache.
     case foreign
 
     init(_ name: String) {

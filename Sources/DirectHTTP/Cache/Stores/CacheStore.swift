@@ -1,49 +1,52 @@
 internal import DirectHTTP1
 
-/// Where responses are kept. Nothing in here ever fails a request, but that its time is over: what cannot be kept is not
-/// kept, and what cannot be read is not there.
+/// The storage of a cache.
+///
+/// No operation makes a request fail, except when its time limit expires: a response that cannot be stored is not
+/// stored, and one that cannot be read counts as missing. Only damage in large content, found while it is being
+/// read, is an error of the body.
 protocol CacheStore: AnyObject, Sendable {
-    /// Of the responses kept for that URL the newest that the request selects.
+    /// Returns the latest response for a URL that the request selects.
     func find(_ key: CacheKey, _ fields: SelectingFields, _ wait: DiskWait) async throws -> (any CacheEntry)?
 
-    /// Begins to keep a response, whose content has that length as far as is known; `nil` if it is too large.
+    /// Begins to store a response; `nil` if its announced length is too large or there is no room.
     func draft(_ plan: DraftPlan, _ wait: DiskWait) -> (any CacheDraft)?
 
-    /// Gives a response that is kept another head; one that has gone meanwhile stays away.
+    /// Replaces the head of a stored response, unless the response has been removed or replaced in the meantime.
     func replaceHead(_ entry: any CacheEntry, with head: CachedHead, _ wait: DiskWait) async
 
-    /// Forgets all responses for that URL, also where the caller does not wait for it.
+    /// Removes all responses for a URL. The removal takes place even if the caller stops waiting for it.
     func remove(_ key: CacheKey, _ wait: DiskWait) async
 
-    /// Forgets everything.
+    /// Removes all responses.
     func removeAll() async
 }
 
-/// A response that is to be kept.
+/// A response that is about to be stored.
 struct DraftPlan: Sendable {
     let key: CacheKey
     let variant: CacheVariant
     let head: CachedHead
-    /// Of its content, as far as is known.
+    /// The length of the content; `nil` if it is not known yet.
     let length: UInt64?
 }
 
-/// A response that is kept. Its content can be read for as long as the entry lives, whatever becomes of the
+/// A stored response. Its content can be read for as long as the entry is alive, even after its removal from the
 /// store.
 protocol CacheEntry: AnyObject, Sendable {
     var head: CachedHead { get }
     var variant: CacheVariant { get }
     var length: Int { get }
 
-    /// The content, or a part of it that lies within.
+    /// Returns the content, or the part of it in `range`, which must lie within it.
     func content(_ range: Range<Int>, _ wait: DiskWait) async throws -> ResponseBody.Content
 }
 
-/// A response whose content is still coming. Letting go of it forgets it.
+/// A response whose content is still being received. Releasing it without a commit discards it.
 protocol CacheDraft: AnyObject, Sendable {
-    /// Takes the next piece; false if it gives up.
+    /// Adds the next piece. Returns `false` if the response cannot be stored after all.
     func append(_ piece: [UInt8]) async -> Bool
 
-    /// All has come: from now on the response is found.
+    /// Completes the response: from now on requests can find it.
     func commit() async
 }

@@ -1,11 +1,12 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Keeps responses in a folder, which several processes may share.
+/// Stores responses in a folder, which several processes may share.
 ///
-/// A response is found by the names of its file and, where responses of its URL depend on the request, by an index
-/// beside it: there is nothing that would have to be read when the folder is opened, or be put right after a crash.
-/// Files are moved to their places whole; each carries checksums, so that nothing has to be forced to the disk.
+/// A response is found by the name of its file and, if the responses of its URL depend on the request, by an index
+/// file next to it. So there is no data that has to be read when the folder is opened, or repaired after a crash.
+/// Files are moved to their names when they are complete. Each contains checksums, so there is no need to flush it
+/// to the disk: what a power failure leaves behind is recognised as damaged.
 final class DirectoryStore: CacheStore {
     private let files: CacheFiles
 
@@ -46,13 +47,13 @@ final class DirectoryStore: CacheStore {
         await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.removeAll() }
     }
 
-    /// Counts what there is, and removes what has been used least until it is within the limits.
+    /// Counts the files, and if they exceed the limits removes the least recently used down to nine tenths.
     func sweep() async {
         await DiskWait.unlimited.carryOut(on: files.work) { [files] in files.sweep() }
     }
 }
 
-/// A response in a file.
+/// A response in a file, which it keeps open.
 final class DirectoryEntry: CacheEntry {
     let key: CacheKey
     let variant: CacheVariant
@@ -61,9 +62,9 @@ final class DirectoryEntry: CacheEntry {
     let name: String
     let file: StateReader
     let contentStart: Int
-    /// The content, if it is small.
+    /// The content, if it is small enough to be read with the head.
     private let bytes: [UInt8]?
-    /// What it is one of.
+    /// The files that this one is part of.
     let files: CacheFiles
 
     init(_ files: CacheFiles, _ front: EntryFile.Front, _ name: String, _ file: StateReader, bytes: [UInt8]?)
@@ -86,7 +87,7 @@ final class DirectoryEntry: CacheEntry {
         return .arriving(FilePieces(self, range, wait))
     }
 
-    /// The block of that number, checked; nothing if it is damaged, which is the end of the file.
+    /// Reads a block and checks it. If it is damaged, returns `nil` and removes the file.
     func block(_ index: Int) -> ArraySlice<UInt8>? {
         let start = index * EntryFile.blockSize
         let size = EntryFile.contentSize(min(EntryFile.blockSize, length - start))
@@ -101,7 +102,7 @@ final class DirectoryEntry: CacheEntry {
     }
 }
 
-/// A content that is read from its file, block by block.
+/// Content that is read from its file block by block.
 final class FilePieces: BodyPieces {
     private let entry: DirectoryEntry
     private let range: Range<Int>
@@ -149,7 +150,11 @@ final class FilePieces: BodyPieces {
     }
 }
 
-/// A response that is being written: small ones at once when all is there, larger ones as they come.
+/// A response that is being written. A small one is written when it is complete, a larger one while it arrives.
+///
+/// Whole blocks are written as soon as `worthWriting` bytes have been collected, after a gap that is left for the
+/// head. `commit` writes the remaining bytes and the head, whose checksum covers the length, and moves the file to
+/// its name. If it is released before, the file is removed.
 private final class DirectoryDraft: CacheDraft {
     private let files: CacheFiles
     private let plan: DraftPlan
@@ -157,7 +162,7 @@ private final class DirectoryDraft: CacheDraft {
     private let state = Locked(State())
 
     private struct State {
-        /// What has not been written yet, from a block's beginning on.
+        /// The bytes that have not been written yet, from the start of a block.
         var rest: [UInt8] = []
         var file: StateDraft?
         var blocks = 0
@@ -193,7 +198,7 @@ private final class DirectoryDraft: CacheDraft {
 
     private func writeBlocks() throws(SystemError) {
         try state.withLock { state throws(SystemError) in
-            // The head's size does not depend on the content's length: it is known before.
+            // The size of the head does not depend on the content's length, so it is known in advance.
             guard let front = front(length: 0) else {
                 throw SystemError("write", code: 0)
             }
@@ -253,6 +258,6 @@ private final class DirectoryDraft: CacheDraft {
         }
     }
 
-    /// Several blocks at a time: each time costs a change of threads.
+    /// Several blocks are written at a time, since each write costs a switch to another thread.
     private static let worthWriting = 4 * EntryFile.blockSize
 }

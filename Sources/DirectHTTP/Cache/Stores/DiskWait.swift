@@ -1,18 +1,19 @@
 internal import DirectIO
 
-/// How long a call waits for the disk of a cache, which may stand still for any time.
+/// The time that a call waits for a cache's disk, which may block for any length of time.
 package struct DiskWait: Sendable {
-    /// When the call is over, on the clock of the loop.
+    /// The call's deadline, on the clock of `loop`.
     let end: Instant
-    /// How long the call was to take, in nanoseconds, and the name that it is for: what its error says.
+    /// The call's time limit in nanoseconds. It is reported in the error, as is `name`.
     let total: UInt64
     let name: String?
     let loop: EventLoop
 
-    /// For whom no time is set.
+    /// No time limit.
     package static let unlimited = DiskWait(end: .never, total: .max, name: nil, loop: .shared)
 
-    /// Runs what blocks. Once the call is over or cancelled nobody waits for it; it may then never be started.
+    /// Runs blocking work. If the deadline passes or the task is cancelled, this stops waiting, and work that has
+    /// not started is never started.
     func run<Answer: Sendable>(
         on work: BlockingWork,
         _ phase: HTTPError.Phase,
@@ -26,7 +27,7 @@ package struct DiskWait: Sendable {
         }
     }
 
-    /// Runs what has to be done whatever becomes of the call, and waits for it as long as the call does.
+    /// Runs work that must be done even if the call ends before, and waits for it no longer than the call may take.
     func carryOut(on work: BlockingWork, _ job: @escaping @Sendable () -> Void) async {
         try? await work.carryOut(until: end, on: loop, job)
     }

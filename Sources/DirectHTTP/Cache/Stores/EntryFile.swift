@@ -1,14 +1,14 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// How a response lies in a file:
+/// The format of a file with a response:
 ///
 ///     prologue  "DHCACHE1", checksum of what follows up to the content, length of the content (8 bytes each),
 ///               length of the head (4), zero (4), key (16)
 ///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason, fields
-///     content   blocks of 64 KiB, the last one shorter, with a checksum (8) behind each
+///     content   blocks of 64 KiB, the last one shorter, with a checksum (8) after each
 ///
-/// Numbers are little-endian. The content is as it came, codings and all.
+/// Numbers are little-endian. The content is stored as received, with its codings.
 enum EntryFile {
     static let blockSize = 64 * 1024
     static let prologueSize = 48
@@ -16,25 +16,25 @@ enum EntryFile {
     private static let magic: UInt64 = 0x3145_4843_4143_4844
     private static let headLimit = 4 << 20
 
-    /// What comes before the content.
+    /// The part of a file before the content.
     struct Front: Sendable {
         var key: CacheKey
         var variant: CacheVariant
         var head: CachedHead
         var length: Int
-        /// Where the content begins.
+        /// The offset of the content.
         var contentStart: Int
     }
 
-    /// Where the block of that number begins, behind the start of the content.
+    /// The offset of a block, relative to the start of the content.
     static func blockOffset(_ index: Int) -> Int { index * (blockSize + checksumSize) }
 
-    /// How much room a content takes.
+    /// The size of the content in the file, checksums included.
     static func contentSize(_ length: Int) -> Int {
         length + (length + blockSize - 1) / blockSize * checksumSize
     }
 
-    /// The prologue and the head; nothing if a field is too long to be kept.
+    /// Encodes the prologue and the head; `nil` if a field is too long or there are too many.
     static func front(_ key: CacheKey, _ variant: CacheVariant, _ head: CachedHead, length: Int) -> [UInt8]? {
         guard let head = encode(variant, head), head.count <= headLimit else { return nil }
         var rest = StoredBytesWriter()
@@ -49,14 +49,14 @@ enum EntryFile {
         return all.bytes + checked
     }
 
-    /// A block of content with its checksum.
+    /// Encodes a block of content with its checksum.
     static func block(_ bytes: ArraySlice<UInt8>, index: Int) -> [UInt8] {
         var check = StoredBytesWriter()
         check.add(Checksum.of(bytes, seed: UInt64(index) + 1))
         return bytes + check.bytes
     }
 
-    /// The content of a block that lies there with its checksum; nothing if that is wrong.
+    /// Returns the content of a block; `nil` if its checksum is wrong.
     static func content(ofBlock bytes: ArraySlice<UInt8>, index: Int) -> ArraySlice<UInt8>? {
         guard bytes.count > checksumSize else { return nil }
         let content = bytes.dropLast(checksumSize)
@@ -64,7 +64,8 @@ enum EntryFile {
         return check.number() == Checksum.of(content, seed: UInt64(index) + 1) ? content : nil
     }
 
-    /// How many bytes come before the content, as the first bytes of a file say.
+    /// Returns the number of bytes before the content, read from the start of a file; `nil` if it is not such a
+    /// file.
     static func frontSize(_ bytes: [UInt8]) -> Int? {
         var reader = StoredBytesReader(bytes)
         guard reader.number() == magic, reader.number(UInt64.self) != nil, reader.number(UInt64.self) != nil,
@@ -73,7 +74,7 @@ enum EntryFile {
         return prologueSize + Int(headSize)
     }
 
-    /// Reads prologue and head, which are the whole of `bytes`, from a file of that size.
+    /// Decodes prologue and head, which are the whole of `bytes`, from a file of the given size.
     static func front(_ bytes: [UInt8], fileSize: Int) -> Front? {
         var reader = StoredBytesReader(bytes)
         guard frontSize(bytes) == bytes.count, reader.number(UInt64.self) != nil,
@@ -151,11 +152,12 @@ enum EntryFile {
     }
 }
 
-/// How the selecting fields of a URL's responses lie in a file: by which names they are found.
+/// The index of a URL whose responses depend on the request: the sets of request fields that select them.
 struct VariantIndex: Equatable, Sendable {
-    /// Part of the names of the responses' files: without the index they are never found again.
+    /// A random number that is part of the names of the response files. Without the index they are never found
+    /// again.
     var generation: UInt64
-    /// The sets of names, the last one that was used first.
+    /// The sets of field names, the most recently used first.
     var sets: [SelectingNames]
 
     private static let magic: UInt64 = 0x3159_5241_5643_4844
@@ -166,7 +168,7 @@ struct VariantIndex: Equatable, Sendable {
         sets = []
     }
 
-    /// Puts these first; says whether that changed anything.
+    /// Moves a set of names to the front. Returns whether that changed the index.
     mutating func note(_ names: SelectingNames) -> Bool {
         guard sets.first != names else { return false }
         sets.removeAll { $0 == names }

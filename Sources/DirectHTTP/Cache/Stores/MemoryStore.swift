@@ -1,8 +1,11 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Keeps responses in memory, up to a number of bytes, in which those count that are still coming; the one that was not
-/// asked for longest goes first.
+/// Stores responses in memory, up to a number of bytes. Responses that are still being received count towards it.
+/// The least recently used response is evicted first.
+///
+/// A draft reserves memory before it uses it (`MemoryRoom`), which may evict stored responses. On commit the
+/// reservation is released and the response stored under one lock, so that the total never exceeds the limit.
 final class MemoryStore: CacheStore {
     private let shelf: Locked<Shelf<Entry>>
     private let objectLimit: Int
@@ -38,7 +41,7 @@ final class MemoryStore: CacheStore {
         shelf.withLock { $0.removeAll() }
     }
 
-    /// Keeps a response in the room that its draft has taken.
+    /// Releases the draft's reservation and stores its response.
     fileprivate func keep(_ entry: Entry, _ room: MemoryRoom) {
         shelf.withLock { shelf in
             shelf.release(room.giveUp())
@@ -54,16 +57,16 @@ final class MemoryStore: CacheStore {
         shelf.withLock { $0.release(size) }
     }
 
-    /// How many bytes are kept, and for how many there is room that drafts have taken.
+    /// The number of bytes stored, and the number reserved by drafts.
     var usage: (kept: Int, coming: Int) { shelf.withLock { ($0.bytes, $0.reserved) } }
 
-    /// A response and its content, which nothing changes.
+    /// A response with its content, both immutable.
     final class Entry: CacheEntry, ShelfEntry {
         let key: CacheKey
         let variant: CacheVariant
         let head: CachedHead
         let bytes: [UInt8]
-        /// Roughly what it takes, fields and bookkeeping included.
+        /// An estimate of the memory it takes, including fields and bookkeeping.
         let cost: Int
 
         init(_ key: CacheKey, _ variant: CacheVariant, _ head: CachedHead, content: [UInt8]) {
@@ -84,12 +87,12 @@ final class MemoryStore: CacheStore {
     }
 }
 
-/// Room in a store that a draft has taken; given back when nobody holds it any more.
+/// Memory that a draft has reserved in the store. It is released with the last reference.
 private final class MemoryRoom: Sendable {
     private let store: MemoryStore
     private let size: Locked<Int>
 
-    /// `nil` where there is none.
+    /// Returns `nil` if the store has no room.
     init?(_ store: MemoryStore, _ size: Int) {
         guard store.reserve(size) else { return nil }
         self.store = store
@@ -100,14 +103,14 @@ private final class MemoryRoom: Sendable {
         store.release(giveUp())
     }
 
-    /// Takes more; false where there is none.
+    /// Reserves more. Returns `false` if the store has no room.
     func grow(by more: Int) -> Bool {
         guard store.reserve(more) else { return false }
         size.withLock { $0 += more }
         return true
     }
 
-    /// How much it was: whoever asks gives that back.
+    /// Returns the size and resets it to 0: the caller must release that amount.
     func giveUp() -> Int {
         size.withLock { size in
             defer { size = 0 }
@@ -116,7 +119,7 @@ private final class MemoryRoom: Sendable {
     }
 }
 
-/// Collects the pieces of one content, in room that it takes before it needs it.
+/// Collects the pieces of a response, in memory that it reserves in advance.
 private final class MemoryDraft: CacheDraft {
     private let store: MemoryStore
     private let entry: MemoryStore.Entry
@@ -140,7 +143,7 @@ private final class MemoryDraft: CacheDraft {
                 guard room.grow(by: capacity - content.capacity) else { return false }
                 content.capacity = capacity
             }
-            // Most come in one piece, which need not be copied.
+            // Most responses arrive in one piece, which need not be copied.
             if content.bytes.isEmpty {
                 content.bytes = piece
             } else {
@@ -158,7 +161,8 @@ private final class MemoryDraft: CacheDraft {
 }
 
 extension [UInt8] {
-    /// The same bytes, in no more than a quarter more memory than they need: an array that grows takes up to twice as much.
+    /// The same bytes, in at most a quarter more memory than they need: an array that grows takes up to twice as
+    /// much.
     fileprivate var withoutSlack: [UInt8] {
         guard capacity - count > count / 4 + 64 else { return self }
         var exact: [UInt8] = []

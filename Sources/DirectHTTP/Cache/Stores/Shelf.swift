@@ -1,4 +1,10 @@
-/// What lies in memory, in the order of its use, and never more than it may be, with what is still coming.
+/// An LRU cache of responses in memory, without a lock.
+///
+/// Responses are evicted, the least recently used first, so that stored bytes, reserved bytes and the number of
+/// responses stay within the limits. Reservations are for responses that are still being received. They are never
+/// evicted, so `reserve` fails when they alone would exceed the limit.
+///
+/// Entries lie in the slots of an array, which form a doubly linked list by last use. `slots` finds those of a URL.
 struct Shelf<Entry: ShelfEntry> {
     private struct Place {
         var entry: Entry
@@ -8,7 +14,7 @@ struct Shelf<Entry: ShelfEntry> {
 
     private let byteLimit: Int
     private let countLimit: Int
-    /// A list that is linked both ways, in the slots of an array.
+    /// The slots of the linked list; `nil` for a free one.
     private var places: [Place?] = []
     private var free: [Int] = []
     private var slots: [CacheKey: [Int]] = [:]
@@ -16,7 +22,7 @@ struct Shelf<Entry: ShelfEntry> {
     private var newest: Int?
     private(set) var bytes = 0
     private(set) var count = 0
-    /// Room that is taken by contents that are still coming.
+    /// The number of bytes reserved for responses that are still being received.
     private(set) var reserved = 0
 
     init(byteLimit: Int, countLimit: Int) {
@@ -24,7 +30,7 @@ struct Shelf<Entry: ShelfEntry> {
         self.countLimit = countLimit
     }
 
-    /// The newest of a URL's responses that a request selects; it counts as used.
+    /// Returns the latest of a URL's responses that the request selects, and marks it as used.
     mutating func find(_ key: CacheKey, where selects: (Entry) -> Bool) -> Entry? {
         guard let candidates = slots[key] else { return nil }
         var best: Int?
@@ -39,8 +45,9 @@ struct Shelf<Entry: ShelfEntry> {
         return entry
     }
 
-    /// Takes room for so many bytes of a content that is coming, at the cost of what lies there; false where all that is
-    /// coming would be more than may lie there.
+    /// Reserves memory for a response that is being received, and evicts stored responses to make room.
+    ///
+    /// Returns `false` if the reservations alone would exceed the limit.
     mutating func reserve(_ size: Int) -> Bool {
         guard size <= byteLimit - reserved else { return false }
         reserved += size
@@ -48,12 +55,12 @@ struct Shelf<Entry: ShelfEntry> {
         return true
     }
 
-    /// Gives back room that was taken.
+    /// Releases reserved memory.
     mutating func release(_ size: Int) {
         reserved -= size
     }
 
-    /// Adds an entry in place of one for the same requests.
+    /// Adds a response, and replaces the one of the same variant.
     mutating func add(_ entry: Entry) {
         for slot in slots[entry.key] ?? [] where places[slot]?.entry.variant == entry.variant { remove(slot) }
         guard entry.cost <= byteLimit - reserved, countLimit > 0 else { return }
@@ -75,7 +82,7 @@ struct Shelf<Entry: ShelfEntry> {
         limitVariants(of: entry.key)
     }
 
-    /// Puts a new entry where the old one is; nowhere if that has gone.
+    /// Replaces a response by a newer version of it, unless it has been removed in the meantime.
     mutating func replace(_ old: Entry, with new: Entry) {
         let slot = slots[old.key]?.first { places[$0]?.entry === old }
         if slot != nil { add(new) }
@@ -95,7 +102,7 @@ struct Shelf<Entry: ShelfEntry> {
         while let oldest, bytes + reserved + size > byteLimit { remove(oldest) }
     }
 
-    /// A server that makes up a variant for every request must not crowd out everything else.
+    /// A server that creates a variant for every request must not evict everything else.
     private mutating func limitVariants(of key: CacheKey) {
         guard let all = slots[key], all.count > Self.variantLimit, let first = all.first else { return }
         remove(first)
@@ -128,7 +135,7 @@ struct Shelf<Entry: ShelfEntry> {
     private static var variantLimit: Int { 32 }
 }
 
-/// Something that lies on a shelf.
+/// An entry of the LRU cache.
 protocol ShelfEntry: AnyObject {
     var key: CacheKey { get }
     var variant: CacheVariant { get }

@@ -1,6 +1,6 @@
 internal import DirectHTTP1
 
-/// Puts numbers and texts one after the other, as files keep them.
+/// Encodes numbers and strings as they are stored in files.
 struct StoredBytesWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -10,7 +10,7 @@ struct StoredBytesWriter {
         }
     }
 
-    /// With its length before it; at most 64 KiB.
+    /// Adds a string, preceded by its length; at most 64 KiB - 1.
     mutating func add(_ text: some Collection<UInt8>) {
         add(UInt16(clamping: text.count))
         bytes += text.prefix(Int(UInt16.max))
@@ -22,7 +22,7 @@ struct StoredBytesWriter {
     }
 }
 
-/// Reads them again, and believes nothing: what is not there is nothing.
+/// Decodes what `StoredBytesWriter` has encoded. It trusts no length: a value that is not there is `nil`.
 struct StoredBytesReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -57,8 +57,8 @@ struct StoredBytesReader {
     }
 }
 
-/// Tells bytes that were changed by accident from those that were written. It keeps no attacker out: who can
-/// write to the folder can do worse.
+/// A checksum that detects accidental changes. It does not stop an attacker: one who can write to the folder can do
+/// worse.
 enum Checksum {
     static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
         bytes.withContiguousStorageIfAvailable { unsafe sum($0.span, seed) }

@@ -2,32 +2,41 @@ internal import DirectHTTP1
 internal import DirectIO
 
 extension HTTPClient {
-    /// What connections there are, what they do, and who waits for one.
+    /// The client's open connections, what they are doing, and how many requests wait for one.
     public var connections: ConnectionList { core.pool.survey(at: settings.loop.now) }
 
-    /// To be called when the machine has come into another network, or left one: what was true of addresses there
-    /// may not be here.
+    /// Forgets everything that depends on the network. Call it when the machine has joined or left a network:
+    /// addresses that were good there may not be good here.
     ///
-    /// Idle connections are closed; those that serve a request, or are being made for one, when they have served
-    /// it. Which addresses were good is forgotten, and so is what the client's resolver has in its memory.
+    /// Idle connections are closed immediately. Connections that serve a request, or are being made for one, are
+    /// closed after it. Which addresses were good is forgotten, and so is the cache of the client's resolver.
     public func forgetNetwork() {
         settings.resolver?.forgetAll()
         core.dialler.forgetAll()
         core.pool.dismissAll(at: settings.loop.now)
     }
 
-    /// Sees to it that so many connections to the URL's origin are there without work, so that the first requests need
-    /// not wait for them.
+    /// Opens connections to the URL's origin ahead of the first requests, which then need not wait for them.
     ///
-    /// Those that are idle, or that another call of this function is making, count; what is missing is made, as far as
-    /// the client's limits have room for it without waiting. Each is there for requests as soon as it is made. It
-    /// returns when its own are made, and throws what a request would: then some connections may be there.
+    /// Idle connections, and those that another call of this method is making, count towards `count`. The missing
+    /// ones are made as far as the client's limits have room without waiting. Each is available to requests as soon
+    /// as it is made. The method returns when its own connections are made.
+    ///
+    /// - Parameters:
+    ///   - url: A URL of the origin.
+    ///   - count: How many connections should be idle. The client's limit on idle connections applies.
+    /// - Throws: What a request would throw. Some of the connections may have been made by then.
     @concurrent
     public func prewarm(_ url: String, connections count: Int = 1) async throws {
         try await core.prewarm(Request(.get, url), count)
     }
 
-    /// The same for the URL, and at the addresses, of a request that is not sent.
+    /// Opens connections for the URL of a request, at the addresses it allows. The request is not sent.
+    ///
+    /// - Parameters:
+    ///   - request: Its URL, addresses and time limits apply.
+    ///   - count: How many connections should be idle. The client's limit on idle connections applies.
+    /// - Throws: What sending the request would throw. Some of the connections may have been made by then.
     @concurrent
     public func prewarm(_ request: Request, connections count: Int = 1) async throws {
         try await core.prewarm(request, count)
@@ -37,7 +46,8 @@ extension HTTPClient {
 extension ClientCore {
     fileprivate func prewarm(_ request: Request, _ count: Int) async throws {
         if Task.isCancelled { throw CancellationError() }
-        // The connection that a request would use: none where something else answers, and TLS where the name wants it.
+        // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
+        // HSTS demands it for the name.
         guard settings.transport == nil else { return }
         let request = memory?.upgraded(request) ?? request
         let url = try request.checkedURL()

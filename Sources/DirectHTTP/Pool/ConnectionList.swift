@@ -1,9 +1,9 @@
 public import DirectIO
 public import DirectTLS
 
-/// The connections that a client has at one moment, for a look at what is going on.
+/// A snapshot of a client's connections, for diagnostics. See ``HTTPClient/connections``.
 public struct ConnectionList: Sendable, CustomStringConvertible {
-    /// By origin, in the order of their texts.
+    /// The connections grouped by origin, sorted by the origins' texts.
     public let origins: [OriginConnections]
 
     init(_ origins: some Sequence<ConnectionPool.Machine.Origin>, at now: Instant) {
@@ -11,22 +11,23 @@ public struct ConnectionList: Sendable, CustomStringConvertible {
             .sorted { $0.origin.description < $1.origin.description }
     }
 
+    /// The connections as text, a line each.
     public var description: String {
         origins.isEmpty ? "no connections" : origins.map(\.description).joined(separator: "\n")
     }
 }
 
-/// The connections to one origin.
+/// A snapshot of the connections to one origin, over one proxy or none.
 public struct OriginConnections: Sendable, CustomStringConvertible {
-    /// Scheme, name and port.
+    /// The origin: scheme, name and port.
     public let origin: Origin
-    /// The proxy they lead over, without user and password; nothing if they lead over none.
+    /// The proxy that the connections go through, without user and password; `nil` for direct connections.
     public let proxy: String?
-    /// Those that are there, the oldest first.
+    /// The connections that are established, the oldest first.
     public let connections: [ConnectionState]
-    /// How many more are being made.
+    /// The number of connections that are being made.
     public let dialling: Int
-    /// How many requests wait for one.
+    /// The number of requests that wait for a connection.
     public let waiting: Int
 
     init(_ origin: ConnectionPool.Machine.Origin, at now: Instant) {
@@ -37,6 +38,7 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
         waiting = origin.waiting.count
     }
 
+    /// The connections to the origin as text, with a line for each.
     public var description: String {
         let way = proxy.map { " over \($0)" } ?? ""
         var text = "\(origin)\(way): \(connections.count) open"
@@ -47,21 +49,21 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
     }
 }
 
-/// One connection.
+/// A snapshot of one connection.
 public struct ConnectionState: Sendable, CustomStringConvertible {
-    /// Where it leads.
+    /// The address and port that it is connected to.
     public let endpoint: Endpoint
-    /// Who named that address.
+    /// The source of that address.
     public let source: AddressSource
-    /// Whether a request is using it.
+    /// Whether a request is using the connection.
     public let isBusy: Bool
-    /// How long ago it was made.
+    /// The time since the connection was made.
     public let age: Duration
-    /// For how long it has had no work; nothing while it is busy.
+    /// The time for which the connection has been idle; `nil` while a request uses it.
     public let idleTime: Duration?
-    /// How many requests it has served or is serving.
+    /// The number of requests that it has served, including the current one.
     public let uses: Int
-    /// What was agreed in the TLS handshake; nothing for `http`.
+    /// The result of the TLS handshake; `nil` for `http`.
     public let tls: TLSFacts?
 
     init(_ connection: Connection, at now: Instant) {
@@ -76,6 +78,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
         tls = facts.tls
     }
 
+    /// The connection as text.
     public var description: String {
         var text = "\(endpoint) (\(source)), "
         text += idleTime.map { "idle for \($0)" } ?? "busy"

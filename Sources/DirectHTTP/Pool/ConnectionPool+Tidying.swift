@@ -1,15 +1,16 @@
 internal import DirectIO
 
-/// What idle connections need: they are closed in time, and their memory is given back.
+/// Maintenance of idle connections: they are closed in time, and their memory is given back.
 extension ConnectionPool {
-    /// Looks after idle connections for as long as there are any, without keeping the pool alive.
+    /// Starts a task that maintains idle connections for as long as there are any. It does not keep the pool alive.
     func startTidying(_ janitor: LoopHandle) {
         let interval = tidyInterval
         Task.detached(executorPreference: loop) { [weak self] in
             janitor.loop.add(janitor)
             defer { janitor.loop.remove(janitor) }
             while true {
-                // The last expiry has left it signalled. A goodbye lost here is noticed one round later.
+                // The last expiry left the point signalled. A signal from `deinit` that is lost here is noticed one
+                // round later.
                 janitor.input.clear()
                 let next = janitor.loop.now.advanced(byNanoseconds: interval)
                 let wake = await janitor.input.wait(until: next, on: janitor.loop)
@@ -18,11 +19,12 @@ extension ConnectionPool {
         }
     }
 
-    /// Closes what is too old or was closed by its peer, and gives back the memory of the rest. False if nothing is idle.
+    /// Closes the connections that are too old or were closed by their peer, and releases the buffers of the rest.
+    /// Returns false if no connection is idle.
     private func tidy(at now: Instant) async -> Bool {
         for found in sweep(at: now) {
             inspect(found)
-            // The loop has others to serve.
+            // Other tasks on the loop get their turn.
             await Task.yield()
         }
         return state.withLock { state in
@@ -31,13 +33,14 @@ extension ConnectionPool {
         }
     }
 
+    /// An idle connection that may have input to read.
     private struct Found {
         let connection: Connection
         let origin: Machine.Origin
     }
 
-    /// Returns the connections of which there is news. Nothing is read here, in the lock: what a peer sends may take as
-    /// long as it likes.
+    /// Closes the connections whose time is over, and returns those that may have input. Nothing is read here,
+    /// under the lock: there is no bound on how long it takes to read what a peer sends.
     private func sweep(at now: Instant) -> [Found] {
         var released = 0
         var found: [Found] = []
@@ -57,7 +60,7 @@ extension ConnectionPool {
         return found
     }
 
-    /// Reads what the peer has to say, while no request can have the connection.
+    /// Reads what the peer sent, while no request can take the connection.
     private func inspect(_ found: Found) {
         let (connection, origin) = (found.connection, found.origin)
         guard decide({ $0.takeOut(connection, of: origin) }) else { return }
@@ -72,13 +75,14 @@ extension ConnectionPool {
         }
     }
 
-    /// Buffers of so many connections are 8 MiB, which the allocator would keep to itself.
+    /// The buffers of this many connections are 8 MiB, which the allocator would not give back by itself.
     private static let releasesWorthTrimming = 256
     static let longestTidyInterval: UInt64 = 2_000_000_000
 }
 
 extension Connection {
-    /// Whether it has been idle for so long that it will be for longer, and 33 KiB of buffers for it are a waste.
+    /// Whether the connection has been idle long enough to expect that it stays idle, so that 33 KiB of buffers for
+    /// it are a waste.
     fileprivate func isRested(at now: Instant) -> Bool {
         stay.since.advanced(byNanoseconds: 1_500_000_000) <= now
     }

@@ -1,36 +1,57 @@
 internal import DirectIO
 
-/// The connections of one client: the pool's decisions, carried out.
+/// The connections of one client. `Pool` decides; this class holds the lock, the clock and the sockets, and carries
+/// the decisions out.
+///
+/// Each call runs one decision of the machine under the lock (`decide`, `keep`), takes the resulting actions in the
+/// same critical section, and carries them out after unlocking: closing makes system calls, and a woken task may
+/// want the lock immediately.
+///
+/// A request's way through the pool:
+/// - `takeIdle` returns an idle connection with a lease, without waiting. `checkOut` does the same or returns a
+///   permit to dial, and waits in line while the limits allow neither.
+/// - A permit becomes a lease with `admit`, or is given back with `release`.
+/// - A lease ends with exactly one of `checkIn` (the connection can serve another request), `discard` (it is
+///   closed), `part` (it leaves the pool open) and `replace` (it is closed, and its slot becomes a permit).
+///
+/// A waiter is registered under the same lock under which the machine queues it, and a grant is stored in the
+/// waiter before it is woken, so no grant is lost. A waiter that times out or is cancelled gives back what it was
+/// granted at the last moment.
+///
+/// A task of its own (`startTidying`) maintains idle connections while there are any. It holds the pool weakly:
+/// dropping the last reference closes the idle connections.
 final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
 
-    /// The right to use a connection, until it is given back.
+    /// The right to use a connection until it is given back.
     struct Lease {
         fileprivate let origin: Machine.Origin
     }
 
-    /// The right to dial one connection: it counts among those that are open, until it becomes a lease or is given back.
+    /// The right to dial one connection. It counts among the open connections until it becomes a lease or is given
+    /// back.
     struct Permit {
         fileprivate let origin: Machine.Origin
     }
 
-    /// The same for a connection that is made before a request wants it. Its origin is only looked at in the pool's lock.
+    /// The right to dial one connection ahead of any request. Its origin is used only under the pool's lock.
     struct WarmingPermit: @unchecked Sendable {
         fileprivate let origin: Machine.Origin
         fileprivate let ticket: Machine.Ticket
     }
 
+    /// The result of a check-out: a connection to reuse, or a permit to dial one.
     enum Turn {
         case reuse(Connection, Lease)
         case dial(Permit)
     }
 
-    /// A call that waits for its turn.
+    /// A request that waits in line.
     final class Waiter: @unchecked Sendable {
         let turn: LoopHandle
-        /// Guarded by the pool's lock; `nil` until it is this call's turn.
+        /// The connection or permit that was granted; `nil` until then. Guarded by the pool's lock.
         var granted: Machine.Grant?
-        /// How far the line had come when it was looked at last.
+        /// The progress of the line when this waiter last checked it.
         var progress: PoolProgress?
 
         init(loop: EventLoop) {
@@ -38,15 +59,16 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
+    /// The state under the lock.
     struct State {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
         var janitor: LoopHandle?
 
-        /// What follows from the decisions; `nil` for almost all, which pay nothing for it.
+        /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///
-        /// It is taken in the lock in which they were made: a waiter that has been granted its turn always finds what
-        /// it was granted.
+        /// Call it in the critical section in which they were made: a waiter that has been granted something then
+        /// always finds it.
         mutating func consequences() -> Consequences? {
             guard machine.hasOrders else { return nil }
             let orders = machine.takeOrders()
@@ -60,14 +82,14 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// What is to be done once the lock has been let go of: closing makes system calls, and whoever is woken may come
-    /// for the lock at once.
+    /// The actions to carry out after the lock has been released: closing makes system calls, and a woken task may
+    /// want the lock immediately.
     struct Consequences {
         let close: [Connection]
         let wake: [Waiter]
 
         func carryOut() {
-            // First of all: who may dial needs a descriptor.
+            // Closing comes first: a waiter that may dial needs a descriptor.
             for connection in close { connection.close() }
             for waiter in wake { waiter.turn.input.signal() }
         }
@@ -94,8 +116,10 @@ final class ConnectionPool: @unchecked Sendable {
         janitor?.input.signal()
     }
 
-    /// A connection that fits and is alive, if one has nothing to do. With `asksKernel` it is looked at once more, for a
-    /// request that could not be sent again.
+    /// Returns an idle connection that fits and is alive, or `nil` if there is none.
+    ///
+    /// With `asksKernel` the kernel is asked as well whether there is input, for a request that could not be sent
+    /// again.
     func takeIdle(
         _ key: PoolKey,
         _ route: Route,
@@ -112,9 +136,10 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// A connection that fits and is alive, or a permit to dial one, now or when it is this call's turn.
+    /// Returns a connection that fits and is alive, or a permit to dial one. Waits in line if the limits allow
+    /// neither now.
     ///
-    /// It is always a permit if no kept connection will do.
+    /// The result is always a permit if `kept` admits no existing connection.
     func checkOut(
         _ key: PoolKey,
         _ route: Route,
@@ -132,7 +157,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// A connection that has been dialled is one of the pool's from now on.
+    /// Adds a connection that was dialled with the permit. The permit becomes the lease.
     func admit(_ connection: Connection, _ permit: Permit, since start: Instant) -> Lease {
         decide { $0.admit(connection, to: permit.origin, since: start) }
         return Lease(origin: permit.origin)
@@ -143,70 +168,72 @@ final class ConnectionPool: @unchecked Sendable {
         keep { $0.checkIn(connection, to: lease.origin, at: now) }
     }
 
-    /// Closes a connection that cannot.
+    /// Closes a connection that cannot serve another request, and ends its lease.
     func discard(_ connection: Connection, _ lease: Lease) {
         connection.close()
         decide { $0.release(connection, lease.origin) }
     }
 
-    /// A connection leaves for good, open as it is.
+    /// Removes a connection from the pool for good and leaves it open.
     func part(with connection: Connection, _ lease: Lease) {
         decide { $0.release(connection, lease.origin) }
     }
 
-    /// Closes a connection that has turned out to be dead. Its place stays with the caller, who may dial in it.
+    /// Closes a connection that turned out to be dead. The caller keeps its slot and may dial in it.
     func replace(_ connection: Connection, _ lease: Lease) -> Permit {
         connection.close()
         decide { $0.drop(connection, lease.origin) }
         return Permit(origin: lease.origin)
     }
 
-    /// To be called when a request has waited in vain for the first byte of an answer on this connection: those to the
-    /// same place that have not been heard from since are closed.
+    /// Closes the idle connections to the same endpoint that have not been heard from since this one was leased.
+    /// Call it when a request timed out on this connection before the first byte of its response.
     func dismissSiblings(of connection: Connection, _ lease: Lease) {
         decide { $0.dismissSiblings(of: connection, lease.origin) }
     }
 
-    /// Closes all connections: those that serve a request when they have served it.
+    /// Closes all connections; those that serve a request are closed after it.
     func dismissAll(at now: Instant) {
         decide { $0.dismissAll(at: now) }
     }
 
-    /// Since when the connection has been idle that has been so for longest.
+    /// The moment since which the longest idle connection has been idle; `nil` if none is idle.
     var longestIdleSince: Instant? { state.withLock { $0.machine.longestIdleSince } }
 
-    /// Closes that one. False if nothing is idle.
+    /// Closes the connection that has been idle for longest. Returns false if none is idle.
     func closeLongestIdle() -> Bool {
         decide { $0.closeLongestIdle() }
     }
 
-    /// Gives back the permit to dial: it has come to nothing.
+    /// Gives back a permit to dial that led to no connection.
     func release(_ permit: Permit) {
         decide { $0.release(permit.origin) }
     }
 
-    /// Permits for the connections that are missing until so many are idle or on their way, as far as there is room.
+    /// Returns permits for the connections that are missing until `count` are idle or being made, as far as there
+    /// is room.
     func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
         let (origin, tickets) = decide { $0.warm(key, route, count: count, at: now) }
         return tickets.map { WarmingPermit(origin: origin, ticket: $0) }
     }
 
-    /// Takes a connection that has been made ahead: it goes to whoever waits longest for one, or stays for the next.
+    /// Takes a connection that was made ahead of need. It goes to the request that has waited longest, or becomes
+    /// idle.
     func deliver(_ connection: Connection, _ permit: WarmingPermit, since start: Instant, at now: Instant) {
         keep { $0.deliver(connection, to: permit.origin, for: permit.ticket, since: start, at: now) }
     }
 
-    /// Gives back the permit: no connection could be made.
+    /// Gives back a permit whose connection could not be made.
     func release(_ permit: WarmingPermit) {
         decide { $0.abandon(permit.ticket, permit.origin) }
     }
 
-    /// What there is at this moment.
+    /// Returns a snapshot of the connections.
     func survey(at now: Instant) -> ConnectionList {
         state.withLock { ConnectionList($0.machine.origins.values, at: now) }
     }
 
-    /// One decision of the machine, and what follows from it.
+    /// Makes one decision under the lock, and carries out its actions after unlocking.
     func decide<Answer>(_ decision: (inout Machine) -> Answer) -> Answer {
         let (answer, consequences) = state.withLock { state in
             let answer = decision(&state.machine)
@@ -216,7 +243,8 @@ final class ConnectionPool: @unchecked Sendable {
         return answer
     }
 
-    /// The same for a decision that may leave a connection idle, which is looked after from then on.
+    /// Does what `decide` does for a decision that may leave a connection idle, and starts the maintenance task if
+    /// none runs.
     @inline(__always)
     private func keep(_ decision: (inout Machine) -> Void) {
         let (consequences, janitor) = state.withLock { state -> (Consequences?, LoopHandle?) in
@@ -230,12 +258,13 @@ final class ConnectionPool: @unchecked Sendable {
         if let janitor { startTidying(janitor) }
     }
 
-    /// The connection if it is alive; else a permit to dial in its place.
+    /// Returns the connection if it is alive, otherwise a permit to dial in its slot.
     private func checked(_ connection: Connection, _ lease: Lease) -> Turn {
         connection.isStillQuiet() ? .reuse(connection, lease) : .dial(replace(connection, lease))
     }
 
-    /// Waiters are entered under the same lock under which the machine queues them: no turn is lost.
+    /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no grant
+    /// is lost.
     private func ask(_ key: PoolKey, _ route: Route, _ kept: KeptConnections) -> (Machine.Turn, Waiter) {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
@@ -250,6 +279,8 @@ final class ConnectionPool: @unchecked Sendable {
         return (turn, waiter)
     }
 
+    /// Waits until the waiter is granted something. Its time limit for the queue starts again when the line moves;
+    /// the end of the whole call does not.
     private func wait(
         _ waiter: Waiter,
         _ ticket: Machine.Ticket,
@@ -261,7 +292,7 @@ final class ConnectionPool: @unchecked Sendable {
         var patience = patience
         while true {
             let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
-            // Cleared before the look: what is granted after it wakes again.
+            // Cleared before checking: a grant after this line signals again.
             waiter.turn.input.clear()
             let isOver = wake == .cancelled || patience.end <= loop.now
             if !isOver {
@@ -281,7 +312,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Whether others have had their turn since the last look: a line that moves is long, but it is not stuck.
+    /// Whether the line has moved since the last check: a line that moves is long, but it is not stuck.
     private func hasMoved(_ origin: Machine.Origin, _ waiter: Waiter) -> Bool {
         state.withLock { state in
             let progress = state.machine.progress(of: origin)
@@ -290,7 +321,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Leaves the queue, or says what was granted at the last moment.
+    /// Leaves the queue. Returns what was granted at the last moment, if anything was.
     private func withdraw(
         _ waiter: Waiter,
         _ ticket: Machine.Ticket,
@@ -302,6 +333,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
+    /// Returns an unused grant to the pool.
     private func giveBack(_ grant: Machine.Grant, _ origin: Machine.Origin) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }

@@ -1,6 +1,6 @@
 internal import DirectIO
 
-/// All pools of the process, as far as they have to share its descriptors.
+/// The pools of all clients in the process, which share its file descriptors.
 final class ConnectionPools: Sendable {
     static let shared = ConnectionPools()
 
@@ -18,9 +18,11 @@ final class ConnectionPools: Sendable {
         _ = entries.withLock { $0.removeValue(forKey: identifier) }
     }
 
-    /// Closes the connection that has been idle for longest, whichever client it belongs to. False if there is none.
+    /// Closes the connection that has been idle for longest, whichever client it belongs to. Returns false if none
+    /// is idle.
     func closeLongestIdle() -> Bool {
-        // Held until the lock is let go of: what ends with the last reference to a pool may come for the lock.
+        // The pools are retained until the lock has been released: dropping the last reference to a pool takes the
+        // lock.
         let pools = entries.withLock { $0.values.compactMap(\.pool) }
         let oldest = pools.compactMap { pool in pool.longestIdleSince.map { (pool, $0) } }.min { $0.1 < $1.1 }
         return oldest?.0.closeLongestIdle() ?? false

@@ -1,9 +1,9 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What is idle: who may have it, and for how long it stays.
+/// Idle connections: which request may have one, and how long it stays.
 extension Pool {
-    /// The one used last: it is the likeliest to be alive.
+    /// Takes the idle connection that was used last, which is the likeliest to be alive.
     mutating func takeIdle(
         _ origin: Origin,
         _ route: Route,
@@ -30,7 +30,8 @@ extension Pool {
         return nil
     }
 
-    /// Where a resolver's answer has changed, idle connections that follow it are closed.
+    /// Closes idle connections that track the resolver's answer, if the answer has changed and they do not serve
+    /// the new one.
     mutating func follow(_ route: Route, _ origin: Origin) {
         guard let answer = route.answer, origin.followed?.answer != answer else { return }
         origin.followed = route
@@ -39,12 +40,15 @@ extension Pool {
         }
     }
 
+    /// Whether the connection tracks the resolver's answer and does not serve the latest one.
     func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
         guard let followed = origin.followed, member.followsAnswers else { return false }
         return !member.serves(followed)
     }
 
-    /// How long the connection may wait for work. Not at all if it has served as often as it may.
+    /// Returns the moment until which the connection may stay idle: the earliest that the limits on idle time and
+    /// age and the server's `Keep-Alive` hint allow. That is `now` if it has served as many requests as it may, or
+    /// is to be closed.
     func expiry(of member: Member, at now: Instant) -> Instant {
         guard member.stay.turns < limits.uses, !member.stay.isDismissed else { return now }
         var idleTime = limits.idleTime
@@ -57,13 +61,13 @@ extension Pool {
         return byAge < byIdleTime ? byAge : byIdleTime
     }
 
-    /// Closes a connection on lease; its place passes on.
+    /// Closes a leased connection and passes its slot on.
     mutating func retire(_ member: Member, _ origin: Origin) {
         orders.close.append(member)
         release(member, origin)
     }
 
-    /// Takes an idle connection out for a look at it, as if it were lent. False if it is not idle any more.
+    /// Takes an idle connection out for inspection, as if it were leased. Returns false if it is not idle any more.
     mutating func takeOut(_ member: Member, of origin: Origin) -> Bool {
         guard member.stay.isIdle, let index = origin.idle.firstIndex(where: { $0 === member }) else {
             return false
@@ -74,8 +78,8 @@ extension Pool {
         return true
     }
 
-    /// Puts it back where it was, if nothing has happened in the meantime that it would have been closed for; whoever
-    /// waits gets it.
+    /// Puts an inspected connection back where it was in the idle order, or closes it if a reason to do so has come
+    /// up in the meantime. A waiting request gets it first.
     mutating func putBack(_ member: Member, to origin: Origin, at now: Instant) {
         let isOutdated = limits.followsAnswers && isOutdated(member, origin)
         guard now < member.stay.expiry, !member.stay.isDismissed, !isOutdated else {
@@ -89,7 +93,7 @@ extension Pool {
         trimIdle()
     }
 
-    /// Closes an idle connection. What becomes of its place is the caller's affair.
+    /// Closes an idle connection. The caller decides what happens to its slot.
     mutating func removeIdle(_ member: Member, of origin: Origin) {
         if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
         drop(member, origin)
@@ -99,13 +103,15 @@ extension Pool {
         orders.close.append(member)
     }
 
+    /// Closes the longest idle connection if there is one more than the limit on idle connections.
     mutating func trimIdle() {
         if idleCount > limits.idle { _ = closeLongestIdle() }
     }
 
+    /// The moment since which the longest idle connection has been idle; `nil` if none is idle.
     var longestIdleSince: Instant? { longestIdle()?.0.stay.since }
 
-    /// Closes the connection that has been idle for longest. False if nothing is idle.
+    /// Closes the connection that has been idle for longest. Returns false if none is idle.
     mutating func closeLongestIdle() -> Bool {
         guard let (oldest, its) = longestIdle() else { return false }
         removeIdle(oldest, of: its)
@@ -113,14 +119,14 @@ extension Pool {
         return true
     }
 
-    /// Whether one more connection to the origin may be open: where the limits are reached the longest idle one is
-    /// closed for it, if there is one that is not to be spared.
+    /// Returns whether one more connection to the origin may be opened. Where a limit is reached, this closes the
+    /// longest idle connection to make room, unless all are spared.
     mutating func makeRoom(
         in origin: Origin,
         sparing isSpared: (Member) -> Bool = { _ in false }
     ) -> Bool {
         if origin.open >= limits.perOrigin {
-            // What is idle leads elsewhere.
+            // The idle connections that are not spared here do not serve the request.
             guard let oldest = origin.idle.first(where: { !isSpared($0) }) else { return false }
             removeIdle(oldest, of: origin)
         } else if openCount >= limits.total {
@@ -133,6 +139,7 @@ extension Pool {
         return true
     }
 
+    /// Returns the longest idle connection that is not spared, over all origins.
     private func longestIdle(except isSpared: (Origin, Member) -> Bool = { _, _ in false }) -> (
         Member, Origin
     )? {

@@ -1,7 +1,8 @@
 internal import DirectIO
 
-/// The places within the limits, and who waits for one.
+/// The slots within the limits, and the requests that wait for one.
 extension Pool {
+    /// Returns the record of the origin, a new one if there is none.
     mutating func origin(for key: PoolKey) -> Origin {
         if let origin = origins[key] { return origin }
         let origin = Origin(key)
@@ -9,22 +10,26 @@ extension Pool {
         return origin
     }
 
+    /// Removes the record of an origin without connections and waiters.
     mutating func forget(_ origin: Origin) {
         if origin.open == 0, origin.waiting.isEmpty { origins[origin.key] = nil }
     }
 
+    /// Takes a slot.
     mutating func open(_ origin: Origin) {
         origin.open += 1
         openCount += 1
         file(origin)
     }
 
+    /// Frees a slot, without passing it on.
     mutating func close(_ origin: Origin) {
         origin.open -= 1
         openCount -= 1
         file(origin)
     }
 
+    /// Appends a request to the origin's queue.
     mutating func wait(_ origin: Origin, _ route: Route, _ kept: KeptConnections) -> Turn {
         lastTicket += 1
         origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, kept: kept))
@@ -33,9 +38,10 @@ extension Pool {
         return .wait(lastTicket, origin)
     }
 
-    /// Gives a connection, or its place, to who waits longest, and says whether anybody does.
+    /// Gives a connection, or its slot, to the request that has waited longest. Returns false if no waiting request
+    /// can use either.
     mutating func handOver(_ member: Member, _ origin: Origin, at now: Instant) -> Bool {
-        // Who would get its place, were it free?
+        // The origin that would get the slot if it were free.
         close(origin)
         let next = ready.first
         open(origin)
@@ -50,6 +56,8 @@ extension Pool {
         return true
     }
 
+    /// Grants the first waiter of the origin a connection, or with `nil` the permit to dial in a slot that is
+    /// already taken.
     private mutating func grant(_ origin: Origin, _ member: Member?) {
         guard let first = origin.waiting.removeFirst() else { return }
         waitingCount -= 1
@@ -59,13 +67,15 @@ extension Pool {
         orders.grants.append(Grant(ticket: first.ticket, member: member))
     }
 
-    /// Free places go to those who wait; an origin with nothing and nobody is not kept.
+    /// Passes free slots on to waiting requests, and removes the origin's record if it has neither connections nor
+    /// waiters.
     mutating func settle(_ origin: Origin) {
         passOn()
         forget(origin)
     }
 
-    /// Only a limit on all together lets a place of one origin help the next.
+    /// Grants free slots to waiting requests. A slot of one origin can help a request for another one only where
+    /// the limit on the total was in the way.
     mutating func passOn() {
         while openCount < limits.total, let next = ready.first {
             open(next)
@@ -73,8 +83,8 @@ extension Pool {
         }
     }
 
-    /// Keeps `ready` as it has to be. To be called whenever it may have changed who is the first to wait in the origin,
-    /// or how many are open.
+    /// Keeps `ready` complete and sorted. Call it whenever the origin's first waiter or its number of open
+    /// connections may have changed.
     mutating func file(_ origin: Origin) {
         let ticket = origin.open < limits.perOrigin ? origin.waiting.first?.ticket : nil
         guard ticket != origin.filed else { return }
@@ -83,7 +93,7 @@ extension Pool {
         origin.filed = ticket
     }
 
-    /// Where the origin with that ticket is, or would be.
+    /// Returns the index in `ready` of the origin filed under that ticket, or the index to insert it at.
     private func readyIndex(of ticket: Ticket) -> Int {
         var low = 0
         var high = ready.count
@@ -94,14 +104,14 @@ extension Pool {
         return low
     }
 
-    /// How far the line has come that a request to the origin waits in: that of the origin, or that of all, if only the
-    /// limit on all together is in its way.
+    /// Returns the progress of the line that a request to the origin waits in: the origin's own, and also that of
+    /// all origins if only the limit on the total is in its way.
     func progress(of origin: Origin) -> PoolProgress {
         PoolProgress(own: origin.grants, all: origin.open < limits.perOrigin ? grants : 0)
     }
 }
 
-/// How many have been granted their turn so far. If it has changed, the line has moved.
+/// The number of waiting requests that have been served so far. If it changes, the line has moved.
 struct PoolProgress: Equatable {
     let own: Int
     let all: Int

@@ -1,15 +1,15 @@
 internal import DirectIO
 
-/// A connection that is being made before a request wants it.
+/// A connection that is being made ahead of any request.
 struct PoolWarming {
     let ticket: Int
     let route: Route
 }
 
-/// Connections that are made before a request wants them.
+/// Connections made ahead of any request.
 extension Pool {
-    /// Permits for the connections that are missing until so many are idle, or are being made to be. Nothing waits for
-    /// room here: there are no more permits than the limits have room for.
+    /// Returns permits for the connections that are missing until `count` are idle or being made. This never waits:
+    /// there are only as many permits as the limits have room for.
     mutating func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> (Origin, [Ticket]) {
         let origin = origin(for: key)
         if limits.followsAnswers { follow(route, origin) }
@@ -27,7 +27,8 @@ extension Pool {
         return (origin, tickets)
     }
 
-    /// The connection has been made, for a call that began at `start`: it goes to whoever waits longest, else it is idle.
+    /// Takes a connection that was made ahead, for a call that began at `start`. It goes to the request that has
+    /// waited longest, or becomes idle.
     mutating func deliver(
         _ member: Member,
         to origin: Origin,
@@ -37,12 +38,12 @@ extension Pool {
     ) {
         origin.warming.removeAll { $0.ticket == ticket }
         admit(member, to: origin, since: start)
-        // It has served nothing yet.
+        // It has served no request yet.
         member.stay.turns = 0
         checkIn(member, to: origin, at: now)
     }
 
-    /// The connection could not be made.
+    /// Gives up the slot of a connection that could not be made.
     mutating func abandon(_ ticket: Ticket, _ origin: Origin) {
         origin.warming.removeAll { $0.ticket == ticket }
         release(origin)
@@ -50,7 +51,7 @@ extension Pool {
 }
 
 extension Route {
-    /// Whether every connection that is made for the other route may serve this one.
+    /// Whether every connection made for the other route may serve this one.
     fileprivate func covers(_ other: Route) -> Bool {
         switch (self, other) {
         case (.system, .system), (.literal, .literal), (.byProxy, .byProxy): true

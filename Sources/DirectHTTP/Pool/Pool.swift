@@ -1,52 +1,72 @@
 internal import DirectIO
 
-/// Decides which connection serves which request: a machine without sockets, locks or a clock.
+/// Decides which connection serves which request: a state machine without sockets, locks or a clock.
 ///
-/// It never closes or wakes anything itself. What is to be closed and who may go on gathers in its orders; its
-/// user takes them after each call, in the same lock, and carries them out after letting go of it. Connections are
-/// grouped by origin, which is a name and never an address; within an origin only those will do that lead to an
-/// address the request allows.
+/// Connections are grouped by `PoolKey`: an origin (a name, never an address) and a proxy. Within an origin a
+/// request gets only a connection to an address that its route allows.
+///
+/// A slot is one connection that counts towards the limits. It is in one of three states:
+/// - dialling: `checkOut` or `warm` took the slot, and its holder makes the connection. Next: `admit` or `deliver`,
+///   or `release` (`abandon`) if there is no connection.
+/// - leased: one request uses the connection. Next: `checkIn`, `release` (the connection is gone), or `drop` (it is
+///   gone, and the holder may dial again in the slot).
+/// - idle: in `Origin.idle`, until `takeIdle` leases it, `takeOut` lends it for an inspection, or `removeIdle`
+///   closes it.
+///
+/// If there is neither a connection nor room for one, the request waits. Each origin has a queue, first in, first
+/// out. Tickets grow over all origins, so that `ready` can name the request that has waited longest.
+///
+/// After each call:
+/// - `Origin.open` counts the idle, leased and dialling connections of the origin, and is at most
+///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`.
+/// - No request waits that a free slot could serve.
+/// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
+///
+/// The pool never closes or wakes anything itself. It collects these actions in `orders`; the caller takes them
+/// after each call, under the same lock, and carries them out after unlocking.
 struct Pool<Member: PoolMember> {
+    /// The limits on connections.
     struct Limits {
-        /// Open connections to one origin, busy and idle together.
+        /// The open connections to one origin, busy and idle together.
         var perOrigin = Int.max
-        /// Open connections in all.
+        /// The open connections in total.
         var total = Int.max
-        /// Idle connections in all.
+        /// The idle connections in total.
         var idle = 1024
-        /// How long a connection stays without work.
+        /// The time, in nanoseconds, that a connection may stay idle.
         var idleTime = UInt64.max
-        /// How old it may become and serve again.
+        /// The age, in nanoseconds, after which a connection serves no further request.
         var age = UInt64.max
-        /// How many requests it may serve.
+        /// The number of requests that a connection may serve.
         var uses = Int.max
         /// Whether there is a resolver whose answers may change.
         var followsAnswers = true
     }
 
-    /// The connections of one origin. A class, so that a connection on lease finds its way back without
-    /// another look-up.
+    /// The connections of one origin. A class, so that a leased connection is given back without another look-up.
     final class Origin {
         let key: PoolKey
-        /// The longest idle first.
+        /// The idle connections, the longest idle first.
         var idle: [Member] {
             _read { yield unsafe idleMembers }
             _modify { yield unsafe &idleMembers }
         }
-        /// Only touched under the lock of the pool's user, so no two accesses overlap and Swift need not look for it.
+        /// Used only under the lock of the pool's owner, so no two accesses overlap and Swift need not check for
+        /// it.
         @exclusivity(unchecked) private var idleMembers: [Member] = []
-        /// Idle and on lease.
+        /// The idle and the leased connections.
         var members: [Member] = []
-        /// Idle, on lease, and being dialled.
+        /// The number of idle, leased and dialling connections.
         var open = 0
+        /// The requests that wait, in order.
         var waiting = WaitingLine()
-        /// What is being dialled for nobody in particular.
+        /// The connections that are being made ahead of any request.
         var warming: [PoolWarming] = []
-        /// Under which ticket it is in the list of origins that have somebody who may dial.
+        /// The ticket under which `ready` holds this origin; `nil` if it does not.
         var filed: Ticket?
-        /// How many have been granted their turn.
+        /// The number of waiting requests that have been granted a connection or a slot.
         var grants = 0
-        /// The way that the resolver last pointed; nothing if none was asked.
+        /// The route with the resolver's latest answer; `nil` if no resolver was asked.
         var followed: Route?
 
         init(_ key: PoolKey) {
@@ -54,21 +74,23 @@ struct Pool<Member: PoolMember> {
         }
     }
 
+    /// A waiter's or a warming's number. Tickets only grow.
     typealias Ticket = Int
 
+    /// The result of a check-out.
     enum Turn {
         case reuse(Member, Origin)
         case dial(Origin)
         case wait(Ticket, Origin)
     }
 
-    /// Who need not wait any longer, and with which connection; without one, it may dial.
+    /// A waiter whose turn has come, and its connection; without one, it may dial.
     struct Grant {
         var ticket: Ticket
         var member: Member?
     }
 
-    /// What is to be done now that the machine has made up its mind.
+    /// The actions that the pool's owner must carry out.
     struct Orders {
         var close: [Member] = []
         var grants: [Grant] = []
@@ -78,32 +100,37 @@ struct Pool<Member: PoolMember> {
 
     let limits: Limits
     var origins: [PoolKey: Origin] = [:]
-    /// Those that may have another connection and have somebody who waits for one, as far as only the limit on all
-    /// together is in the way: who waits longest comes first.
+    /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted by the
+    /// first waiter's ticket. Only the limit on the total holds them up.
     var ready: [Origin] = []
+    /// The actions collected since the last `takeOrders`.
     var orders = Orders()
+    /// The open connections of all origins.
     var openCount = 0
     var idleCount = 0
     var waitingCount = 0
     var grants = 0
     var lastTicket = 0
+    /// When all connections were last dismissed: a connection for a call that began before is closed after use.
     var lastDismissal = Instant(nanoseconds: 0)
 
     init(_ limits: Limits) {
         self.limits = limits
     }
 
+    /// Whether any connection is idle.
     var hasIdle: Bool { idleCount > 0 }
 
+    /// Whether there are actions to carry out.
     var hasOrders: Bool { !orders.isEmpty }
 
-    /// What has gathered since the last time.
+    /// Returns the actions collected since the last call.
     mutating func takeOrders() -> Orders {
         defer { orders = Orders() }
         return orders
     }
 
-    /// An idle connection that leads where the request may go.
+    /// Leases an idle connection that the route allows, or returns `nil`.
     mutating func takeIdle(
         _ key: PoolKey,
         _ route: Route,
@@ -119,9 +146,9 @@ struct Pool<Member: PoolMember> {
         return (member, origin)
     }
 
-    /// A connection for a request, or a permit to dial one, or a place in the queue.
+    /// Returns a connection for a request, or a permit to dial one, or a place in the queue.
     ///
-    /// What is idle, or given back, and not among `kept` is passed over.
+    /// Connections that `kept` does not admit are passed over, idle ones now and returned ones later.
     mutating func checkOut(
         _ key: PoolKey,
         _ route: Route,
@@ -131,23 +158,24 @@ struct Pool<Member: PoolMember> {
         let origin = origin(for: key)
         if limits.followsAnswers { follow(route, origin) }
         if let member = takeIdle(origin, route, kept, now) { return .reuse(member, origin) }
-        // What has just been closed for its age or its address has made room for who waits already.
+        // Connections that were just closed for their age or address have made room for earlier waiters.
         passOn()
         guard makeRoom(in: origin) else { return wait(origin, route, kept) }
         open(origin)
         return .dial(origin)
     }
 
-    /// A connection has been made with the permit to dial, for a request that began at `start`.
+    /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is leased.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
         member.stay.turns = 1
         member.stay.since = start
-        // It was resolved or dialled for what has been left since.
+        // It was resolved or dialled for a network that has been left since.
         member.stay.isDismissed = start <= lastDismissal
         origin.members.append(member)
     }
 
-    /// Takes back a connection that is fit for another request.
+    /// Takes back a connection that can serve another request. It goes to the request that has waited longest,
+    /// becomes idle, or is closed if its time is over or its address outdated.
     mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
         let expiry = expiry(of: member, at: now)
         let isOutdated = limits.followsAnswers && isOutdated(member, origin)
@@ -159,32 +187,32 @@ struct Pool<Member: PoolMember> {
         trimIdle()
     }
 
-    /// Takes back a connection that was granted and has not been used.
+    /// Takes back a connection that was granted but not used.
     mutating func takeBack(_ member: Member, to origin: Origin, at now: Instant) {
         member.stay.turns -= 1
         checkIn(member, to: origin, at: now)
     }
 
-    /// A connection on lease is no more.
+    /// Ends the lease of a connection that is gone, and frees its slot.
     mutating func release(_ member: Member, _ origin: Origin) {
         drop(member, origin)
         release(origin)
     }
 
-    /// A permit to dial has come to nothing.
+    /// Frees the slot of a permit that led to no connection.
     mutating func release(_ origin: Origin) {
         close(origin)
         settle(origin)
     }
 
-    /// A connection on lease is no more, but its holder keeps the place, and may dial.
+    /// Ends the lease of a connection that is gone. The holder keeps the slot and may dial in it.
     mutating func drop(_ member: Member, _ origin: Origin) {
         if let index = origin.members.firstIndex(where: { $0 === member }) {
             origin.members.remove(at: index)
         }
     }
 
-    /// The caller no longer waits. False when it has been granted its turn already.
+    /// Removes a waiter that gave up. Returns false if it has already been granted its turn.
     mutating func leave(_ ticket: Ticket, _ origin: Origin) -> Bool {
         guard origin.waiting.remove(ticket) else { return false }
         waitingCount -= 1
@@ -193,8 +221,8 @@ struct Pool<Member: PoolMember> {
         return true
     }
 
-    /// On this connection a request has waited in vain for the first byte of an answer: what has been idle since before
-    /// it was lent, and leads to the same place, may be as dead, and is closed.
+    /// Closes the idle connections to the same endpoint that have been idle since before this one was leased. A
+    /// request on this one got no first byte of a response in time, so they may be as dead.
     mutating func dismissSiblings(of member: Member, _ origin: Origin) {
         let silent = origin.idle.filter {
             $0.endpoint == member.endpoint && $0.stay.since <= member.stay.since
@@ -203,7 +231,7 @@ struct Pool<Member: PoolMember> {
         if !silent.isEmpty { settle(origin) }
     }
 
-    /// Closes what is idle, and what is busy or being dialled as soon as it is given back.
+    /// Closes the idle connections now, and those that are leased or being dialled when they are given back.
     mutating func dismissAll(at now: Instant) {
         lastDismissal = now
         sweep(at: .never) { _, _ in true }
@@ -212,7 +240,7 @@ struct Pool<Member: PoolMember> {
         }
     }
 
-    /// Closes the idle connections that `isDone` names and those whose time is over.
+    /// Closes the idle connections that `isDone` selects and those whose time is over.
     mutating func sweep(at now: Instant, _ isDone: (Member, Origin) -> Bool) {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
             let done = origin.idle.filter { $0.stay.expiry <= now || isDone($0, origin) }

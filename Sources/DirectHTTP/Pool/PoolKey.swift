@@ -1,15 +1,15 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Which requests may share a connection: those for one origin, over one proxy or none.
+/// The key by which connections are grouped: requests with equal keys may share one.
 ///
-/// The origin is scheme, name and port; never an address. A pool belongs to one client, whose TLS settings
-/// never change, so these need no place in here.
+/// The origin is scheme, name and port, never an address. A pool belongs to one client, whose TLS settings never
+/// change, so they need not be part of the key.
 struct PoolKey: Hashable {
     let origin: Origin
-    /// The same proxy with other credentials is another one.
+    /// The proxy, compared by identity: the same proxy with other credentials is another one.
     var proxy: ProxyEntry?
-    /// Whether the client's certificate is withheld.
+    /// Whether the client's certificate is withheld in the handshake.
     var isAnonymous = false
 
     static func == (left: PoolKey, right: PoolKey) -> Bool {
@@ -22,8 +22,8 @@ struct PoolKey: Hashable {
 }
 
 extension KeepAliveHint {
-    /// How many nanoseconds an idle connection is trusted: less than the server promises, for a request takes
-    /// time to get there.
+    /// The nanoseconds for which an idle connection is trusted: less than the server promises, because a request
+    /// takes time to reach it.
     var restTime: UInt64 {
         guard let timeout else { return .max }
         let nanoseconds = UInt64(timeout) * 1_000_000_000

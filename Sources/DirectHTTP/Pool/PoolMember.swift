@@ -1,30 +1,33 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What the pool needs to know of a connection.
+/// A connection, as far as the pool knows it.
 protocol PoolMember: AnyObject {
-    /// The pool's own notes, written by it alone, under its user's lock.
+    /// The pool's own state of the connection, written only by the pool, under its owner's lock.
     var stay: PoolStay { get set }
-    /// Where it leads.
+    /// The address and port that it is connected to.
     var endpoint: Endpoint { get }
     /// When the connection was made.
     var birth: Instant { get }
-    /// What the server said about keeping it, when it last answered.
+    /// The `Keep-Alive` hint of the latest response.
     var keepAlive: KeepAliveHint? { get }
-    /// Whether its address is a resolver's answer, so that it has to follow a changed one.
+    /// Whether its address is a resolver's answer, so that the connection is closed when the answer changes.
     var followsAnswers: Bool { get }
 
-    /// Whether a request that wants to go this way may use it.
+    /// Whether a request with this route may use the connection.
     func serves(_ route: Route) -> Bool
 }
 
-/// Which kept connections may serve a request, of those that lead where it may go.
+/// Which of the existing connections that its route allows a request may use.
 enum KeptConnections: Sendable {
+    /// All of them.
     case any
-    /// All but those to these endpoints.
+    /// All but the connections to these endpoints.
     case except([Endpoint])
+    /// None: the request gets a new connection.
     case none
 
+    /// Whether the request may use this connection.
     func include(_ member: some PoolMember) -> Bool {
         switch self {
         case .any: true
@@ -34,15 +37,16 @@ enum KeptConnections: Sendable {
     }
 }
 
-/// What a pool notes down about a connection.
+/// The pool's state of one connection.
 struct PoolStay {
-    /// How often it has been lent.
+    /// The number of times it has been leased.
     var turns = 0
-    /// Since when it has been idle, or has been lent to whoever has it.
+    /// When it became idle, or was leased to its current holder.
     var since = Instant(nanoseconds: 0)
-    /// When it is lent no more, should it get no work until then.
+    /// When it stops being leased, if it is idle until then.
     var expiry = Instant.never
+    /// Whether it is idle.
     var isIdle = false
-    /// Whether it is to be closed when it is given back.
+    /// Whether it is closed when it is given back.
     var isDismissed = false
 }

@@ -1,25 +1,27 @@
-/// A request that waits for a connection, or for a place to dial one.
+/// A request that waits for a connection, or for a slot to dial one.
 struct PoolWaiter {
     let ticket: Int
     let route: Route
     let kept: KeptConnections
 
+    /// Whether the request may use this connection.
     func takes(_ member: some PoolMember) -> Bool { kept.include(member) && member.serves(route) }
 }
 
-/// Who waits for the connections of one origin, first come first served. A step costs the same however many wait, and
-/// to leave costs the logarithm.
+/// The requests that wait for connections to one origin: first in, first out. Appending and removing the first cost
+/// amortised constant time however long the queue is; removing any other costs the logarithm of its length.
 struct WaitingLine {
     private struct Slot {
         let ticket: Int
-        /// `nil` if it has left.
+        /// `nil` if it has left the queue.
         var waiter: PoolWaiter?
     }
 
-    /// In the order of their tickets, which only grow.
+    /// The slots in the order of their tickets, which only grow.
     private var slots: [Slot] = []
-    /// Where the first one is who still waits.
+    /// The index of the first slot that is not empty.
     private var head = 0
+    /// The number of requests that wait.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
@@ -31,13 +33,14 @@ struct WaitingLine {
         count += 1
     }
 
+    /// Removes and returns the request that has waited longest.
     mutating func removeFirst() -> PoolWaiter? {
         guard let first else { return nil }
         vacate(head)
         return first
     }
 
-    /// False if the ticket is not in the line any more.
+    /// Removes a request. Returns false if its ticket is not in the queue any more.
     mutating func remove(_ ticket: Int) -> Bool {
         let index = index(of: ticket)
         guard index < slots.count, slots[index].ticket == ticket, slots[index].waiter != nil else {
@@ -51,13 +54,13 @@ struct WaitingLine {
         slots[index].waiter = nil
         count -= 1
         while head < slots.count, slots[head].waiter == nil { head += 1 }
-        // Paid for by the steps that have emptied as many slots.
+        // Amortised: this costs as much as the calls that have emptied the slots.
         guard slots.count > 2 * count + Self.emptySlots else { return }
         slots = slots.filter { $0.waiter != nil }
         head = 0
     }
 
-    /// Where the ticket is, or would be.
+    /// Returns the index of the ticket, or the index that it would have.
     private func index(of ticket: Int) -> Int {
         var low = head
         var high = slots.count

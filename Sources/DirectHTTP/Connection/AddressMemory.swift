@@ -1,21 +1,22 @@
 internal import DirectIO
 
-/// What became of addresses that were dialled lately. Where there are several, one that failed is tried after
-/// the others for a while, and never banned; the one that worked last is tried first.
+/// Remembers the results of recent connection attempts, and orders addresses by them. Where there are several, one
+/// that failed is tried after the others for a while, and is never banned; the one that worked last is tried first.
 final class AddressMemory: Sendable {
     private let state = Locked(State())
 
-    /// The endpoints in the order to try them: RFC 8305, section 4, and what is remembered.
+    /// Returns the endpoints in the order in which to try them: RFC 8305, section 4, and what is remembered.
     func order(_ endpoints: [Endpoint], for destination: Destination, at now: Instant) -> [Endpoint] {
         state.withLock { $0.order(endpoints, for: destination, at: now) }
     }
 
-    /// A link to this endpoint was made.
+    /// Notes that a connection to this endpoint was made.
     func noteSuccess(_ endpoint: Endpoint, for destination: Destination, at now: Instant) {
         state.withLock { $0.noteSuccess(endpoint, destination, now) }
     }
 
-    /// None was. Who does not connect does so for nobody; who breaks off a handshake may do it for one name.
+    /// Notes that no connection was made. A connect failure counts for every host, a handshake failure only for
+    /// this one.
     func noteFailure(
         _ endpoint: Endpoint,
         in phase: HTTPError.Phase,
@@ -25,26 +26,28 @@ final class AddressMemory: Sendable {
         state.withLock { $0.noteFailure(endpoint, phase == .connect ? nil : destination, now) }
     }
 
-    /// As if nothing had ever been dialled.
+    /// Forgets all results.
     func forgetAll() {
         state.withLock { $0 = State() }
     }
 
-    /// How many failures are remembered.
+    /// The number of failures that are remembered.
     var badCount: Int { state.withLock { $0.bad.count } }
 
     private struct State {
         struct Key: Hashable {
             let endpoint: Endpoint
-            /// For whom; nothing: for everybody.
+            /// The host that the failure counts for; `nil` for every host.
             let destination: Destination?
         }
 
+        /// The failures of an endpoint, and when they stop to count.
         struct Grudge {
             var failures: Int
             var end: Instant
         }
 
+        /// The endpoint that worked last for a destination.
         private struct Favour {
             let endpoint: Endpoint
             let end: Instant
@@ -87,7 +90,7 @@ final class AddressMemory: Sendable {
             if bad.count >= AddressMemory.capacity { bad.removeAll(keepingCapacity: true) }
             var grudge =
                 bad[Key(endpoint: endpoint, destination: destination)] ?? Grudge(failures: 0, end: now)
-            // What is long over counts no more.
+            // Failures that ended long ago no longer count.
             if grudge.end.advanced(byNanoseconds: AddressMemory.longestGrudge) < now { grudge.failures = 0 }
             let time = AddressMemory.shortestGrudge << UInt64(min(grudge.failures, 5))
             grudge.failures += 1
@@ -103,15 +106,15 @@ final class AddressMemory: Sendable {
         }
     }
 
-    /// Doubled with each failure, up to the longest.
+    /// The time doubles with each failure, up to the longest.
     private static let shortestGrudge: UInt64 = 30_000_000_000
     private static let longestGrudge: UInt64 = 600_000_000_000
     private static let favourTime: UInt64 = 600_000_000_000
-    /// More are not worth the memory: to forget costs a detour, no more.
+    /// More entries are not worth the memory: forgetting one costs only a detour.
     private static let capacity = 4096
 }
 
-/// The addresses with their families taking turns, that of the first one first (RFC 8305, section 4).
+/// Returns the addresses with their families alternating, the family of the first one first (RFC 8305, section 4).
 func interleaved(_ endpoints: [Endpoint]) -> [Endpoint] {
     guard let family = endpoints.first?.address.family,
         endpoints.contains(where: { $0.address.family != family })

@@ -2,10 +2,12 @@ internal import DirectHTTP1
 internal import DirectIO
 
 extension Connection {
-    /// Waits until what kept an attempt to move bytes from moving any may be over.
+    /// Waits until an attempt to move bytes that returned this step may be repeated.
     ///
-    /// The task that reads and the task that writes wait at points of their own, for either direction: TLS may want
-    /// the other one, as when keys are changed.
+    /// The reading task and the writing task wait at points of their own, for either direction: TLS may want the
+    /// other direction, for example when keys are changed.
+    ///
+    /// - Throws: If the step was an end or a failure, or if the deadline passes or the task is cancelled.
     func wait(
         for step: Step,
         as side: LoopHandle.Side,
@@ -17,7 +19,7 @@ extension Connection {
             try await patience.takeTurn(on: loop)
         case .wantsInput:
             let wake = await socket.waitForInput(side, until: patience.deadline)
-            // The attempt to write that follows may take bytes from the socket that the reader waits for.
+            // The next attempt to write may take bytes from the socket that the reader waits for.
             if case .writer = side { socket.input.signal() }
             try patience.check(wake)
         case .wantsRoom: try patience.check(await socket.waitForOutput(side, until: patience.deadline))
@@ -26,7 +28,7 @@ extension Connection {
         }
     }
 
-    /// Writes all of it, the last TLS record included; the memory has to stay where it is.
+    /// Writes all bytes and flushes the last TLS record. The memory must not move meanwhile.
     func writeAll(
         _ bytes: UnsafeRawBufferPointer,
         _ patience: Patience
@@ -45,7 +47,7 @@ extension Connection {
         try await flushAll(patience)
     }
 
-    /// Sends what the layers have taken and not passed on yet.
+    /// Sends the bytes that the layers have accepted and not passed on yet.
     func flushAll(_ patience: Patience) async throws(CallFailure) {
         while hasUnsentBytes {
             let step = flush()

@@ -2,57 +2,71 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 
-/// One connection to one address: its socket, the TLS on it, and the bytes read ahead of the parser.
+/// A connection to one address: its socket, the TLS layers on it, and the bytes read ahead of the parser.
 ///
-/// It has one owner at a time, a call that holds it on lease or the pool, and the owner may run on any
-/// thread. Nothing here is locked, except while a body is sent by a task of its own (see `beginDuplex`).
+/// It has one owner at a time, either a call that holds its lease or the pool, and the owner may run on any thread.
+/// Nothing here is locked, except while a separate task sends a body (see `beginDuplex`).
+///
+/// The buffer holds requests while they are written and responses while they are read. `unparsed` is the range of
+/// it that has been received, decrypted and not yet parsed.
+///
+/// Attempts to move bytes (`read`, `write`, `fill`, `flush`) never block. They return a `Step`, and
+/// `wait(for:as:_:)` waits for whatever the step asks for. After `close`, attempts return `.ended`; after
+/// `giveAway` the connection neither closes the layers nor moves bytes on them.
 @safe
 final class Connection: @unchecked Sendable {
-    /// What one attempt to move bytes came to.
+    /// The result of one attempt to move bytes.
     enum Step {
+        /// So many bytes were moved.
         case moved(Int)
-        /// Input was used up, nothing has come of it yet, and there may be more: look at the limits, let other tasks
-        /// run, try again. There is nothing to wait for.
+        /// Input was consumed without a result so far, and there may be more: check the limits, let other tasks
+        /// run, and try again. There is nothing to wait for.
         case again
+        /// Nothing can be moved until the socket is readable.
         case wantsInput
+        /// Nothing can be moved until the socket is writable.
         case wantsRoom
-        /// The peer will send nothing more; clean if nobody on the way can have cut it short.
+        /// The peer sends no more bytes. The end is not clean if TLS ended without `close_notify`, because the
+        /// stream may have been truncated.
         case ended(clean: Bool)
+        /// The connection failed.
         case failed(HTTPError.Reason)
     }
 
     let socket: Socket
+    /// What is known of the connection since it was made.
     let facts: ConnectionFacts
-    /// Written by the pool, under its lock.
+    /// The pool's state of this connection, written by the pool under its lock.
     var stay: PoolStay {
         get { unsafe notes }
         set { unsafe notes = newValue }
     }
 
-    /// Under a lock nobody can overlap.
+    /// Under a lock no two accesses overlap.
     @exclusivity(unchecked) private var notes = PoolStay()
     private let layers: LayerStack
-    /// Set where each request is handed to a proxy whole.
+    /// Set if each request is sent to a proxy as a whole, which forwards it; `nil` otherwise.
     let forwarding: Forwarding?
-    /// Whether there is a proxy between us and the server.
+    /// Whether there is a proxy between the client and the server.
     let isProxied: Bool
-    // There is one owner at a time, so Swift need not look for overlapping access while it runs: that would be
+    // There is one owner at a time, so Swift need not check for overlapping access at run time: the checks would be
     // one instruction in twenty of a small request.
     @exclusivity(unchecked) private var reader: ResponseReader
-    /// Where requests are written and responses are read: one after the other, so one piece of memory.
+    /// The memory in which requests are written and responses are read. One comes after the other, so one piece of
+    /// memory serves both.
     @exclusivity(unchecked) private(set) var buffer = unsafe UnsafeMutableRawBufferPointer(
         start: nil,
         count: 0
     )
-    /// The part of it that is received, decrypted and not yet parsed.
+    /// The range of `buffer` that is received, decrypted and not yet parsed.
     private var unparsed = 0..<0
-    /// Orders the reading and the writing task while there are two: OpenSSL bears one at a time. It guards no
-    /// value, but the thread sanitizer misreads a lock of `Void`.
+    /// Serialises the reading and the writing task while there are two: OpenSSL allows one call at a time for a
+    /// connection. It guards no value, but the thread sanitizer misreads a lock of `Void`.
     private var duplex: Locked<Bool>?
     private var isClosed = false
-    /// Whether a layer has bytes that wait for room, noted with each write.
+    /// Whether a layer has bytes that wait for room, updated with each write.
     @exclusivity(unchecked) private var holdsBytes = false
-    /// Whether it must not serve again, although nothing is wrong with its bytes.
+    /// Whether it must not serve another request, although its byte stream is intact.
     private(set) var isRetired = false
 
     init(
@@ -76,27 +90,28 @@ final class Connection: @unchecked Sendable {
 
     var loop: EventLoop { socket.loop }
 
-    /// This exchange is its last one.
+    /// Marks the current exchange as the last one.
     func retire() {
         isRetired = true
     }
 
-    /// Gives the link to somebody else: it is no longer this connection's to close.
+    /// Hands the layers over to another owner, which closes them from now on.
     func giveAway() {
         isClosed = true
     }
 
-    /// From here on one task may read and another one write.
+    /// Allows one task to read while another one writes.
     func beginDuplex() {
         if duplex == nil { duplex = Locked(true) }
     }
 
-    /// To be called when the writing task is done.
+    /// Ends this. Call it when the writing task is done.
     func endDuplex() {
         duplex = nil
     }
 
-    /// Says goodbye if the peer still listens, and closes the descriptor. Later attempts to move bytes fail.
+    /// Sends `close_notify` if the peer still listens, and closes the descriptor. Later attempts to move bytes
+    /// fail.
     func close() {
         exclusively {
             guard !isClosed else { return }
@@ -106,20 +121,21 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Whether the peer has left the connection alone while it was idle.
+    /// Returns whether the peer has left the idle connection alone, so that it can be reused.
     ///
-    /// Anything it has to say now, be it a goodbye or an unsolicited response (RFC 9112, section 11.1), makes
-    /// the connection useless; only TLS may have had news of its own, such as a session ticket.
+    /// Anything it sends now, whether the end of the connection or an unsolicited response (RFC 9112, section
+    /// 11.1), makes the connection unusable. Only TLS may have received messages of its own, such as a session
+    /// ticket.
     ///
-    /// With `asksKernel` what the loop has not seen yet counts as well: a task that has kept the loop's thread to
-    /// itself has kept the loop from looking.
+    /// With `asksKernel` input that the loop has not seen yet counts as well: a task that has occupied the loop's
+    /// thread has kept the loop from looking.
     func isStillQuiet(asksKernel: Bool = false) -> Bool {
         if asksKernel, !mayHaveInput { socket.noticeUnseenInput() }
         guard mayHaveInput else { return true }
         reserve(Self.smallBuffer)
         while true {
             switch unsafe read(into: buffer) {
-            // TLS gives up by itself where only messages of its own come.
+            // TLS fails by itself if only messages of its own keep coming.
             case .again: continue
             case .wantsInput: return true
             case .moved, .wantsRoom, .ended, .failed: return false
@@ -127,8 +143,8 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Throws if the server of a new connection has spoken, or gone, before it was sent a request: what it has to
-    /// say can be no answer (RFC 9112, section 9.2).
+    /// Throws if the server of a new connection has sent bytes, or closed it, before it was sent a request: such
+    /// bytes cannot be a response (RFC 9112, section 9.2).
     func checkSilence() throws(CallFailure) {
         guard mayHaveInput else { return }
         reserve(Self.smallBuffer)
@@ -140,35 +156,35 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Whether the unparsed bytes begin with an end of line, as a late one of the response before would.
+    /// Whether the unparsed bytes begin with a line end, as a late one of the previous response would.
     var beginsWithLineEnd: Bool {
         guard let first = unsafe buffer[unparsed].first else { return false }
         return first == UInt8(ascii: "\r") || first == UInt8(ascii: "\n")
     }
 
-    /// Gives memory back that an idle connection does not need; says whether there was any.
+    /// Releases memory that an idle connection does not need. Returns whether there was any.
     func releaseBuffers() -> Bool {
         guard unparsed.isEmpty, unsafe buffer.baseAddress != nil else { return false }
         unsafe buffer.deallocate()
         unsafe buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-        // Empty it is, but it may lie behind the end of what is no more.
+        // The range is empty, but it may lie behind the end of the buffer that was just released.
         unparsed = 0..<0
         unsafe reader.releaseMemory()
         layers.releaseBuffers()
         return true
     }
 
-    /// Whether bytes have been received that the parser has not used.
+    /// Whether bytes have been received that the parser has not consumed.
     var hasUnparsedBytes: Bool { !unparsed.isEmpty }
 
-    /// Whether a read may well find something.
+    /// Whether a read may return bytes or an end.
     var mayHaveInput: Bool {
         if socket.hasNews { return true }
         guard layers.top != nil else { return false }
         return exclusively { layers.hasPending }
     }
 
-    /// Makes room for at least `count` bytes in `buffer`, without moving what is unparsed.
+    /// Makes `buffer` at least `count` bytes long. The unparsed bytes keep their place in it.
     func reserve(_ count: Int) {
         guard unsafe buffer.count < count else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(
@@ -180,24 +196,24 @@ final class Connection: @unchecked Sendable {
         unsafe buffer = larger
     }
 
-    /// Begins an exchange: the next head answers this method; `upgrade` allows it to switch protocols.
+    /// Begins an exchange: the next head answers this method, and with `upgrade` it may switch protocols.
     func beginExchange(_ method: Method, upgrade: Bool = false) {
         unsafe reader.begin(method, upgrade: upgrade)
     }
 
-    /// How the content of the current response ends; known once its head is there.
+    /// The framing of the current response's body, known once its head has been parsed.
     var framing: ResponseFraming { unsafe reader.framing }
 
-    /// Whether any byte of the response has come.
+    /// Whether any byte of the response has been received.
     var hasResponseBegun: Bool { unsafe reader.hasStarted }
 
-    /// What the server said about keeping the connection, when it last answered.
+    /// The `Keep-Alive` hint of the latest response.
     var keepAlive: KeepAliveHint? { unsafe reader.keepAlive }
 
-    /// Whether another exchange may follow, as far as the parser knows.
+    /// Whether another exchange may follow, as far as the parser can tell.
     var reuse: ReuseVerdict { unsafe reader.reuse }
 
-    /// The parser's next event; a range of content is one of `buffer`, good until the next read.
+    /// Returns the parser's next event. A range of content is a range of `buffer`, valid until the next read.
     func nextEvent() throws(HTTP1Error) -> ResponseReader.Event {
         let start = unparsed.lowerBound
         let step = try unsafe nextEvent(in: UnsafeRawBufferPointer(rebasing: buffer[unparsed]))
@@ -208,17 +224,17 @@ final class Connection: @unchecked Sendable {
         return step.event
     }
 
-    /// The same for bytes that lie elsewhere.
+    /// Returns the parser's next event for bytes outside of `buffer`.
     func nextEvent(in bytes: UnsafeRawBufferPointer) throws(HTTP1Error) -> ResponseReader.Step {
         try unsafe reader.next(bytes.assumingMemoryBound(to: UInt8.self).span)
     }
 
-    /// Tells the parser that no more bytes will come; an error if there should.
+    /// Tells the parser that no more bytes will come. Throws if the response is incomplete.
     func endOfInput(clean: Bool) throws(HTTP1Error) {
         _ = try unsafe reader.endOfInput(clean: clean)
     }
 
-    /// Reads more behind what is unparsed.
+    /// Reads more bytes into `buffer`, behind the unparsed ones.
     func fill() -> Step {
         if unparsed.isEmpty {
             unparsed = 0..<0
@@ -234,7 +250,7 @@ final class Connection: @unchecked Sendable {
         return step
     }
 
-    /// Puts back bytes that were read past what the parser could use.
+    /// Puts back bytes that were read beyond those that the parser used.
     func keep(unparsed bytes: UnsafeRawBufferPointer) {
         unparsed = 0..<0
         reserve(bytes.count)
@@ -242,13 +258,13 @@ final class Connection: @unchecked Sendable {
         unparsed = 0..<bytes.count
     }
 
-    /// The bytes behind those that were parsed, for who goes on without the parser.
+    /// Removes and returns the unparsed bytes, for a protocol that continues without the parser.
     func takeUnparsed() -> [UInt8] {
         defer { unparsed = 0..<0 }
         return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[unparsed]))
     }
 
-    /// Receives, and decrypts, what is there.
+    /// Receives and decrypts the bytes that are available.
     func read(into target: UnsafeMutableRawBufferPointer) -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
@@ -256,8 +272,8 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Encrypts, and sends, as much as there is room for. What it reports as moved goes out before all that is
-    /// written later, but perhaps not at once: see `flush`.
+    /// Encrypts and sends as much as there is room for. Bytes reported as moved are sent before all that are
+    /// written later, but perhaps not immediately: see `flush`.
     func write(_ source: UnsafeRawBufferPointer) -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
@@ -280,7 +296,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Tells the peer that nothing more will be sent; it may still be heard.
+    /// Ends the sending direction. The peer may still send.
     func finishSending() -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
@@ -288,30 +304,33 @@ final class Connection: @unchecked Sendable {
         }
     }
 
+    /// Makes room behind the unparsed bytes: moves them to the front, or doubles the buffer.
     private func makeRoom() {
         if unparsed.lowerBound > 0 {
             let moved = unsafe UnsafeRawBufferPointer(rebasing: buffer[unparsed])
             unsafe buffer.copyMemory(from: moved)
             unparsed = 0..<unparsed.count
         } else {
-            // The parser's limits bound this: it refuses a head that is too long before it asks for more.
+            // The parser's limits bound this: it refuses a head that is too long before it asks for more bytes.
             unsafe reserve(buffer.count * 2)
         }
     }
 
+    /// Runs the body under the lock for two tasks, if there are two.
     private func exclusively<Result>(_ body: () -> Result) -> Result {
         guard let duplex else { return body() }
         return duplex.withLock { _ in body() }
     }
 
-    /// Enough for almost every head; larger bodies are read into memory of their own.
+    /// Enough for almost every head. Larger bodies are read into memory of their own.
     private static let smallBuffer = 4096
 }
 
 extension Socket {
-    /// Whether the loop has seen anything happen that nobody has looked at yet.
+    /// Whether the loop has reported an event on the socket that has not been handled yet.
     var hasNews: Bool { input.isReady || isHungUp }
 
+    /// Receives bytes from the socket.
     func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let base = target.baseAddress else { return .moved(0) }
         return switch unsafe receive(into: base, count: target.count) {
@@ -322,6 +341,7 @@ extension Socket {
         }
     }
 
+    /// Sends bytes on the socket.
     func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let base = source.baseAddress else { return .moved(0) }
         return switch unsafe send(base, count: source.count) {

@@ -1,13 +1,15 @@
 internal import DirectIO
 
-/// What to do where the process has no descriptor left: close what is idle, wait for what is not. It takes no longer
-/// than a request waits for its turn in the pool.
+/// Handles a shortage of file descriptors in the process: closes idle connections, and waits if there are none.
+/// This takes no longer than the time limit of the pool's queue.
 struct DescriptorShortage: Sendable {
+    /// The process's queue for descriptors.
     var queue = DescriptorQueue.shared
-    /// Closes something that can be spared. False if there is nothing.
+    /// Closes an idle connection of any client. Returns false if there is none.
     var makeRoom: @Sendable () -> Bool = { ConnectionPools.shared.closeLongestIdle() }
 
-    /// The socket that `open` opens, once it no longer fails for want of descriptors. First come, first served.
+    /// Returns the socket that `open` opens, and waits while it fails for lack of descriptors. First come, first
+    /// served.
     func overcome(
         _ limits: DialLimits,
         _ open: () throws(CallFailure) -> Socket
@@ -24,7 +26,7 @@ struct DescriptorShortage: Sendable {
         defer { queue.leave(turn) }
         while true {
             if limits.endOfShortage <= limits.loop.now { return try openAtLast(limits, open) }
-            // Whoever is not the first is woken when it is.
+            // A caller that is not the first in the queue is woken when it is.
             guard queue.isFirst(turn) else {
                 try await wait(at: turn, until: limits.endOfShortage)
                 continue
@@ -34,8 +36,8 @@ struct DescriptorShortage: Sendable {
         }
     }
 
-    /// The answer of the system's resolver, which is asked again if it could not ask for want of descriptors. It has
-    /// those in reserve, so that it waits behind no connection.
+    /// Returns the answer of the system's resolver, which is asked again if it had no descriptor for its query. The
+    /// resolver may use a reserve of descriptors that sockets leave alone, so it does not queue behind connections.
     func overcome<Answer>(
         _ limits: DialLimits,
         asking ask: () async throws(DialFailure) -> Answer
@@ -60,7 +62,8 @@ struct DescriptorShortage: Sendable {
         }
     }
 
-    /// The time is over: what there is no descriptor for now fails.
+    /// Makes the last attempt when the time limit has passed. A shortage is now an error, or a time-out if the
+    /// whole call is over.
     private func openAtLast(
         _ limits: DialLimits,
         _ open: () throws(CallFailure) -> Socket
@@ -73,7 +76,8 @@ struct DescriptorShortage: Sendable {
         }
     }
 
-    /// `nil` if there is no descriptor, and nothing to close for one.
+    /// Opens the socket, closing idle connections to free descriptors. Returns `nil` if there is no descriptor and
+    /// no idle connection left.
     private func openMakingRoom(_ open: () throws(CallFailure) -> Socket) throws(CallFailure) -> Socket? {
         repeat {
             do throws(CallFailure) {
@@ -85,7 +89,8 @@ struct DescriptorShortage: Sendable {
         return nil
     }
 
-    /// Not for long: files and others' sockets are closed without a word.
+    /// Waits for a short time before the next attempt: files, and the sockets of other code, are closed without
+    /// notice to the queue.
     private func rest(at turn: LoopHandle, until end: Instant) async throws(CallFailure) {
         let next = turn.loop.now.advanced(byNanoseconds: Self.timeBetweenAttempts)
         try await wait(at: turn, until: min(next, end))
@@ -101,7 +106,7 @@ struct DescriptorShortage: Sendable {
 }
 
 extension CallFailure {
-    /// Whether there was no descriptor to be had.
+    /// Whether the failure is a lack of descriptors.
     var meansNoDescriptors: Bool {
         switch self {
         case .failed(_, .system(let error)): error.meansNoDescriptors

@@ -1,7 +1,7 @@
 internal import DirectIO
 internal import DirectTLS
 
-/// Whom a connection is for: the name that decides everything but where the bytes go.
+/// The server that a connection is for: the name decides everything except the address that is dialled.
 struct Destination: Hashable, Sendable {
     let host: Host
     let port: UInt16
@@ -17,7 +17,7 @@ struct Destination: Hashable, Sendable {
         self.init(host: url.host, port: url.port, isSecure: url.scheme == .https)
     }
 
-    /// What the server's certificate must prove. The address that is dialled has no part in it.
+    /// The identity that the server's certificate must prove. The dialled address has no part in it.
     var serverIdentity: ServerIdentity {
         get throws(TLSError) {
             switch host {
@@ -28,12 +28,14 @@ struct Destination: Hashable, Sendable {
     }
 }
 
-/// How long dialling may take: each phase, and the call it is for. And where to write what happens.
+/// The time limits of dialling, for each phase and for the whole call, and the log of its events.
 struct DialLimits: Sendable {
     let timeouts: Timeouts.Nanoseconds
+    /// The end of the whole call.
     let end: Instant
     let loop: EventLoop
-    /// Until when descriptors are waited for, where there are none: as long as for a turn in the pool.
+    /// The moment until which dialling waits for a descriptor during a shortage: the time limit of the pool's
+    /// queue.
     let endOfShortage: Instant
     var log: ExchangeLog?
 
@@ -45,7 +47,7 @@ struct DialLimits: Sendable {
         endOfShortage = min(end, loop.now.advanced(byNanoseconds: timeouts.queue))
     }
 
-    /// The limits of a wait that begins now.
+    /// Returns the limits of a wait that begins now.
     func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
         Patience(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
     }

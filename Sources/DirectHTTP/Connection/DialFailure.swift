@@ -1,32 +1,35 @@
 internal import DirectIO
 internal import DirectTLS
 
-/// Why no connection could be made, and where that was tried.
+/// The failure of dialling: why no connection could be made, and the addresses that were tried.
 struct DialFailure: Error {
+    /// The reason that decided.
     var cause: CallFailure
+    /// The endpoint that the reason belongs to, if it belongs to one.
     var endpoint: Endpoint?
+    /// The failed attempts, in the order in which they began.
     var attempts: [Attempt] = []
 }
 
-/// Why one address did not do.
+/// The failure of one connection attempt.
 struct AttemptFailure: Error {
-    /// What this failure means for the other addresses.
+    /// The consequence of the failure for the other addresses.
     enum Consequence {
-        /// They may do better.
+        /// The other addresses may do better and are tried.
         case tryNext
-        /// The server was reached and is the wrong one. Unless told otherwise nobody else is asked: the network
-        /// is fine, and trying on would hide what is not.
+        /// The server was reached and has the wrong certificate. By default no other address is tried: the network
+        /// works, and trying on would hide the fault.
         case wrongServer
-        /// No address would do better: the fault is ours.
+        /// No address would do better: the fault is on this side.
         case stop
     }
 
-    /// How far it came, also when it was cancelled there.
+    /// The phase that the attempt had reached, also if it was cancelled there.
     let phase: HTTPError.Phase
     let cause: CallFailure
     var consequence = Consequence.tryNext
 
-    /// A failure for this reason.
+    /// Returns a failure for this reason.
     static func failed(
         _ phase: HTTPError.Phase,
         _ reason: HTTPError.Reason,
@@ -35,21 +38,24 @@ struct AttemptFailure: Error {
         AttemptFailure(phase: phase, cause: .failed(phase, reason), consequence: consequence)
     }
 
-    /// Whether there is no way at all to the address.
+    /// Whether there is no route to the address.
     var meansNoRoute: Bool {
         if case .failed(_, .system(let error)) = cause { error.meansNoRoute } else { false }
     }
 
-    /// Whether the address was not even tried, as no descriptor was to be had: that says nothing about it.
+    /// Whether the address was not even tried because of a lack of descriptors, which says nothing about the
+    /// address.
     var meansNoDescriptors: Bool { cause.meansNoDescriptors }
 
+    /// Whether the attempt was cancelled.
     var isCancellation: Bool {
         if case .cancelled = cause { true } else { false }
     }
 }
 
 extension TLSError {
-    /// Whether the server was reached and is the wrong one, or whether we are at fault ourselves.
+    /// The consequence for the other addresses: whether the server was reached and is the wrong one, or the fault
+    /// is on this side.
     var consequence: AttemptFailure.Consequence {
         switch self {
         case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate: .wrongServer

@@ -2,11 +2,27 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 
-/// Makes connections: from a name and a route to a link with one of its addresses.
+/// Makes connections: from a URL's name and a route to a connection to one of the name's addresses.
+///
+/// One call of `dial` passes through these steps:
+/// - The addresses: the route names them, or the system's resolver is asked (`choice`). They are ordered by RFC
+///   8305 and by earlier results (`AddressMemory`); for a retry, `Detour` puts the failed ones last.
+/// - The race (`Race`) between them. Each attempt checks the address against the client's vetting immediately
+///   before it connects, connects, and performs the TLS handshake (`LinkMaker`).
+/// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
+/// - The results go to `AddressMemory` and to the resolver that named the addresses (`learn`).
+///
+/// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each attempt of
+/// the race opens its own tunnel to that address. If the proxy resolves the name (`Route.byProxy`), only the proxy
+/// itself is dialled, and it is asked for a tunnel to the name or, for `http`, to forward requests.
+///
+/// A failed certificate check never leads to a connection. By default it also ends the race, since the network
+/// works and trying other addresses would hide the fault. Apart from the proxy's own addresses, only those of the
+/// route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64 translator.
 struct Dialler: Sendable {
     let settings: HTTPClient.Settings
     let secrets: TLSSecrets
-    /// Those without the client's certificate; the same where it has none.
+    /// The TLS state without the client's certificate; the same object if the client has none.
     private let anonymousSecrets: TLSSecrets
     let network: Network
     private let memory = AddressMemory()
@@ -22,18 +38,17 @@ struct Dialler: Sendable {
 
     var loop: EventLoop { settings.loop }
 
-    /// Forgets which addresses were good and which were not, and who translates them.
+    /// Forgets the results of earlier attempts and the network's NAT64 translators.
     func forgetAll() {
         memory.forgetAll()
         network.forgetAll()
     }
 
-    /// A connection for the URL's name to one of the addresses on the route, and if none will do, to one of
-    /// those that the route falls back to.
+    /// Returns a connection for the URL's name to one of the route's addresses or, if none will do, to one of the
+    /// route's fallback.
     ///
-    /// An address that cannot be reached gives way to the next one. One that answers with a certificate for
-    /// somebody else does not, unless the settings say so: that is no failure of the network, and trying on
-    /// would hide it.
+    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, it is
+    /// not, unless the settings say so: the network works, and trying on would hide the fault.
     func dial(
         _ url: HTTPURL,
         _ route: Route,
@@ -56,7 +71,8 @@ struct Dialler: Sendable {
         let vetting = settings.vetting
         let choice = try await choice(destination, route, limits, detour)
         let found = try await search(choice, destination, limits, detour) { endpoint throws(AttemptFailure) in
-            // Just before it is dialled, whoever named it: nothing can come in between.
+            // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
+            // between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
                 throw .failed(.connect, .refused(refusal))
             }
@@ -66,6 +82,7 @@ struct Dialler: Sendable {
         return connection(found, destination, route, proxy)
     }
 
+    /// Returns a connector for the destination.
     func maker(
         _ destination: Destination,
         _ limits: DialLimits,
@@ -83,7 +100,7 @@ struct Dialler: Sendable {
         )
     }
 
-    /// What has been found: a link, and all that was tried before.
+    /// The result of a search: the transport, and all attempts that failed before.
     struct Found {
         let link: Link
         let trial: Trial
@@ -92,7 +109,7 @@ struct Dialler: Sendable {
         let isFallback: Bool
     }
 
-    /// A link to one of these addresses, or of those behind them.
+    /// Connects to one of these addresses or, if none will do, to one of their fallback.
     func search(
         _ choice: Choice,
         _ destination: Destination,
@@ -127,6 +144,7 @@ struct Dialler: Sendable {
         }
     }
 
+    /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to it.
     func choice(
         _ destination: Destination,
         _ route: Route,
@@ -164,6 +182,7 @@ struct Dialler: Sendable {
         }
     }
 
+    /// Returns a race between the addresses, in the order in which to try them.
     private func race(
         _ destination: Destination,
         _ choice: Choice,
@@ -185,17 +204,18 @@ struct Dialler: Sendable {
         )
     }
 
+    /// Whether the addresses are tried strictly in the given order.
     private func isOrdered(_ choice: Choice) -> Bool {
         choice.isStrictlyOrdered || settings.dialling.keepsOrder
     }
 
-    /// Whether what is remembered of the addresses decides their order. A single one has no rank among others:
-    /// nothing is remembered of it, nothing looked up.
+    /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing is
+    /// remembered of it or looked up.
     private func hasRanks(_ choice: Choice) -> Bool {
         choice.endpoints.count > 1 && !isOrdered(choice)
     }
 
-    /// Where the route leads when none of its addresses would do.
+    /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.
     private func next(
         after choice: Choice,
         _ attempts: [Attempt],
@@ -222,7 +242,7 @@ struct Dialler: Sendable {
         }
     }
 
-    /// Keeps in mind, and tells whoever named the addresses, which of them are good.
+    /// Remembers, and reports to the resolver that named the addresses, which of them work.
     private func learn(_ outcome: Race.Outcome, _ destination: Destination, _ choice: Choice) {
         let hasRanks = hasRanks(choice)
         guard hasRanks || choice.report != nil else { return }
@@ -233,7 +253,7 @@ struct Dialler: Sendable {
                 choice.report?(trial.endpoint, .connected(after: trial.elapsed))
             case .failure(let failure):
                 guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
-                // A wrong certificate that ends the race is not to be got round the next time either.
+                // A wrong certificate that ends the race must not be avoided the next time either.
                 if hasRanks, index != outcome.decisive {
                     memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
                 }
@@ -242,6 +262,7 @@ struct Dialler: Sendable {
         }
     }
 
+    /// Returns the failed attempts of a race, for errors and logs.
     private func attempts(_ outcome: Race.Outcome, _ source: AddressSource) -> [Attempt] {
         outcome.trials.enumerated().compactMap { index, trial in
             guard let failure = trial.failure, !failure.meansNoDescriptors,
@@ -257,6 +278,7 @@ struct Dialler: Sendable {
         }
     }
 
+    /// Returns the connection on the transport that was found.
     private func connection(
         _ found: Found,
         _ destination: Destination,
@@ -281,6 +303,7 @@ struct Dialler: Sendable {
         return connection(found.link, facts)
     }
 
+    /// Returns a connection on this transport.
     func connection(_ link: Link, _ facts: ConnectionFacts, forwarding: Forwarding? = nil) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
         return Connection(link.layers, facts: facts, reader: reader, forwarding: forwarding)
@@ -288,14 +311,14 @@ struct Dialler: Sendable {
 }
 
 extension AddressVetting {
-    /// Why not to connect there.
+    /// Returns why the address is refused, or `nil` if it is allowed.
     func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
         refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
     }
 }
 
 extension Race.Outcome {
-    /// The failure that ends all dialling; its attempts are still to be told.
+    /// The failure that ends all dialling; the caller adds its attempts.
     fileprivate var decisiveFailure: DialFailure? {
         guard let decisive else {
             let isCancelled = trials.contains { $0.failure?.isCancellation ?? false }
@@ -306,7 +329,7 @@ extension Race.Outcome {
         }
     }
 
-    /// Why this one failed; nothing if the whole call was cancelled, which is no fault of an address.
+    /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's fault.
     fileprivate func reason(at index: Int) -> HTTPError.Reason? {
         switch trials[index].failure?.cause {
         case .failed(_, let reason): reason
@@ -315,15 +338,15 @@ extension Race.Outcome {
         }
     }
 
-    /// The failure for want of descriptors, if there is one: no other address would have done better.
+    /// The failure for lack of descriptors, if there is one: no other address would have done better.
     fileprivate var shortage: DialFailure? {
         trials.lazy.compactMap(\.failure).first(where: \.meansNoDescriptors).map {
             DialFailure(cause: $0.cause)
         }
     }
 
-    /// Whether the failure says something about the address. To be stopped does only if another one that had
-    /// begun later was faster, and a want of descriptors never does.
+    /// Whether the failure says something about the address. A cancellation does so only if another attempt that
+    /// had begun later was faster, and a lack of descriptors never does.
     fileprivate func isTelling(_ index: Int) -> Bool {
         if trials[index].failure?.meansNoDescriptors ?? false { return false }
         guard trials[index].failure?.isCancellation ?? false else { return true }

@@ -1,25 +1,25 @@
 internal import DirectIO
 
-/// How addresses are tried where there are several for one name.
+/// Settings for connecting to a name that has several addresses.
 public struct DiallingSettings: Hashable, Sendable {
-    /// What becomes of the others when an address answers with a certificate that will not do.
+    /// The treatment of the other addresses when a server presents a certificate that is not accepted.
     public enum WrongServer: Hashable, Sendable {
-        /// The request fails: the network is fine, and trying on would hide what is not.
+        /// The request fails. The network works, and trying other addresses would hide the fault.
         case fail
-        /// They are tried. The certificate is never accepted, and the attempt is reported.
+        /// The other addresses are tried. The certificate is never accepted, and the attempt is reported.
         case tryNext
     }
 
-    /// How long after one address the next one is tried beside it, should the first not have answered by then
-    /// (RFC 8305, section 5). Less than 100 ms count as 100 ms, more than 2 s as 2 s.
+    /// The delay after which the next address is tried beside the previous one, if that has not connected by then
+    /// (RFC 8305, section 5). Values below 100 ms count as 100 ms, values above 2 s as 2 s.
     public var stagger: Duration = .milliseconds(250)
-    /// Whether addresses are tried one after the other in the order given: no race, no memory of which of them
-    /// is good.
+    /// Whether addresses are tried one after the other in the given order, without a race and without regard to
+    /// earlier results.
     public var keepsOrder = false
-    /// What to do about a wrong certificate.
+    /// The reaction to a wrong certificate.
     public var wrongServer = WrongServer.fail
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 
     var staggerNanoseconds: UInt64 {

@@ -1,25 +1,26 @@
 internal import DirectIO
 internal import DirectTLS
 
-/// What bytes to a server pass through: a socket, and each TLS on it, agreed and checked.
+/// The layers that bytes to a server pass through: a socket, and each TLS connection on it, established and
+/// verified.
 ///
-/// Bytes are read and written at the top and nowhere else, so no layer can be left out. A layer is put on top of the
-/// others and never taken away.
+/// Bytes are read and written only at the top, so no layer can be left out. A layer is put on top of the others and
+/// never removed.
 struct LayerStack: Sendable {
     let socket: Socket
-    /// The uppermost TLS; `nil` where bytes go over the socket as they are.
+    /// The uppermost TLS connection; `nil` if bytes go over the socket as they are.
     private(set) var top: TLSConnection?
-    /// The TLS below it, the lowest first: that to a proxy.
+    /// The TLS connections below it, the lowest first: the one to a proxy.
     private var lower: [TLSConnection] = []
 
     init(_ socket: Socket) {
         self.socket = socket
     }
 
-    /// What the next layer has to send and receive over.
+    /// The transport that the next layer sends and receives over.
     var transport: TLSTransport { top?.transport ?? socket.transport }
 
-    /// Puts a layer on top, whose transport is that of this stack.
+    /// Puts a layer on top. Its transport must be that of this stack.
     mutating func push(_ layer: TLSConnection) {
         if let top { lower.append(top) }
         top = layer
@@ -31,13 +32,13 @@ struct LayerStack: Sendable {
         return top.hasPending || lower.contains { $0.hasPending }
     }
 
-    /// Whether a layer has taken bytes that it could not pass on yet.
+    /// Whether a layer has accepted bytes that it could not pass on yet.
     var hasUnsentBytes: Bool {
         guard let top else { return false }
         return top.hasUnfinishedRecord || lower.contains { $0.hasUnfinishedRecord }
     }
 
-    /// Receives, and decrypts, what is there.
+    /// Receives and decrypts the bytes that are available.
     func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(readingInto: target) }
         return switch unsafe top.read(into: target) {
@@ -51,13 +52,13 @@ struct LayerStack: Sendable {
         }
     }
 
-    /// Encrypts, and sends, as much as there is room for.
+    /// Encrypts and sends as much as there is room for.
     func write(_ source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(writing: source) }
         return unsafe Self.step(top.write(source))
     }
 
-    /// Sends what the layers hold, the uppermost first: what it passes on, those below have to send.
+    /// Sends the bytes that the layers hold, the uppermost first: the layers below send what it passes on.
     func flush() -> Connection.Step {
         guard let top else { return .moved(0) }
         for layer in [top] + lower.reversed() {
@@ -67,7 +68,7 @@ struct LayerStack: Sendable {
         return .moved(0)
     }
 
-    /// Tells the peer that nothing more will be sent; it may still be heard.
+    /// Ends the sending direction. The peer may still send.
     func finishSending() -> Connection.Step {
         guard let top else {
             socket.finishSending()
@@ -78,13 +79,13 @@ struct LayerStack: Sendable {
         return flush()
     }
 
-    /// Gives back memory that is not needed while the connection idles.
+    /// Releases memory that an idle connection does not need.
     func releaseBuffers() {
         top?.releaseBuffers()
         for layer in lower { layer.releaseBuffers() }
     }
 
-    /// Says goodbye if the peer still listens, and closes the descriptor.
+    /// Sends `close_notify` on each layer if the peer still listens, and closes the descriptor.
     func close() {
         top?.close()
         for layer in lower.reversed() { layer.close() }

@@ -1,17 +1,17 @@
 internal import DirectIO
 internal import DirectTLS
 
-/// A way to a server, made and checked.
+/// An established transport to a server, verified if it uses TLS.
 struct Link: Sendable {
     var layers: LayerStack
-    /// What was agreed with the server itself; `nil` for plain HTTP, also over TLS to a proxy.
+    /// The result of the TLS handshake with the server itself; `nil` for plain HTTP, also over TLS to a proxy.
     var tls: TLSFacts?
-    /// The IPv6 address behind which a translator has the IPv4 one that was to be dialled.
+    /// The IPv6 address that was dialled in place of an IPv4 one, behind a NAT64 translator.
     var translated: IPAddress?
     var connectTime: Duration
     var tlsTime: Duration?
 
-    /// The last step of making it.
+    /// The last phase of establishing it.
     var phase: HTTPError.Phase { tls == nil ? .connect : .tls }
 
     func close() {
@@ -19,17 +19,17 @@ struct Link: Sendable {
     }
 }
 
-/// Makes links: connects to one address, and shakes hands with who answers there.
+/// The connector: connects to one address, and performs the TLS handshake with the server there.
 struct LinkMaker: Sendable {
     let destination: Destination
     let limits: DialLimits
     let secrets: TLSSecrets
     let network: Network
-    /// `nil` where the system is asked for no names.
+    /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
     let translation: Translation?
     let loop: EventLoop
 
-    /// A link to this address, whose certificate, if there is to be one, has been accepted.
+    /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.
     func link(to endpoint: Endpoint) async throws(AttemptFailure) -> Link {
         let start = loop.now
         let port = endpoint.port ?? destination.port
@@ -53,7 +53,7 @@ struct LinkMaker: Sendable {
         return link
     }
 
-    /// Puts TLS on a link, or closes it.
+    /// Puts TLS on a transport. Closes the transport if this fails.
     func secure(_ link: inout Link) async throws(AttemptFailure) {
         let start = loop.now
         do throws(AttemptFailure) {
@@ -67,8 +67,8 @@ struct LinkMaker: Sendable {
         link.tlsTime = loop.now.since(start)
     }
 
-    /// There is no way to the IPv4 address: perhaps it has an IPv6 one on this network. Which one that is, the network
-    /// says: the vetting that has seen the IPv4 address sees this one, too.
+    /// Connects to the IPv6 form of an IPv4 address to which there is no route. The network's NAT64 prefix
+    /// determines that address, so the vetting that has seen the IPv4 address checks this one, too.
     private func open(
         _ address: IPAddress,
         _ port: UInt16,
@@ -98,6 +98,7 @@ struct LinkMaker: Sendable {
         throw failure
     }
 
+    /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
     private func openSocket(_ address: IPAddress, _ port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(CallFailure) {
@@ -116,13 +117,14 @@ struct LinkMaker: Sendable {
         return socket
     }
 
-    /// No byte of a request is written before this has returned: the certificate has been accepted by then.
+    /// Performs the handshake. No byte of a request is written before this has returned: by then the certificate
+    /// has been accepted.
     private func secure(_ socket: Socket, _ transport: TLSTransport) async throws(AttemptFailure)
         -> TLSConnection
     {
         let context: TLSContext
         do throws(CallFailure) {
-            // No part of the handshake: only the limit for everything bounds it.
+            // Loading the settings is not part of the handshake: only the limit of the whole call bounds it.
             context = try await secrets.context(limits.patience(.tls, .max), on: loop)
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)

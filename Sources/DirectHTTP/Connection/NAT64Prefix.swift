@@ -1,15 +1,15 @@
 internal import DirectIO
 
-/// The IPv6 prefix behind which a network's translator offers all of IPv4 (RFC 6052).
+/// The IPv6 prefix behind which a network's translator makes all of IPv4 reachable (RFC 6052).
 struct NAT64Prefix: Hashable, Sendable {
     /// The first bytes of every address behind it.
     let bytes: [UInt8]
 
-    /// The lengths that there are, in bytes.
+    /// The lengths that RFC 6052 allows, in bytes.
     static let lengths = [12, 8, 7, 6, 5, 4]
 
-    /// The prefix of an address that stands for one of the two that `ipv4only.arpa` always has (RFC 7050,
-    /// section 2.2).
+    /// Extracts the prefix from an address that stands for one of the two that `ipv4only.arpa` always has (RFC
+    /// 7050, section 2.2). Returns `nil` if the address stands for neither.
     init?(seenIn answer: IPAddress) {
         guard answer.family == .v6, !answer.isIPv4Mapped else { return nil }
         let bytes = answer.bytes
@@ -22,8 +22,8 @@ struct NAT64Prefix: Hashable, Sendable {
         return nil
     }
 
-    /// The address behind which the translator has this IPv4 one; nothing if it is not one of the public
-    /// internet, which is not to be reached from outside of its network (RFC 6052, section 3.1).
+    /// Returns the address behind which the translator has this IPv4 address; `nil` if it is not an address of the
+    /// public internet, which cannot be reached from outside of its network (RFC 6052, section 3.1).
     func address(for address: IPAddress) -> IPAddress? {
         let address = address.unmapped
         guard address.family == .v4, SpecialAddresses.objection(to: address) == nil else { return nil }
@@ -32,8 +32,8 @@ struct NAT64Prefix: Hashable, Sendable {
         return IPAddress(bytes: result)
     }
 
-    /// Where the four bytes stand: behind the prefix, but never in the ninth, which is always 0 (RFC 6052,
-    /// section 2.2).
+    /// Returns the indices of the four embedded bytes: behind the prefix, but never the ninth byte, which is always
+    /// 0 (RFC 6052, section 2.2).
     private static func places(behind length: Int) -> [Int] {
         (length..<length + 4).map { length < 12 && $0 >= 8 ? $0 + 1 : $0 }
     }

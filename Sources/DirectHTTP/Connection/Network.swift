@@ -1,8 +1,8 @@
 internal import DirectIO
 
-/// What dialling asks of the network. Tests put others in its place.
+/// The parts of the network that dialling uses. Tests replace them.
 struct Network: Sendable {
-    /// Starts a connection.
+    /// Starts to connect a socket.
     var connect: @Sendable (IPAddress, UInt16, EventLoop) throws(Socket.StartFailure) -> Socket = {
         address,
         port,
@@ -10,7 +10,7 @@ struct Network: Sendable {
         try Socket.connecting(to: address, port: port, on: loop, sparesReserve: true)
     }
     var shortage = DescriptorShortage()
-    /// Where the system's resolver is asked, whatever for.
+    /// The queries to the system's resolver, whatever they are for.
     let lookups: SystemLookups
     let translators: Translators
 
@@ -19,21 +19,22 @@ struct Network: Sendable {
         translators = Translators(lookups)
     }
 
-    /// What was found out of the network that the machine was in.
+    /// Forgets what is known of the network that the machine was in.
     func forgetAll() {
         lookups.forgetAll()
         translators.forgetAll()
     }
 }
 
-/// The way to IPv4 addresses on a network that has only IPv6. Only clients have one that may ask the system for names.
+/// Access to IPv4 addresses on a network that has only IPv6. Only clients that may ask the system's resolver have
+/// it.
 struct Translation: Sendable {
     let translators: Translators
-    /// Sees the translated addresses as well: it is they that are dialled.
+    /// The vetting, which checks the translated addresses as well: they are the ones that are dialled.
     let vetting: AddressVetting?
 }
 
-/// The translators from IPv6 to IPv4 that the network has, as far as it says so (RFC 7050).
+/// The NAT64 translators of the network, as far as DNS reveals them (RFC 7050).
 final class Translators: Sendable {
     private struct Known {
         var prefixes: [NAT64Prefix]
@@ -47,7 +48,7 @@ final class Translators: Sendable {
         self.lookups = lookups
     }
 
-    /// What to dial instead of an IPv4 address to which there is no way.
+    /// Returns the addresses to dial in place of an IPv4 address to which there is no route.
     func addresses(
         for address: IPAddress,
         _ patience: Patience,
@@ -56,7 +57,7 @@ final class Translators: Sendable {
         try await prefixes(patience, on: loop).compactMap { $0.address(for: address) }
     }
 
-    /// Asks anew the next time.
+    /// Forgets the translators; the next use asks for them again.
     func forgetAll() {
         known.withLock { $0 = nil }
     }
@@ -87,7 +88,7 @@ final class Translators: Sendable {
         return prefixes
     }
 
-    /// Short: a machine may come to another network.
+    /// The cache time is short, because a machine may move to another network.
     private static let timeOfAnswer: UInt64 = 60_000_000_000
     private static let timeWithoutAnswer: UInt64 = 10_000_000_000
 }

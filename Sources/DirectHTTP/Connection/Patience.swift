@@ -1,23 +1,24 @@
 internal import DirectIO
 
-/// Why a call cannot go on. Becomes an `HTTPError`, or a `CancellationError`, where the call ends.
+/// The failure of a call. It becomes an `HTTPError`, or a `CancellationError`, when the call ends.
 enum CallFailure: Error {
     case cancelled
     case failed(HTTPError.Phase, HTTPError.Reason)
 }
 
-/// The limits of one wait: for the next progress, and for the whole call.
+/// The time limits of one wait: the idle limit (the time without progress) and the end of the whole call.
 ///
-/// Made when the wait begins and passed down unchanged, so that no attempt in between can begin the limit anew. Only
-/// the code that sees real progress may extend it.
+/// It is made when the wait begins and passed down unchanged, so that no attempt in between can restart the limit.
+/// Only the code that sees real progress may extend it.
 struct Patience {
+    /// The phase that a time-out is reported for.
     let phase: HTTPError.Phase
-    /// Nanoseconds without progress.
+    /// The idle limit: the nanoseconds without progress.
     let stall: UInt64
-    /// The end of the whole call, and how long that was to take.
+    /// The end of the whole call, and the time limit that it follows from.
     let end: Instant
     let total: UInt64
-    /// When to give up, unless there is progress before.
+    /// The deadline of the wait, unless there is progress before.
     private(set) var deadline: Instant
 
     init(_ phase: HTTPError.Phase, stall: UInt64, end: Instant, total: UInt64, from now: Instant) {
@@ -28,26 +29,26 @@ struct Patience {
         deadline = min(now.advanced(byNanoseconds: stall), end)
     }
 
-    /// There was progress: the limit for the next one begins now.
+    /// Restarts the idle limit after progress.
     mutating func extend(from now: Instant) {
         deadline = min(now.advanced(byNanoseconds: stall), end)
     }
 
-    /// The same wait with an earlier end, for a look at something else.
+    /// Returns the same limits with an earlier deadline, for a check of something else.
     func shortened(to moment: Instant) -> Patience {
         var shorter = self
         shorter.deadline = min(deadline, moment)
         return shorter
     }
 
-    /// The same wait without a limit for progress.
+    /// The same limits without an idle limit.
     var untilEnd: Patience {
         var longer = self
         longer.deadline = end
         return longer
     }
 
-    /// What to say when the deadline has come.
+    /// The failure to throw when the deadline has passed.
     var timeout: CallFailure {
         let limit = deadline >= end ? total : stall
         return .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: limit))))
@@ -62,20 +63,20 @@ struct Patience {
         }
     }
 
-    /// Throws if the call is over or cancelled: for work that never has to wait, and so is never woken.
+    /// Throws if the call is over or cancelled, for work that never waits and so is never woken.
     func checkEnd(at now: @autoclosure () -> Instant) throws(CallFailure) {
         if Task.isCancelled { throw .cancelled }
         guard end < .never, now() >= end else { return }
         throw .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))))
     }
 
-    /// Lets other tasks run where there is nothing to wait for, and looks at what would have ended a wait.
+    /// Lets other tasks run if there is nothing to wait for, and throws if a wait would have ended by now.
     func takeTurn(on loop: EventLoop) async throws(CallFailure) {
         await Task.yield()
         try check(at: loop.now)
     }
 
-    /// The same for the limit of this wait.
+    /// Throws if the deadline has passed or the task is cancelled.
     func check(at now: Instant) throws(CallFailure) {
         if Task.isCancelled { throw .cancelled }
         if now >= deadline { throw timeout }
@@ -83,6 +84,7 @@ struct Patience {
 }
 
 extension CallFailure {
+    /// Whether a time limit was exceeded.
     var isTimeout: Bool {
         if case .failed(_, .timedOut) = self { true } else { false }
     }

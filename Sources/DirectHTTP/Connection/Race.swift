@@ -1,6 +1,6 @@
 internal import DirectIO
 
-/// What was tried at one address, and what came of it.
+/// One connection attempt and its result.
 struct Trial: Sendable {
     let endpoint: Endpoint
     let start: Instant
@@ -18,33 +18,51 @@ struct Trial: Sendable {
     }
 }
 
-/// Tries addresses until one will do: one after the other, or beside each other (RFC 8305, section 5).
+/// Happy eyeballs: tries addresses until one will do, one after the other or in parallel (RFC 8305, section 5).
 ///
-/// A winner has connected *and* shaken hands. Whoever else has begun by then is stopped, and its descriptor is
-/// closed before the race is over: nothing of it is left behind.
+/// An attempt wins when it has connected *and* completed the TLS handshake. `RaceSchedule` says when each attempt
+/// begins. An attempt ends in one of three ways:
+/// - It succeeds or fails decisively (by default a wrong certificate does, and a fault on this side): this decides
+///   the race, and the other attempts are cancelled.
+/// - It fails in a way that says nothing about the other addresses: the next one begins immediately, except that a
+///   late one lets the running attempts have their head start.
+/// - It is overtaken: its transport is closed, even if it was established just then, and the attempt counts as
+///   cancelled.
+///
+/// If the call is cancelled, the race ends and its attempts count as cancelled.
+///
+/// `run` returns only when every attempt has ended, so no attempt keeps a descriptor afterwards. All attempts that
+/// began are reported, in the order in which they began, and at most one of them has a transport.
 struct Race: Sendable {
     let endpoints: [Endpoint]
-    /// How many of them, from the end, are begun with only when the others have failed.
+    /// The number of endpoints, from the end, that are tried only when the others have failed or have had a long
+    /// head start.
     var late = 0
-    /// How long after an address the next one is begun with; nothing: only after it has failed.
+    /// The nanoseconds after which the next attempt begins beside the previous one; `nil` to begin it only after
+    /// that has failed.
     let stagger: UInt64?
+    /// Whether a wrong certificate leads to the next address. Otherwise it decides the race.
     let passesOverWrongServers: Bool
+    /// The end of the call: no attempt begins after it.
     let end: Instant
     let loop: EventLoop
+    /// Connects to an endpoint.
     let attempt: @Sendable (Endpoint) async throws(AttemptFailure) -> Link
 
     struct Outcome {
-        /// In the order of beginning. At most one has a link.
+        /// The attempts in the order in which they began. At most one has a transport.
         var trials: [Trial]
-        /// Which of them decided the matter, for good or ill; nothing if none did.
+        /// The index of the attempt that decided the race, by success or failure; `nil` if none did.
         var decisive: Int?
     }
 
+    /// Runs the race.
     func run() async -> Outcome {
         guard let stagger, endpoints.count > 1 else { return await runInTurn() }
         return await runTogether(stagger)
     }
 
+    /// Tries the addresses one after the other.
     private func runInTurn() async -> Outcome {
         var outcome = Outcome(trials: [])
         for endpoint in endpoints {
@@ -59,6 +77,7 @@ struct Race: Sendable {
         return outcome
     }
 
+    /// Tries the addresses in parallel, as the schedule says.
     private func runTogether(_ stagger: UInt64) async -> Outcome {
         let bell = LoopHandle(loop: loop)
         loop.add(bell)
@@ -78,7 +97,7 @@ struct Race: Sendable {
                     }
                 case .wait(let instant):
                     let wake = await bell.input.wait(until: instant, on: loop)
-                    // Cleared before the look: who ends after it signals again.
+                    // Cleared before checking: an attempt that ends after this line signals again.
                     bell.input.clear()
                     if wake == .cancelled { return }
                     for entry in ended.withLock({ $0[seen...] }) {
@@ -86,7 +105,8 @@ struct Race: Sendable {
                         schedule.noteEnd(isDecisive: isDecisive(entry.trial))
                     }
                 case .over:
-                    // The group waits for who is stopped: at the next word from the loop they close and end.
+                    // The group waits for the cancelled attempts: they close their sockets and end when the loop
+                    // resumes them.
                     group.cancelAll()
                     return
                 }
@@ -95,6 +115,7 @@ struct Race: Sendable {
         return judge(ended.withLock { $0 })
     }
 
+    /// An attempt that has ended, and its index in `endpoints`.
     private struct Entry {
         let place: Int
         let trial: Trial
@@ -110,6 +131,7 @@ struct Race: Sendable {
         return Trial(endpoint: endpoint, start: start, end: loop.now, result: result)
     }
 
+    /// Whether the attempt ends the race.
     private func isDecisive(_ trial: Trial) -> Bool {
         guard let failure = trial.failure else { return true }
         switch failure.consequence {
@@ -119,7 +141,8 @@ struct Race: Sendable {
         }
     }
 
-    /// The first to end decisively decides; who was too late for it is closed.
+    /// Returns the outcome: the first attempt to end decisively decides it, and the transports of attempts that
+    /// came too late are closed.
     private func judge(_ ended: [Entry]) -> Outcome {
         let first = Task.isCancelled ? nil : ended.first { isDecisive($0.trial) }?.place
         var trials: [Trial] = []

@@ -1,28 +1,35 @@
 internal import DirectIO
 
-/// Says when to begin with which address: the next one a while after the one before, and at once when one
-/// has failed (RFC 8305, section 5). A machine without sockets or a clock.
+/// Decides when each connection attempt begins: a delay after the previous one, and immediately when one has failed
+/// (RFC 8305, section 5). A state machine without sockets or a clock.
 struct RaceSchedule {
+    /// The next thing to do.
     enum Step: Equatable {
+        /// Begin with the endpoint at this index.
         case begin(Int)
-        /// Until then, or until one has ended.
+        /// Wait until this moment, or until an attempt has ended.
         case wait(until: Instant)
+        /// Stop: the race is decided, or no address is left to try.
         case over
     }
 
     private let count: Int
-    /// How many of them, from the beginning, are not begun late.
+    /// The number of endpoints, from the beginning, that are not late.
     private let early: Int
     private let stagger: UInt64
-    /// When the call has to be over: nothing begins after that.
+    /// The end of the call: no attempt begins after it.
     private let end: Instant
     private var begun = 0
     private var running = 0
     private var due = Instant(nanoseconds: 0)
     private var isDecided = false
 
-    /// - Parameter late: how many of them, from the end, are begun only when all others have failed, or have had so long
-    ///   that they will hardly connect any more.
+    /// - Parameters:
+    ///   - count: The number of endpoints.
+    ///   - late: The number of endpoints, from the end, that begin only when all others have failed, or have had so
+    ///     long that they will hardly connect any more.
+    ///   - stagger: The delay between two attempts in nanoseconds.
+    ///   - end: The end of the call.
     init(count: Int, late: Int = 0, stagger: UInt64, end: Instant) {
         self.count = count
         early = count - late
@@ -30,6 +37,7 @@ struct RaceSchedule {
         self.end = end
     }
 
+    /// Returns what to do at this moment.
     mutating func next(at now: Instant) -> Step {
         guard !isDecided else { return .over }
         let mayBegin = begun < count && now < end
@@ -43,7 +51,8 @@ struct RaceSchedule {
         return .wait(until: mayBegin ? due : .never)
     }
 
-    /// One has ended: the others no longer matter, or the next one is due.
+    /// Notes that an attempt has ended. The race is over if that was decisive; otherwise the next attempt is due,
+    /// unless it is a late one.
     mutating func noteEnd(isDecisive: Bool) {
         running -= 1
         if begun < early { due = Instant(nanoseconds: 0) }

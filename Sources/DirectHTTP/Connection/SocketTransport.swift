@@ -2,7 +2,7 @@ internal import DirectIO
 internal import DirectTLS
 
 extension Socket {
-    /// The seam between TLS and the socket. The socket must outlive the TLS connection.
+    /// The transport of TLS over the socket. The socket must outlive the TLS connection.
     var transport: TLSTransport {
         unsafe TLSTransport(
             context: Unmanaged.passUnretained(self).toOpaque(),
@@ -23,7 +23,7 @@ extension Socket {
 }
 
 extension TLSConnection {
-    /// The seam between TLS and the TLS to a proxy below it, which must outlive it.
+    /// The transport of TLS over this TLS connection, which is the one to a proxy and must outlive the upper one.
     var transport: TLSTransport {
         unsafe TLSTransport(
             context: Unmanaged.passUnretained(self).toOpaque(),
@@ -34,7 +34,7 @@ extension TLSConnection {
                     {
                     case .bytes(let count): count
                     case .again: TLSTransport.again
-                    // The answer that is waited for may be to something that has not gone out yet.
+                    // The bytes waited for may answer something that has not been sent yet.
                     case .wantsRead:
                         below.isFlushed ? TLSTransport.wouldBlock : TLSTransport.wouldBlockCrosswise
                     case .wantsWrite: TLSTransport.wouldBlockCrosswise
@@ -59,14 +59,14 @@ extension TLSConnection {
 }
 
 extension TLSConnection {
-    /// Whether everything has been passed on, after another attempt.
+    /// Whether everything has been passed on, after another attempt to do so.
     fileprivate var isFlushed: Bool {
         if case .bytes = flush() { true } else { false }
     }
 }
 
 extension TLSError {
-    /// What the layer above is told of it; 0 if the fault was no system call's.
+    /// The error number for the layer above; 0 if the error did not come from a system call.
     fileprivate var errno: Int32 {
         if case .connectionLost(let errno) = self { errno } else { 0 }
     }

@@ -1,12 +1,12 @@
 internal import DirectIO
 internal import DirectTLS
 
-/// What all TLS connections of one client share: settings made ready, and the sessions to resume.
+/// The TLS state that all connections of one client share: the prepared settings, and the sessions to resume.
 final class TLSSecrets: Sendable {
     let sessions = SessionCache()
     private let settings: TLSSettings
     private let made = Locked<TLSContext?>(nil)
-    /// Held while one is made, by threads that may block; nobody else waits for it. It guards no value,
+    /// Held while the context is made, on threads that may block. Nothing else waits for it. It guards no value,
     /// but the thread sanitizer misreads a lock of `Void`.
     private let making = Locked(false)
 
@@ -14,7 +14,7 @@ final class TLSSecrets: Sendable {
         self.settings = settings
     }
 
-    /// The context for connections, made when first asked for. Reads files, so off the loop.
+    /// Returns the context for connections, which is made on first use. This reads files, so it runs off the loop.
     func context(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> TLSContext {
         if let context = made.withLock({ $0 }) { return context }
         let outcome: Result<TLSContext, TLSError>
@@ -31,7 +31,7 @@ final class TLSSecrets: Sendable {
         }
     }
 
-    /// One makes it, the others wait for it.
+    /// Makes the context once; concurrent callers wait for the first.
     private func makeOnce() -> Result<TLSContext, TLSError> {
         making.withLock { _ in
             if let known = made.withLock({ $0 }) { return .success(known) }

@@ -1,9 +1,10 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Dialling over a proxy.
+/// Dialling over a proxy. The connection to the proxy is found like any other (`search`); then either the proxy
+/// forwards each `http` request, or a `ProxyConversation` opens a tunnel and TLS with the server runs inside it.
 extension Dialler {
-    /// A connection to wherever the proxy finds the URL's name.
+    /// Returns a connection to the URL's name, which the proxy resolves.
     func dial(
         _ url: HTTPURL,
         _ maker: LinkMaker,
@@ -11,7 +12,8 @@ extension Dialler {
         _ detour: Detour?
     ) async throws(DialFailure) -> Connection {
         if let vetting = settings.vetting {
-            // What is not seen cannot be vetted: a name that leads inside must not get there over a proxy.
+            // An address that this side never sees cannot be vetted: a name that leads into the internal network
+            // must not get there through a proxy.
             guard let address = url.host.address else {
                 throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
             }
@@ -37,7 +39,7 @@ extension Dialler {
             name: url.host.description,
             endpoint: found.trial.endpoint,
             source: .proxy,
-            // What was agreed with the proxy says nothing about the server.
+            // The TLS facts of the proxy say nothing about the server.
             tls: forwarding == nil ? link.tls : nil,
             failedAttempts: found.attempts,
             resolveTime: found.choice.resolveTime,
@@ -51,7 +53,7 @@ extension Dialler {
         return connection(link, facts, forwarding: forwarding)
     }
 
-    /// A link to an address that was chosen on this side.
+    /// Connects to an address that was chosen on this side, through a tunnel.
     func link(
         _ maker: LinkMaker,
         to endpoint: Endpoint,
@@ -59,17 +61,17 @@ extension Dialler {
     ) async throws(AttemptFailure) -> Link {
         let found: Found
         do throws(DialFailure) {
-            // A detour is one around addresses of the server's.
+            // A detour avoids addresses of the server, not of the proxy.
             found = try await line(to: entry, maker.limits, nil)
         } catch {
-            // No other address of the server's would bring us to the proxy.
+            // Another address of the server would not make the proxy reachable.
             throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
         }
         let port = endpoint.port ?? maker.destination.port
         return try await tunnel(maker, .address(endpoint.address, port: port), found, entry)
     }
 
-    /// A link to the proxy itself. Its address is the business of whoever set it, and of no vetting.
+    /// Connects to the proxy itself. Its address is not vetted: it comes from the client's own settings.
     private func line(
         to entry: ProxyEntry,
         _ limits: DialLimits,
@@ -87,7 +89,7 @@ extension Dialler {
         }
     }
 
-    /// Where the proxy is.
+    /// Returns the addresses of the proxy.
     func choice(
         of proxy: Proxy,
         _ limits: DialLimits,
@@ -100,6 +102,8 @@ extension Dialler {
         }
     }
 
+    /// Returns the route to the proxy: its configured addresses, the literal address it is named by, or the
+    /// system's resolver.
     private func route(to proxy: Proxy) throws(DialFailure) -> Route {
         if let addresses = proxy.addresses {
             guard !addresses.isEmpty else { throw DialFailure(cause: .failed(.proxy, .noAddresses)) }
@@ -112,7 +116,7 @@ extension Dialler {
         return .system
     }
 
-    /// Asks the proxy for the way to the target, and shakes hands with who answers at its end.
+    /// Asks the proxy for a tunnel to the target, and performs the TLS handshake with the server at its end.
     private func tunnel(
         _ maker: LinkMaker,
         _ target: ProxyTarget,
@@ -141,7 +145,7 @@ extension Dialler {
             target: target,
             patience: limits.patience(.proxy, limits.timeouts.connect)
         )
-        // Where this throws, the connection closes the link behind it.
+        // If this throws, the connection closes the transport.
         try await conversation.open()
         conversation.connection.giveAway()
         let time = line.connectTime + (line.tlsTime ?? .zero) + loop.now.since(start)
@@ -160,7 +164,7 @@ extension Dialler {
 }
 
 extension DialFailure {
-    /// The same failure, where it was the proxy that could not be reached.
+    /// The same failure, reported as one of reaching the proxy.
     fileprivate var asProxyFailure: DialFailure {
         guard case .failed(_, let reason) = cause else { return self }
         return DialFailure(cause: .failed(.proxy, reason), endpoint: endpoint, attempts: attempts)

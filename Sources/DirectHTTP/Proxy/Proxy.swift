@@ -1,63 +1,71 @@
 public import DirectIO
 public import DirectTLS
 
-/// A server that carries connections to other servers.
+/// A proxy server, through which a client reaches other servers.
 ///
-/// The name in a request's URL goes on to decide SNI, the certificate check, `Host`, cookies and the pool; the
-/// proxy sees only where to connect, and for `http` URLs what is sent there.
+/// The host in a request's URL still decides SNI, the certificate check, `Host`, cookies and the pool. The proxy
+/// sees only the address or name to connect to and, for `http` URLs, the requests that are sent there.
+///
+/// Set proxies in a client's settings with ``ProxySettings``.
 public struct Proxy: Hashable, Sendable {
-    /// How to talk to the proxy.
+    /// The protocol that a proxy speaks.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {
-        /// HTTP: `CONNECT`, and the whole URL in the request line for `http` (RFC 9110, section 9.3.6).
+        /// HTTP: `CONNECT` for tunnels (RFC 9110, section 9.3.6), and for `http` URLs the whole URL in the request
+        /// line.
         case http
-        /// The same over TLS.
+        /// The same protocol over TLS.
         case https
-        /// SOCKS version 5; names are turned into addresses on this side (RFC 1928).
+        /// SOCKS version 5 (RFC 1928). The client resolves names and gives the proxy addresses.
         case socks5
-        /// SOCKS version 5; the proxy is given names.
+        /// SOCKS version 5. The proxy resolves names.
         case socks5h
     }
 
-    /// Who turns names into addresses.
+    /// The side that resolves names.
     public enum Lookup: Hashable, Sendable {
-        /// The proxy, which is given the name; but an address of the request's own, of its map or of the client's
-        /// is what it is given instead. No resolver on this side is asked.
+        /// The proxy resolves names, and no resolver on this side is asked. If the request, its address map or that
+        /// of the client gives an address, the proxy is given that instead of the name.
         case byProxy
-        /// This side, as without a proxy: the proxy is given one of the addresses chosen here, or of those that
-        /// the resolver names.
+        /// The client resolves names, as it does without a proxy. The proxy is given one of the addresses.
         case byClient
     }
 
-    /// User name and password (RFC 7617, RFC 1929). Never shown.
+    /// A user name and a password (RFC 7617, RFC 1929). They are never shown in descriptions or errors.
     public struct Credentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+        /// The user name.
         public let user: String
+        /// The password.
         public let password: String
 
+        /// Creates credentials.
         public init(user: String, password: String) {
             self.user = user
             self.password = password
         }
 
+        /// Always "hidden".
         public var description: String { "hidden" }
+        /// A mirror without children, so that dumps do not show the password.
         public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
-    /// How to talk to it.
+    /// The protocol that the proxy speaks.
     public let scheme: Scheme
-    /// Whom the proxy's own certificate has to be for, if it has one.
+    /// The proxy's host. With ``Scheme/https``, the proxy's certificate must be for it.
     public let host: Host
-    /// Its port.
+    /// The proxy's port.
     public let port: UInt16
-    /// Who we are, if it asks. Sent to the proxy and to nobody else.
+    /// The credentials, if the proxy requires any. They are sent only to the proxy.
     public var credentials: Credentials?
-    /// Where to find it, instead of asking the system's resolver for its name.
+    /// The proxy's addresses. `nil` asks the system's resolver for its host.
     public var addresses: [Endpoint]?
-    /// Who turns names into addresses: the proxy, unless the scheme is `socks5`.
+    /// The side that resolves the names of servers: by default the proxy, and the client for ``Scheme/socks5``.
     public var lookup: Lookup
-    /// How to secure the connection to it, for `https`; nothing: as the client does, without client certificate.
+    /// The TLS settings for the connection to the proxy, for ``Scheme/https``. `nil` uses those of the client,
+    /// without the client certificate.
     public var tls: TLSSettings?
 
-    /// A proxy by its parts.
+    /// Creates a proxy from its parts.
     public init(_ scheme: Scheme, _ host: Host, port: UInt16, credentials: Credentials? = nil) {
         self.scheme = scheme
         self.host = host
@@ -66,7 +74,9 @@ public struct Proxy: Hashable, Sendable {
         lookup = scheme == .socks5 ? .byClient : .byProxy
     }
 
-    /// Reads `[scheme://][user:password@]host[:port]`; without scheme it is `http`.
+    /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none.
+    ///
+    /// - Throws: ``ProxyFault`` if the text has another form, an unknown scheme, or a path, query or fragment.
     public init(_ text: String) throws(ProxyFault) {
         var rest = text[...]
         var scheme = Scheme.http
@@ -77,7 +87,7 @@ public struct Proxy: Hashable, Sendable {
             scheme = known
             rest = text[mark.upperBound...]
         }
-        // One parser for all hosts: that of URLs.
+        // The URL parser reads all hosts, so that there is one parser for them.
         let url: HTTPURL
         do throws(URLFault) {
             url = try HTTPURL("http://\(rest)")
@@ -87,7 +97,7 @@ public struct Proxy: Hashable, Sendable {
         guard url.targetBytes == [UInt8(ascii: "/")], !rest.contains("?"), !rest.contains("#") else {
             throw .hasPath
         }
-        // A port that the text names, the default one of HTTP included, ends what stands before the path.
+        // If the text names a port, even the default one of HTTP, it stands at the end of what precedes the path.
         let authority = rest.prefix { $0 != "/" }
         let hasPort = authority.reversed().prefix { $0 != "]" && $0 != "@" }.contains(":")
         self.init(scheme, url.host, port: hasPort ? url.port : scheme.defaultPort)
@@ -99,11 +109,12 @@ public struct Proxy: Hashable, Sendable {
         }
     }
 
-    /// Whether it speaks HTTP.
+    /// Whether the proxy speaks HTTP.
     var speaksHTTP: Bool { scheme == .http || scheme == .https }
 }
 
 extension Proxy.Scheme {
+    /// The port of a proxy whose text has none.
     var defaultPort: UInt16 {
         switch self {
         case .http: 80
@@ -114,7 +125,7 @@ extension Proxy.Scheme {
 }
 
 extension Proxy: CustomStringConvertible {
-    /// The proxy as a URL, without user and password.
+    /// The proxy as a URL, without user name and password.
     public var description: String {
         let host = host.address?.family == .v6 ? "[\(host)]" : "\(host)"
         return "\(scheme.rawValue)://\(host):\(port)"

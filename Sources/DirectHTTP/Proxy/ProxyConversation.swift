@@ -1,26 +1,39 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What is said to a proxy before it leads to the server: one question, at most three, and their answers.
+/// The negotiation with a proxy that precedes a tunnel: `CONNECT`, or the messages of SOCKS version 5.
+///
+/// With HTTP it is one request and its response: 2xx opens the tunnel, interim responses are skipped, and anything
+/// else becomes a `ProxyRefusal` with the beginning of its body. With SOCKS it is up to three messages, each with a
+/// reply: the greeting, user name and password if the proxy wants them, and the request to connect.
+///
+/// - One time limit covers all of it. It is checked after every read, so a proxy that sends a byte per second
+///   cannot extend it.
+/// - Not one byte beyond the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read
+///   by their exact length. Bytes behind the response to `CONNECT` are an error, because in TLS and in HTTP the
+///   client speaks first.
+/// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes over the transport, and
+///   the `Connection` used here ends (`giveAway`).
 struct ProxyConversation {
-    /// The connection to the proxy. It is none of the pool's, and gives its link away in the end.
+    /// The connection to the proxy. It is not in the pool, and hands its transport over in the end.
     let connection: Connection
     let entry: ProxyEntry
     let target: ProxyTarget
-    /// One limit for all of it.
+    /// The time limits of the whole negotiation.
     let patience: Patience
 
-    /// Asks for the way to the target. After this the bytes on the link are the target's.
+    /// Asks for a tunnel to the target. Afterwards the bytes on the transport are the target's.
     func open() async throws(AttemptFailure) {
         do throws(CallFailure) {
             if entry.proxy.speaksHTTP { try await askByCONNECT() } else { try await askBySOCKS() }
-            // Before the first word of the client nobody has anything to say.
+            // The server sends nothing before the client has sent something.
             guard !connection.hasUnparsedBytes else { throw fault(.notAProxy) }
         } catch {
             throw AttemptFailure(phase: .proxy, cause: error, consequence: error.consequence)
         }
     }
 
+    /// Sends `CONNECT` and reads the response.
     private func askByCONNECT() async throws(CallFailure) {
         let authority = target.authority
         var headers = Headers()
@@ -66,6 +79,7 @@ struct ProxyConversation {
         }
     }
 
+    /// Returns the head of the final response.
     private func receiveHead() async throws(CallFailure) -> ResponseHead {
         while true {
             switch try nextEvent() {
@@ -77,7 +91,7 @@ struct ProxyConversation {
         }
     }
 
-    /// What it says about its refusal, as far as that comes without trouble.
+    /// Returns the beginning of the body of a refusal, as far as it arrives without an error.
     private func beginningOfBody() async -> [UInt8] {
         var body: [UInt8] = []
         do throws(CallFailure) {
@@ -107,16 +121,17 @@ struct ProxyConversation {
     private func fill() async throws(CallFailure) {
         while true {
             let step = connection.fill()
-            // Also where bytes keep coming: one a second must not begin the limit anew.
+            // Checked even if bytes keep coming: one byte per second must not restart the limit.
             try patience.check(at: connection.loop.now)
             if case .moved = step { return }
             try await connection.wait(for: step, as: .reader, patience)
         }
     }
 
+    /// Runs the SOCKS negotiation.
     private func askBySOCKS() async throws(CallFailure) {
         let dialogue = SOCKSDialogue(credentials: entry.proxy.credentials)
-        // Looked at before a word is said: what cannot be asked is no reason to talk.
+        // Built before anything is sent: for a request that is not possible, no negotiation is begun.
         let request = try sound { () throws(ProxyFault) in try dialogue.request(for: target) }
         try await say(try sound { () throws(ProxyFault) in try dialogue.greeting() })
         let choice = try await hear(2)
@@ -126,12 +141,13 @@ struct ProxyConversation {
             try sound { () throws(ProxyFault) in try dialogue.checkWelcome(welcome) }
         }
         try await say(request)
-        // The fifth byte says how long a name is, should the answer have one.
+        // The fifth byte is the length of the name, if the reply has one.
         let head = try await hear(5)
         let rest = try sound { () throws(ProxyFault) in try dialogue.lengthOfRest(after: head) }
         _ = try await hear(rest)
     }
 
+    /// Sends the bytes.
     private func say(_ bytes: [UInt8]) async throws(CallFailure) {
         connection.reserve(bytes.count)
         unsafe connection.buffer.copyBytes(from: bytes)
@@ -141,7 +157,7 @@ struct ProxyConversation {
         )
     }
 
-    /// Exactly so many bytes: what follows them belongs to the server.
+    /// Reads exactly `count` bytes: those that follow belong to the server.
     private func hear(_ count: Int) async throws(CallFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         connection.reserve(count)
@@ -160,6 +176,7 @@ struct ProxyConversation {
         return bytes
     }
 
+    /// Runs the body, and converts its error.
     private func sound<Value>(
         _ body: () throws(ProxyFault) -> Value
     ) throws(CallFailure) -> Value {
@@ -176,7 +193,7 @@ struct ProxyConversation {
 }
 
 extension CallFailure {
-    /// Whether another address of the server, or of the proxy, may do better.
+    /// The consequence for other addresses of the server or of the proxy: whether one of them may do better.
     fileprivate var consequence: AttemptFailure.Consequence {
         guard case .failed(_, .proxy(let fault)) = self else { return .tryNext }
         switch fault {

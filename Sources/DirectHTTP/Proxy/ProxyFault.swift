@@ -1,71 +1,76 @@
 public import DirectHTTP1
 
-/// Why a connection over a proxy did not come about.
+/// An invalid proxy setting, or the reason why a connection over a proxy could not be made.
 @nonexhaustive
 public enum ProxyFault: Error, Sendable {
-    /// The text is not that of a proxy.
+    /// The text is not that of a proxy: its host, port or credentials cannot be parsed.
     case url(URLFault)
+    /// The scheme is none of ``Proxy/Scheme``.
     case unknownScheme(String)
-    /// A proxy has no path, query or fragment.
+    /// The text has a path, query or fragment, which a proxy cannot have.
     case hasPath
-    /// An exception is no host, address or range of addresses.
+    /// An exception is neither a host nor an address or a range of addresses.
     case notAnException(String)
-    /// User name or password cannot be sent: they are empty or too long, or have bytes that do not fit.
+    /// The user name or the password cannot be sent: empty, too long, or with bytes that the protocol does not
+    /// allow.
     case unfitCredentials
-    /// The proxy answered CONNECT, but not with success.
+    /// The proxy answered `CONNECT` with another status than success.
     case refused(ProxyRefusal)
-    /// The SOCKS proxy's reply (RFC 1928, section 6).
+    /// The SOCKS proxy refused to connect, with this reply code (RFC 1928, section 6).
     case socksReply(UInt8)
-    /// The SOCKS proxy offers no way to say who we are that we know, or wants us to and we do not.
+    /// The SOCKS proxy accepts no authentication method that the client supports, or requires credentials and none
+    /// are set.
     case noCommonMethod
-    /// The SOCKS proxy does not accept user name and password.
+    /// The SOCKS proxy rejected the user name and password.
     case wrongCredentials
-    /// What the proxy said is not what it should speak.
+    /// The proxy's reply does not follow its protocol.
     case notAProxy
-    /// The name is longer than the 255 bytes that SOCKS has room for (CVE-2023-38545).
+    /// The name is longer than the 255 bytes that SOCKS allows (CVE-2023-38545).
     case nameTooLong
-    /// The proxy would turn the name into an address that the client's vetting never sees.
+    /// The proxy would resolve the name, so the client's vetting never sees the address.
     case unseenByVetting
 }
 
-/// An answer to CONNECT that is no success.
+/// A response to `CONNECT` that refuses the tunnel.
 public struct ProxyRefusal: Sendable {
-    /// 407 where the proxy wants to know who we are, or does not accept what we said.
+    /// The status; 407 if the proxy requires credentials, or rejected those it was sent.
     public let status: Status
+    /// The header fields of the response.
     public let headers: Headers
-    /// The beginning of what it said about it.
+    /// The beginning of the response's body, at most 4096 bytes.
     public let body: [UInt8]
 }
 
 extension ProxyFault: CustomStringConvertible {
-    /// The fault in words, without user and password.
+    /// The fault as text, without user name and password.
     public var description: String {
         switch self {
         case .url(let fault): "not a proxy: \(fault)"
-        case .unknownScheme(let scheme): "no kind of proxy: \(String(reflecting: scheme))"
+        case .unknownScheme(let scheme): "unknown proxy scheme: \(String(reflecting: scheme))"
         case .hasPath: "a proxy has no path, query or fragment"
-        case .notAnException(let text): "no host and no range of addresses: \(String(reflecting: text))"
-        case .unfitCredentials: "user name or password do not fit into what the proxy reads"
+        case .notAnException(let text): "not a host and not an address range: \(String(reflecting: text))"
+        case .unfitCredentials: "the proxy's user name or password cannot be sent"
         case .refused(let refusal): "the proxy answered CONNECT with \(refusal.status)"
         case .socksReply(let code): "the SOCKS proxy answered \(code) (\(Self.words(code)))"
-        case .noCommonMethod: "the SOCKS proxy accepts no way of saying who we are that we have"
-        case .wrongCredentials: "the SOCKS proxy does not accept user name and password"
-        case .notAProxy: "what the proxy said is not what it should speak"
+        case .noCommonMethod: "the SOCKS proxy accepts no authentication method that is available"
+        case .wrongCredentials: "the SOCKS proxy rejected the user name and password"
+        case .notAProxy: "the proxy's reply does not follow its protocol"
         case .nameTooLong: "the name is too long for SOCKS"
-        case .unseenByVetting: "the proxy would look up the name, and the address could not be vetted"
+        case .unseenByVetting: "the proxy would resolve the name, so the address could not be vetted"
         }
     }
 
+    /// The meaning of a SOCKS reply code (RFC 1928, section 6).
     private static func words(_ reply: UInt8) -> String {
         switch reply {
         case 1: "general failure"
-        case 2: "not allowed"
+        case 2: "connection not allowed by ruleset"
         case 3: "network unreachable"
         case 4: "host unreachable"
         case 5: "connection refused"
-        case 6: "time to live expired"
+        case 6: "TTL expired"
         case 7: "command not supported"
-        case 8: "kind of address not supported"
+        case 8: "address type not supported"
         default: "unknown"
         }
     }

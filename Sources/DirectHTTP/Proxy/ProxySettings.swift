@@ -1,34 +1,38 @@
 internal import DirectIO
 
-/// Over which proxy requests go, if over any.
+/// The proxies that a client uses, and the hosts that it reaches without them.
 public struct ProxySettings: Hashable, Sendable {
-    /// For `http` URLs.
+    /// The proxy for `http` URLs; `nil` for none.
     public var forHTTP: Proxy?
-    /// For `https` URLs.
+    /// The proxy for `https` URLs; `nil` for none.
     public var forHTTPS: Proxy?
-    /// Hosts that are reached without proxy.
+    /// The hosts that are reached without a proxy.
     public var exceptions = ProxyExceptions()
 
-    /// No proxy. The environment is not looked at.
+    /// Creates settings without a proxy. The environment is not read; see ``fromEnvironment()``.
     public init() {}
 
-    /// One proxy for everything but the exceptions.
+    /// Creates settings with one proxy for all URLs but those of the exceptions.
     public init(_ proxy: Proxy, except exceptions: ProxyExceptions = ProxyExceptions()) {
         forHTTP = proxy
         forHTTPS = proxy
         self.exceptions = exceptions
     }
 
-    /// What the environment says at this moment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, all but
-    /// the first also in capitals.
+    /// Reads the settings from the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` as
+    /// they are now. All but the first may also be written in capitals.
     ///
-    /// A word of `no_proxy` that is no exception is passed over, as curl and others do: the variable is meant for many
-    /// programs, each of which knows words of its own.
-    /// `HTTP_PROXY` is not read: where a web server runs programs it comes from the request (CVE-2016-5385).
+    /// An entry of `no_proxy` that cannot be parsed is skipped, as curl and others do: the variable is shared by
+    /// many programs, each of which has its own syntax.
+    ///
+    /// `HTTP_PROXY` is not read: where a web server runs programs, it comes from the request (CVE-2016-5385).
+    ///
+    /// - Throws: ``ProxyFault`` if the text of a proxy cannot be parsed.
     public static func fromEnvironment() throws(ProxyFault) -> ProxySettings {
         try from(environmentValue)
     }
 
+    /// Reads the settings from variables that `value` returns.
     static func from(_ value: (String) -> String?) throws(ProxyFault) -> ProxySettings {
         func proxy(_ names: String...) throws(ProxyFault) -> Proxy? {
             for name in names {
@@ -45,29 +49,35 @@ public struct ProxySettings: Hashable, Sendable {
         return settings
     }
 
+    /// Whether no proxy is set.
     var isEmpty: Bool { forHTTP == nil && forHTTPS == nil }
 }
 
-/// Hosts that are reached without proxy.
+/// The hosts that are reached without a proxy.
 public struct ProxyExceptions: Hashable, Sendable {
     private enum Rule: Hashable {
         case everything
-        /// The name and every name below it, on one port or on any.
+        /// The name and all its subdomains, on one port or on any.
         case name(DomainName, port: UInt16?)
-        /// The addresses that begin with the same bits.
+        /// The addresses with the same leading bits.
         case range(IPAddress, bits: Int, port: UInt16?)
     }
 
     private var rules: [Rule] = []
 
-    /// None.
+    /// Creates an empty list.
     public init() {}
 
-    /// Reads a list as `no_proxy` has it, with commas or spaces between: `*` for everything, a name for itself and
-    /// all names below (a dot or `*.` before it changes nothing), an address, a range of addresses as in
-    /// `10.0.0.0/8`, `10/8` or `10.*`; a name or an address may have a port, or `*` for any.
+    /// Parses a list in the syntax of `no_proxy`, with commas or white space between its entries. An entry is one
+    /// of:
+    /// - `*`: every host.
+    /// - A name: itself and all its subdomains. A leading dot or `*.` changes nothing.
+    /// - An address, or a range of addresses such as `10.0.0.0/8`, `10/8` or `10.*`.
     ///
-    /// Only hosts that are written as addresses fall into a range: no name is looked up for it.
+    /// A colon and a port after a name or an address limit the entry to that port; `:*` after a name means any
+    /// port. A range matches only hosts that are written as addresses: no name is resolved for it.
+    ///
+    /// - Throws: ``ProxyFault/notAnException(_:)`` for an entry of another form.
     public init(_ text: String) throws(ProxyFault) {
         for word in Self.words(of: text) {
             guard let rule = Self.rule(word) else { throw .notAnException(String(word)) }
@@ -75,7 +85,7 @@ public struct ProxyExceptions: Hashable, Sendable {
         }
     }
 
-    /// Reads the same list and passes over what is no exception.
+    /// Parses a list in the same syntax, and skips entries that cannot be parsed.
     init(environment text: String) {
         rules = Self.words(of: text).compactMap(Self.rule)
     }
@@ -84,7 +94,7 @@ public struct ProxyExceptions: Hashable, Sendable {
         text.split { $0 == "," || $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" || $0 == "\r\n" }
     }
 
-    /// Whether the host is reached without proxy.
+    /// Returns whether the host is reached without a proxy.
     public func contain(_ host: Host, port: UInt16) -> Bool {
         rules.contains { rule in
             switch rule {
@@ -131,17 +141,17 @@ public struct ProxyExceptions: Hashable, Sendable {
         if let network = IPAddress(String(bare)) {
             return bits <= (network.family == .v4 ? 32 : 128) ? .range(network, bits: bits, port: nil) : nil
         }
-        // The first bytes, if they are all that the bits are about: `169.254/16`.
+        // Leading bytes, if the prefix length covers no more than them: `169.254/16`.
         guard let (network, known) = network(leading: bare), bits <= known else { return nil }
         return .range(network, bits: bits, port: nil)
     }
 
-    /// All addresses that begin with these bytes: `192.168.*`.
+    /// Returns the range of all addresses that begin with these bytes: `192.168.*`.
     private static func range(leading bytes: Substring) -> Rule? {
         network(leading: bytes).map { .range($0, bits: $1, port: nil) }
     }
 
-    /// The IPv4 network whose first bytes are these, one to three of them, and how many bits that makes.
+    /// Returns the IPv4 network that begins with these one to three bytes, and the number of its leading bits.
     private static func network(leading bytes: Substring) -> (IPAddress, bits: Int)? {
         let count = bytes.split(separator: ".", omittingEmptySubsequences: false).count
         guard count < 4 else { return nil }
@@ -150,7 +160,7 @@ public struct ProxyExceptions: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// Whether the first bits are those of the other address.
+    /// Whether the address shares its first bits with the network.
     fileprivate func hasPrefix(of network: IPAddress, bits: Int) -> Bool {
         guard family == network.family else { return false }
         let (own, its) = (words, network.words)

@@ -1,9 +1,10 @@
 internal import DirectIO
 
-/// Where a proxy is asked to connect to.
+/// The host or address that a proxy is asked to connect to.
 enum ProxyTarget: Sendable {
+    /// A host that the proxy resolves if it is a name.
     case host(Host, port: UInt16)
-    /// An address chosen on this side.
+    /// An address that was chosen on this side.
     case address(IPAddress, port: UInt16)
 
     var port: UInt16 {
@@ -12,7 +13,7 @@ enum ProxyTarget: Sendable {
         }
     }
 
-    /// The address, if it is one; a zone means nothing to the proxy.
+    /// The address, without its zone, which means nothing to the proxy; `nil` for a name.
     var address: IPAddress? {
         switch self {
         case .host(let host, _): host.address?.withoutZone
@@ -20,7 +21,8 @@ enum ProxyTarget: Sendable {
         }
     }
 
-    /// Host and port as the request line of CONNECT has them, the port always (RFC 9110, section 9.3.6).
+    /// The host and port in the form of the request line of `CONNECT`, always with the port (RFC 9110, section
+    /// 9.3.6).
     var authority: [UInt8] {
         var text: [UInt8] = []
         if let address {

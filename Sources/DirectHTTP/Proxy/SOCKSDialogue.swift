@@ -1,10 +1,11 @@
 internal import DirectIO
 
-/// The bytes of SOCKS version 5 (RFC 1928), and of its user names and passwords (RFC 1929): no I/O.
+/// The messages of SOCKS version 5 (RFC 1928) and of its user name and password authentication (RFC 1929), without
+/// I/O.
 struct SOCKSDialogue {
     let credentials: Proxy.Credentials?
 
-    /// Which ways of saying who we are the proxy may choose from.
+    /// Returns the greeting, which offers the authentication methods.
     func greeting() throws(ProxyFault) -> [UInt8] {
         guard let credentials else { return [Self.version, 1, Method.none] }
         guard (1...255).contains(credentials.user.utf8.count),
@@ -13,7 +14,7 @@ struct SOCKSDialogue {
         return [Self.version, 2, Method.none, Method.password]
     }
 
-    /// What the proxy has chosen.
+    /// Returns whether the proxy chose authentication with user name and password.
     func wantsCredentials(_ choice: [UInt8]) throws(ProxyFault) -> Bool {
         guard choice.count == 2, choice[0] == Self.version else { throw .notAProxy }
         switch choice[1] {
@@ -23,7 +24,7 @@ struct SOCKSDialogue {
         }
     }
 
-    /// Who we are. The lengths have been looked at in the greeting.
+    /// Returns the message with user name and password. `greeting` has checked their lengths.
     func introduction() -> [UInt8] {
         guard let credentials else { return [] }
         let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
@@ -31,19 +32,20 @@ struct SOCKSDialogue {
             + [UInt8(truncatingIfNeeded: password.count)] + password
     }
 
+    /// Checks the reply to user name and password.
     func checkWelcome(_ answer: [UInt8]) throws(ProxyFault) {
         guard answer.count == 2, answer[0] == 1 else { throw .notAProxy }
         guard answer[1] == 0 else { throw .wrongCredentials }
     }
 
-    /// The request to connect.
+    /// Returns the request to connect.
     func request(for target: ProxyTarget) throws(ProxyFault) -> [UInt8] {
         var bytes: [UInt8] = [Self.version, Self.connect, 0]
         if let address = target.address {
             bytes.append(address.family == .v4 ? Kind.v4 : Kind.v6)
             bytes += address.bytes
         } else if case .host(.name(let name), _) = target {
-            // Here a client once wrote past its buffer (CVE-2023-38545).
+            // A client once wrote past its buffer here (CVE-2023-38545).
             guard let length = UInt8(exactly: name.bytes.count) else { throw .nameTooLong }
             bytes += [Kind.name, length]
             bytes += name.bytes
@@ -51,11 +53,11 @@ struct SOCKSDialogue {
         return bytes + [UInt8(truncatingIfNeeded: target.port >> 8), UInt8(truncatingIfNeeded: target.port)]
     }
 
-    /// How many bytes follow the first five of a reply, if that is one of success.
+    /// Returns the number of bytes that follow the first five of a reply. Throws if the reply is not a success.
     func lengthOfRest(after head: [UInt8]) throws(ProxyFault) -> Int {
         guard head.count == 5, head[0] == Self.version else { throw .notAProxy }
         guard head[1] == 0 else { throw .socksReply(head[1]) }
-        // An address less the byte that is here already, or a name less its length, and a port.
+        // An address without the byte that has been read already, or a name without its length, and a port.
         switch head[3] {
         case Kind.v4: return 3 + 2
         case Kind.v6: return 15 + 2

@@ -17,7 +17,7 @@ internal import DirectTLS
 final class Connection: @unchecked Sendable {
     /// The result of one attempt to move bytes.
     enum Step {
-        /// So many bytes were moved.
+        /// This many bytes were moved.
         case moved(Int)
         /// Input was consumed without a result so far, and there may be more: check the limits, let other tasks
         /// run, and try again. There is nothing to wait for.
@@ -105,7 +105,7 @@ final class Connection: @unchecked Sendable {
         if duplex == nil { duplex = Locked(true) }
     }
 
-    /// Ends this. Call it when the writing task is done.
+    /// Ends what `beginDuplex` began. Call it when the writing task is done.
     func endDuplex() {
         duplex = nil
     }

@@ -50,7 +50,7 @@ final class Detour: Sendable {
     }
 
     /// Returns the endpoints to try last. If the request has failed at all candidates, the earliest of these is as
-    /// good as any.
+    /// good as any and is not among them.
     private func avoided(among candidates: [Endpoint]) -> [Endpoint] {
         guard candidates.allSatisfy(failed.contains), let earliest = failed.first(where: candidates.contains)
         else { return failed }

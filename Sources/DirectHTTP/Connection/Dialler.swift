@@ -47,8 +47,8 @@ struct Dialler: Sendable {
     /// Returns a connection for the URL's name to one of the route's addresses or, if none will do, to one of the
     /// route's fallback.
     ///
-    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, it is
-    /// not, unless the settings say so: the network works, and trying on would hide the fault.
+    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, no other
+    /// address is tried, unless the settings say so: the network works, and trying on would hide the fault.
     func dial(
         _ url: HTTPURL,
         _ route: Route,

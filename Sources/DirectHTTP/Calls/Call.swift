@@ -1,16 +1,18 @@
 internal import DirectIO
 
-/// What all requests of one call share, be they sent for redirects, for credentials or once more.
+/// The values that all requests of one call share: the first request, redirects, authentication and retries.
 struct Call: Sendable {
+    /// The time limits of each phase, the request's own ones applied.
     let timeouts: Timeouts.Nanoseconds
+    /// When the call began.
     let start: Instant
-    /// When the whole call has to be over.
+    /// The deadline of the whole call.
     let end: Instant
-    /// Where to write what happens, if somebody wants to hear of it.
+    /// Records the call's events; `nil` without an observer.
     let log: CallLog?
-    /// Where to note what goes out, if a cache has asked.
+    /// Records the requests that are sent, for the cache; `nil` without a cache.
     var sent: SentRequests?
-    /// Where its cookies are, if not in the client's own store.
+    /// The cookie store of this call; `nil` for the client's.
     let cookies: (any CookieStore)?
 
     init(
@@ -26,16 +28,19 @@ struct Call: Sendable {
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 
+    /// The deadline and the total time limit of the call.
     var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
-    /// The error of a request whose call is over before it begins.
+    /// Returns the error of a request whose call has reached its deadline before the request begins.
     func overdue(for url: HTTPURL?) -> HTTPError {
         let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))
         return HTTPError(.request, .timedOut(after: limit), name: url?.host.description)
     }
 
-    /// What code of somebody else's answers, if that comes before the end of the call: it may heed neither a
-    /// deadline nor that its task is cancelled.
+    /// Runs code of the caller's, such as an authenticator or an interceptor, and returns its result.
+    ///
+    /// If the call has a deadline, throws when that passes or the task is cancelled first, without waiting for the
+    /// code: it may ignore both.
     func answer<Value: Sendable>(
         to url: HTTPURL?,
         _ phase: HTTPError.Phase,
@@ -56,32 +61,34 @@ struct Call: Sendable {
         return try answer.get()
     }
 
-    /// The hop, written to the log.
+    /// Records that another request follows, and returns the hop.
     func noting(_ hop: Hop) -> Hop {
         log?.goesOn(hop)
         return hop
     }
 }
 
-/// One request on its way over the network.
+/// The context of one request on the network.
 struct Leg: Sendable {
     let url: HTTPURL
     let route: Route
     let proxy: ProxyEntry?
     let start: Instant
-    /// Of the call: its limits, and when the whole of it has to be over. No more of it, as this is copied often.
+    /// The call's time limits and its deadline. The rest of the call is left out, because this value is copied
+    /// often.
     let timeouts: Timeouts.Nanoseconds
     let end: Instant
-    /// Where to write what happens to it.
+    /// Records what happens to the request; `nil` without an observer.
     var log: ExchangeLog?
-    /// Whether the server is not to be shown the client's certificate.
+    /// Whether the client certificate is withheld from the server.
     var isAnonymous = false
-    /// Where the call has been; `nil` as long as it is where its caller sent it.
+    /// What the call remembers of the origins that it crossed; `nil` if there is nothing to remember.
     var trail: Trail?
-    /// What keeps it away from endpoints where the request has failed; `nil` for a first try.
+    /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
     var detour: Detour?
 
+    /// The key of the pool's connections that fit the request.
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
-    /// Which kept connections may serve it.
+    /// Which idle connections may serve the request.
     var kept: KeptConnections { detour?.kept ?? .any }
 }

@@ -1,8 +1,9 @@
 internal import DirectHTTP1
 internal import DirectIO
 
+/// Authentication, then the layers below it: cookies, HSTS and the cache.
 extension ClientCore {
-    /// Sends a request as whoever we are to its origin.
+    /// Sends a request with the credentials of its origin, if an authenticator is set for it.
     func identifiedSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
         guard hop.authenticator != nil || !settings.authenticators.isEmpty else {
             return try await rememberingSend(hop, call)
@@ -14,6 +15,7 @@ extension ClientCore {
         return try await vouchedSend(hop, url, call, as: authenticator)
     }
 
+    /// Sends a request with an authenticator's credentials, and again with new ones if the server answers 401.
     private func vouchedSend(
         _ original: HopRequest,
         _ url: HTTPURL,
@@ -55,7 +57,8 @@ extension ClientCore {
         return response
     }
 
-    /// What the client remembers of earlier responses goes along, and what it is to remember is kept.
+    /// Sends a request with the client's cookies and over TLS if HSTS asks for it, through the cache if there is
+    /// one.
     private func rememberingSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
         let hop = hop.prepared(by: memory(of: call))
         guard let cache = settings.cache else { return try await persistentSend(hop, call) }
@@ -75,12 +78,12 @@ extension ClientCore {
         }
     }
 
-    /// What is remembered for the requests of a call.
+    /// Returns the cookie and HSTS stores of a call.
     func memory(of call: Call) -> Memory? {
         guard let cookies = call.cookies else { return memory }
         return Memory(cookies: cookies, hsts: settings.hsts)
     }
 
-    /// A wrong password stays wrong; a nonce may have grown old meanwhile.
+    /// How often a request is sent again for a 401: a wrong password stays wrong, but a nonce may have expired.
     private static let credentialLimit = 2
 }

@@ -1,15 +1,16 @@
 internal import DirectHTTP1
 internal import DirectIO
 
+/// Redirects: the loop that follows them, and their errors.
 extension ClientCore {
-    /// Goes where the response points, if it does, and on from there.
+    /// Follows the redirect in the response, if there is one and the policy allows it, and those after it.
     func follow(_ response: Response, to hop: HopRequest, _ call: Call) async throws -> Response {
         guard response.status.isRedirection else { return response }
         let policy = hop.request.redirects ?? settings.redirects
         return policy.isFollowing ? try await follow(response, hop, call, policy) : response
     }
 
-    /// Goes where the response points, and on from there.
+    /// Follows the redirect in the response and those after it.
     private func follow(
         _ first: Response,
         _ original: HopRequest,
@@ -63,6 +64,7 @@ extension ClientCore {
         return response
     }
 
+    /// Returns the request that the response redirects to; `nil` if the response is to be delivered.
     private func nextHop(
         after request: Request,
         _ response: Response,
@@ -86,7 +88,7 @@ extension ClientCore {
 }
 
 extension HopRequest {
-    /// Whether a body goes where the redirect itself did not ask for it.
+    /// Whether the next request has a body for an origin that the redirect itself did not name.
     fileprivate func takesBody(elsewhereThan way: NextHop) -> Bool {
         guard !way.request.body.isNone, !request.body.isNone else { return false }
         return (try? request.url.origin) != way.url.origin
@@ -94,7 +96,7 @@ extension HopRequest {
 }
 
 extension HTTPError {
-    /// The same, with what had gone before.
+    /// Returns the error with the earlier requests of the call before its own history.
     func after(_ history: [Hop]) -> HTTPError {
         var error = self
         error.history = history + error.history

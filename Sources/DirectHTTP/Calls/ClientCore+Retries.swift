@@ -1,8 +1,9 @@
 internal import DirectHTTP1
 internal import DirectIO
 
+/// Retries: by the retry policy, and those for 421 and 417 that need no policy.
 extension ClientCore {
-    /// Sends a request, and again where that may help.
+    /// Sends a request and retries it as the request's or the client's policy says.
     func persistentSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
         guard let policy = hop.request.retries ?? settings.retries else {
             var tries = EarlierTries()
@@ -36,7 +37,7 @@ extension ClientCore {
         }
     }
 
-    /// One try, and a note of where it failed.
+    /// Makes one attempt and notes the endpoint if it failed there.
     private func attempt(
         _ hop: HopRequest,
         _ call: Call,
@@ -52,6 +53,7 @@ extension ClientCore {
         }
     }
 
+    /// Sends the request past the network interceptors, and handles 421 and 417.
     private func directedSend(
         _ hop: HopRequest,
         _ call: Call,
@@ -60,9 +62,9 @@ extension ClientCore {
         try await sentAnew(networkSend(hop, call, tries.detour()), hop, call, &tries)
     }
 
-    /// Asks once more, elsewhere if there is an elsewhere, when a server says that it is the wrong one (RFC
-    /// 9110, section 15.5.20); or without the expectation that it cannot meet (section 15.5.18). That is no
-    /// repetition: nothing had been done.
+    /// Sends the request once more if the server refused it before doing anything: after 421 (RFC 9110, section
+    /// 15.5.20) on a new connection and to another endpoint if there is one; after 417 (section 15.5.18) without
+    /// the expectation. This does not count as a retry, because the server has not acted on the request.
     func sentAnew(
         _ response: Response,
         _ hop: HopRequest,
@@ -93,7 +95,7 @@ extension ClientCore {
         }
     }
 
-    /// Past the interceptors of the network, to the transport.
+    /// Sends the request through the network interceptors to the transport, and stores its cookies and HSTS policy.
     private func networkSend(
         _ hop: HopRequest,
         _ call: Call,
@@ -104,6 +106,7 @@ extension ClientCore {
         return response
     }
 
+    /// Sends the request through the network interceptors, which see all of its fields, to the transport.
     private func transportSend(
         _ hop: HopRequest,
         _ call: Call,
@@ -129,7 +132,8 @@ extension ClientCore {
         }
     }
 
-    /// What code outside of the walk has made of a request that it was given.
+    /// Returns the request that an interceptor or the cache made of `hop`, with only what it may carry to its
+    /// origin.
     func rebuilding(_ hop: HopRequest, as request: Request) -> HopRequest {
         let policy = hop.request.redirects ?? settings.redirects
         return hop.rebuilt(as: request, shown: [hop.request], crossing(by: policy))
@@ -137,7 +141,7 @@ extension ClientCore {
 }
 
 extension Headers {
-    /// Adds the client's own fields, as they go on the wire.
+    /// Adds the client's default fields that the request does not have itself.
     fileprivate mutating func complete(with defaults: Headers) {
         let own = self
         for field in defaults where !own.contains(field.name) { add(field.name, field.value) }
@@ -145,7 +149,7 @@ extension Headers {
 }
 
 extension HTTPError {
-    /// Where the request has failed; `nil` where the endpoint has no part in it, or all of them have been tried.
+    /// The endpoint that failed; `nil` if none is to blame, or if all of them were tried.
     fileprivate var endpointOfFailure: Endpoint? {
         switch phase {
         case .proxy, .write, .response, .body: endpoint
@@ -155,14 +159,15 @@ extension HTTPError {
 }
 
 extension Call {
-    /// Whether there is time left for another try after such a wait.
+    /// Whether a wait of this length ends before the call's deadline.
     fileprivate func leaves(_ wait: Duration, at now: Instant) -> Bool {
         now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
     }
 }
 
 extension RetryPolicy {
-    /// What follows a try: another one after a wait, or the end. Only what is decided in the end costs the budget.
+    /// Returns what follows an attempt: another one after a wait, or the end. A token of the budget is taken last,
+    /// only for a retry that will be made.
     fileprivate func next(
         after count: Int,
         _ result: Result<Response, HTTPError>,
@@ -181,14 +186,15 @@ extension RetryPolicy {
         return next
     }
 
-    /// Brings back a part of a token for what has gone well.
+    /// Returns part of a token to the budget if the attempt succeeded.
     fileprivate func settle(_ result: Result<Response, HTTPError>) {
         if case .success(let response) = result, !statuses.contains(response.status) { budget?.refill() }
     }
 }
 
-/// What one try has come to.
+/// The result of one attempt.
 extension Result<Response, HTTPError> {
+    /// The result as the policy sees it.
     fileprivate func outcome(at date: UnixTime) -> RetryPolicy.Outcome {
         switch self {
         case .success(let response):
@@ -197,7 +203,7 @@ extension Result<Response, HTTPError> {
         }
     }
 
-    /// What else was sent within the try.
+    /// The requests that were sent within the attempt.
     fileprivate var history: [Hop] {
         switch self {
         case .success(let response): response.history
@@ -205,7 +211,8 @@ extension Result<Response, HTTPError> {
         }
     }
 
-    /// The try as one that another one follows. Its response is read to its end, so that the connection may be kept.
+    /// Returns the attempt as a hop that a retry follows. Its response is drained, so that the connection can be
+    /// reused.
     fileprivate func refused(_ request: Request) async -> Hop? {
         switch self {
         case .success(let response):
@@ -216,7 +223,7 @@ extension Result<Response, HTTPError> {
         }
     }
 
-    /// The try as the last one.
+    /// Returns or throws the result of the last attempt, with the history of the earlier ones.
     fileprivate func ending(_ stop: RetryStop?, _ history: [Hop]) throws(HTTPError) -> Response {
         switch self {
         case .success(var response):

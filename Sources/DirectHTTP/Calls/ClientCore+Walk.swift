@@ -1,15 +1,20 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The way of a call: from the request that the caller wants to be sent to the response that he gets.
+/// The layers of a call, from the caller's request to the caller's response.
 ///
-/// From the outside in: the observer, interceptors of calls, decoding, redirects, credentials, what the client remembers, retries,
-/// interceptors of the network, one exchange.
+/// From the outside in: observer, call interceptors, decoding, redirects, authentication, cookies and HSTS, cache,
+/// retries, 421 and 417, network interceptors, one exchange. A layer may call the one inside it several times.
+///
+/// There are two ways through: `send` takes the fast path if neither the client nor the request uses an optional
+/// layer, and `observedSend` takes all layers. Both must behave the same; a setting that only the second one
+/// handles has to be listed in `havePlainWay`.
 extension ClientCore {
+    /// Sends a request through all layers and returns the last response.
     func send(_ request: Request) async throws -> Response {
-        // The way of almost every request, which has none of that, in five frames less.
+        // The fast path of almost every request, which uses no optional layer and saves five frames.
         guard hasPlainWay, request.hasPlainWay else { return try await observedSend(request) }
-        // Looked at here, as a request that never has to wait would not notice.
+        // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
         guard let memory else {
@@ -30,6 +35,7 @@ extension ClientCore {
         return try decoding.decode(response, to: request)
     }
 
+    /// Handles 421, 417 and redirects for a request of the fast path.
     private func goOn(
         _ response: Response,
         _ hop: HopRequest,
@@ -41,17 +47,20 @@ extension ClientCore {
         return try decoding.decode(last, to: hop.request)
     }
 
+    /// Makes the values of a call that begins now.
     private func call(
         for request: Request,
         _ log: CallLog? = nil,
         cookies: (any CookieStore)? = nil
     ) -> Call {
-        // Not `settings` as a whole: to hand it over would copy all of it.
+        // Not `settings` as a whole: passing it would copy all of it.
         let timeouts = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
         return Call(timeouts, from: settings.loop.now, log, cookies: cookies)
     }
 
-    /// - Parameter isContinued: whether the request follows redirects that something else has followed so far.
+    /// Sends a request through all layers, with events for the observer.
+    ///
+    /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
     func observedSend(_ request: Request, isContinued: Bool = false) async throws -> Response {
         guard let observer = settings.observer else {
             return try await interceptedSend(request, nil, isContinued)
@@ -67,12 +76,13 @@ extension ClientCore {
         }
     }
 
+    /// Sends a request through the call interceptors and the layers inside them.
     private func interceptedSend(
         _ asked: Request,
         _ log: CallLog?,
         _ isContinued: Bool
     ) async throws -> Response {
-        // Of the call, whatever an interceptor makes of the request.
+        // The cookie store belongs to the call, whatever request an interceptor sends on.
         let cookies = asked.cookies
         return try await intercept(asked, settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
@@ -83,7 +93,7 @@ extension ClientCore {
         }
     }
 
-    /// The first request of a call: the caller's, as interceptors have left it.
+    /// Returns the first request of a call: the caller's, as the interceptors sent it on.
     private func beginning(_ request: Request, _ asked: Request, _ isContinued: Bool) -> HopRequest {
         let given = asked.introducingURLUser()
         let crossing = crossing(by: asked.redirects ?? settings.redirects)
@@ -91,14 +101,14 @@ extension ClientCore {
         return settings.interceptors.isEmpty ? hop : hop.rebuilt(as: request, shown: [asked], crossing)
     }
 
-    /// What may go along to another origin under such a policy: the client's own fields are ruled by it, too.
+    /// Returns what may be sent to another origin under the policy, which governs the client's own fields, too.
     func crossing(by policy: RedirectPolicy) -> Crossing {
         Crossing(surviving: policy.survivingFields, core: self)
     }
 }
 
 extension HTTPClient.Settings {
-    /// Whether requests that do not ask for more need nothing but an exchange.
+    /// Whether requests without options of their own may take the fast path.
     var havePlainWay: Bool {
         interceptors.isEmpty && networkInterceptors.isEmpty && transport == nil && retries == nil
             && authenticators.isEmpty && cache == nil && observer == nil
@@ -106,13 +116,14 @@ extension HTTPClient.Settings {
 }
 
 extension Request {
+    /// Whether the request uses no optional layer.
     fileprivate var hasPlainWay: Bool {
         if case .success(let url) = target, url.hasCredentials { return false }
         guard hasOptions else { return true }
         return authenticator == nil && retries == nil && cookies == nil
     }
 
-    /// User and password of the URL are for its origin, and no part of the URL from here on.
+    /// Moves user and password from the URL to an authenticator for the URL's origin.
     func introducingURLUser() -> Request {
         guard case .success(let url) = target, let (user, password) = url.credentialBytes else { return self }
         var request = self
@@ -125,7 +136,7 @@ extension Request {
 }
 
 extension Status {
-    /// Whether more than the body may follow.
+    /// Whether another request may follow a response with this status.
     fileprivate var mayNotBeTheLast: Bool {
         isRedirection || self == .misdirectedRequest || self == .expectationFailed
     }

@@ -1,15 +1,17 @@
 public import DirectHTTP1
 public import DirectIO
 
-/// One request of a call that was not the last: what came of it, and why another one followed.
+/// One request of a call that was not the last: its result, and why another one followed.
+///
+/// ``Response/history`` and ``HTTPError/history`` list the hops of a call in order.
 public struct Hop: Sendable, CustomStringConvertible {
     /// Why another request followed.
     public enum Reason: String, Hashable, Sendable {
-        /// The response pointed elsewhere.
+        /// The response was a redirect.
         case redirect
-        /// The response asked for credentials.
+        /// The response asked for credentials (401).
         case authentication
-        /// The response, or the failure, allowed another try.
+        /// The retry policy allowed another attempt after this response or failure.
         case retry
         /// The server does not serve the name (421).
         case misdirected
@@ -17,12 +19,13 @@ public struct Hop: Sendable, CustomStringConvertible {
         case expectation
     }
 
+    /// Why another request followed.
     public let reason: Reason
     /// The method of the request.
     public let method: Method
     /// The URL of the request.
     public let url: HTTPURL
-    /// Where the request went, and when; `nil` if no response came, or if a cache or a mock answered.
+    /// The connection and the times of the request; `nil` without a response, or if a cache or a mock answered.
     public let transaction: Transaction?
     private let outcome: Result<Status, HTTPError>
 
@@ -34,7 +37,8 @@ public struct Hop: Sendable, CustomStringConvertible {
         outcome = .success(response.status)
     }
 
-    /// A request without a response. What had come before the failure stands before this hop, and not in it.
+    /// Makes a hop of a request without a response. Earlier hops stand before this one in a history, not in its
+    /// error.
     init(_ reason: Reason, _ method: Method, _ url: HTTPURL, _ error: HTTPError) {
         self.reason = reason
         self.method = method
@@ -46,19 +50,20 @@ public struct Hop: Sendable, CustomStringConvertible {
     /// The status of the response; `nil` if no response came.
     public var status: Status? { try? outcome.get() }
 
-    /// Why no response came; `nil` if one came.
+    /// Why there was no response; `nil` if there was one.
     public var error: HTTPError? {
         if case .failure(let error) = outcome { error } else { nil }
     }
 
-    /// Where the request went; `nil` if it reached no address.
+    /// The endpoint that the request was sent to; `nil` if it reached none.
     public var endpoint: Endpoint? { transaction?.endpoint ?? error?.endpoint }
 
+    /// The method, the URL, the result and the reason.
     public var description: String {
         "\(method) \(url): \(status.map { "\($0)" } ?? result), \(reason.rawValue)"
     }
 
-    /// What came of it. Names no URL, so that it may stand in an error.
+    /// The status or the error, and the endpoint. Names no URL, so that it may stand in an error.
     var result: String {
         switch outcome {
         case .success(let status): endpoint.map { "\(status) from \($0)" } ?? "\(status)"

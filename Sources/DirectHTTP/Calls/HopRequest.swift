@@ -1,24 +1,26 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// One request of a call, with what it may carry.
+/// One request of a call, with what it is allowed to carry to its origin.
 ///
-/// A `Request` is a value that any code may build anew, so it cannot tell where it came from. What belongs to the
-/// call, or to a place on its way, stands beside it and is derived from the URLs walked. Every layer below the
-/// interceptors of calls takes the two together; a request that code outside of the client returns gets in by
-/// `rebuilt` only.
+/// A ``Request`` is a value that any code can build, so it cannot tell where it came from. State that belongs to
+/// the call or to one origin (the authenticator, the caller's addresses, whether an origin was crossed) is
+/// therefore kept beside it and derived from the URLs of the hops. Every layer inside the call interceptors takes
+/// the two together; a request that interceptors or other code of the caller's return is accepted through `rebuilt`
+/// only.
 struct HopRequest: Sendable {
-    /// As it is to be sent, but for the client's own fields.
+    /// The request as it is to be sent, without the client's default fields.
     ///
-    /// It has no authenticator. That stands beside it, so that code which is shown the request cannot take it to
-    /// another origin.
+    /// Its authenticator is removed and kept in the trail, so that code that is given the request cannot take the
+    /// authenticator to another origin.
     private(set) var request: Request
-    /// nil as long as the call is where its caller sent it, and has no authenticator.
+    /// `nil` as long as the call has crossed no origin and has no authenticator.
     private(set) var trail: Trail?
 
-    /// The first request of a call.
+    /// Makes the first request of a call.
     static func beginning(_ request: Request) -> HopRequest {
-        // Almost every request has none. An initialiser that may change itself would copy the whole once more.
+        // Almost every request takes this exit. An initialiser that may mutate itself would copy the whole value
+        // once more.
         guard request.hasOptions, request.authenticator != nil else { return HopRequest(request) }
         var hop = HopRequest(request)
         hop.takeAuthenticator()
@@ -30,7 +32,7 @@ struct HopRequest: Sendable {
         trail = nil
     }
 
-    /// The first request of a call that continues another one's redirects: it has left its origin before.
+    /// Makes the first request of a call that continues another one's redirects, as if it had crossed an origin.
     init(continuing request: Request, _ crossing: Crossing) {
         self = .beginning(request)
         var facts = facts
@@ -39,25 +41,25 @@ struct HopRequest: Sendable {
         trail = Trail(facts)
     }
 
-    /// Answers for the origin of the request, if that asks who we are.
+    /// The authenticator for the origin of the request.
     var authenticator: (any Authenticator)? { trail?.facts.authenticator }
 
-    /// Changes the fields, and nothing else.
+    /// Changes the header fields only.
     mutating func withHeaders(_ change: (inout Headers) -> Void) {
         change(&request.headers)
     }
 
-    /// The same request over TLS, if the name wants that (RFC 6797, section 8.3).
+    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
     func upgraded(by memory: Memory?) -> HopRequest {
         memory.map { with($0.upgraded(request)) } ?? self
     }
 
-    /// The same request with what the client remembers: over TLS if the name wants that, and with cookies.
+    /// Returns the request with an `https` URL if HSTS asks for that, and with its cookies.
     func prepared(by memory: Memory?) -> HopRequest {
         memory.map { with($0.prepared(request)) } ?? self
     }
 
-    /// The same request without the expectation that the server has refused.
+    /// Returns the request without the expectation that the server refused; `nil` if it is not to be sent again.
     func withoutExpectation(after status: Status) -> HopRequest? {
         request.withoutExpectation(after: status).map(with)
     }
@@ -69,37 +71,38 @@ struct HopRequest: Sendable {
     }
 }
 
-/// What may go along where a call comes to another origin.
+/// What may be sent along when a call crosses to another origin.
 struct Crossing {
-    /// Names of fields that the policy lets follow although they are not known to be harmless.
+    /// Field names that the policy lets through although they are not on the safe list.
     let surviving: [String]
     let core: ClientCore
 
-    /// The client's own fields, as far as they may.
+    /// The client's own fields that may be sent to another origin.
     var clientFields: ContentDecoding { core.fields(surviving: surviving) }
 }
 
-/// The steps from one request to the next.
+/// How the next request is derived from this one.
 extension HopRequest {
-    /// The request that a redirect asks for.
+    /// Returns the request that a redirect leads to.
     func redirected(_ next: NextHop, _ crossing: Crossing) -> HopRequest {
         var request = next.request
         request.addresses = nil
         return moved(to: next.url, request, next.crossesOrigins ? crossing : nil)
     }
 
-    /// What code outside of the client has made of the request, as it may be sent.
+    /// Returns a request that other code made from this one, reduced to what it may carry to its origin.
     ///
-    /// What the code says nothing of stays as it was. Where it leads to another origin it may say what is meant
-    /// for that; what it has only copied from requests for other origins stays behind, as on a redirect.
+    /// Options that the code does not set are inherited. If the URL is of another origin, fields that the code sets
+    /// for it are kept; fields that are mere copies of those of requests for other origins are removed, as on a
+    /// redirect.
     ///
     /// - Parameter shown: the requests that the code could copy from.
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
         var next = other.introducingURLUser()
         next.inheritOptions(of: request)
-        // What is wrong with a URL is reported when the request is sent.
+        // An invalid URL is reported when the request is sent.
         guard case .success(let url) = next.target else { return with(next) }
-        // A text that is no URL has led nowhere: the call begins here, with what was given for it.
+        // An invalid URL has crossed no origin: the call begins here, with the options that were set for it.
         guard case .success(let origin) = request.target.map(\.origin) else {
             next.addresses = next.addresses ?? request.addresses
             if let authenticator, next.authenticator == nil { next.authenticator = authenticator }
@@ -115,6 +118,9 @@ extension HopRequest {
         return moved(to: url, next, url.origin == origin ? nil : crossing)
     }
 
+    /// Returns the request at another URL, with the addresses that are for it.
+    ///
+    /// - Parameter crossing: what may be sent along if the URL is of another origin; `nil` if it is of the same.
     private func moved(to url: HTTPURL, _ next: Request, _ crossing: Crossing?) -> HopRequest {
         var hop = with(next)
         if next.addresses == nil { hop.request.addresses = addresses(for: url) }
@@ -127,7 +133,7 @@ extension HopRequest {
         return hop
     }
 
-    /// The addresses that were given for this place: by the last request for it, or by the caller.
+    /// Returns the addresses that were set for this host and port, by the last request for it or by the caller.
     private func addresses(for url: HTTPURL) -> [Endpoint]? {
         if case .success(let own) = request.target, let addresses = request.addresses,
             own.lends(addresses, to: url)
@@ -140,6 +146,7 @@ extension HopRequest {
         return home.lends(addresses, to: url) ? addresses : nil
     }
 
+    /// Moves the request's authenticator to the trail.
     private mutating func takeAuthenticator() {
         var facts = facts
         facts.authenticator = request.authenticator
@@ -152,16 +159,20 @@ extension HopRequest {
     }
 }
 
-/// Where the requests of a call have been. In a place of its own, so that the others do not carry it about.
+/// The part of a call's state that depends on the origins it has visited. A class, so that requests without such
+/// state stay small.
 final class Trail: Sendable {
     fileprivate struct Facts: Sendable {
-        /// Where the caller sent the call; nil if something else had led it before.
+        /// The URL of the caller's request; `nil` if other code had followed redirects before.
         var home: HTTPURL?
-        /// The addresses that the caller gave for that place.
+        /// The addresses that the caller set for that URL.
         var addresses: [Endpoint]?
-        /// Whether a step has led to another origin. There is no way back (CVE-2024-45336).
+        /// Whether a hop has crossed to another origin. This is never reset, not by the way back either
+        /// (CVE-2024-45336).
         private(set) var hasCrossed = false
+        /// The client's own fields that may be sent; `nil` before the first crossing.
         private(set) var clientFields: ContentDecoding?
+        /// The authenticator of the current origin.
         var authenticator: (any Authenticator)?
 
         init(home: HTTPURL?, addresses: [Endpoint]?) {
@@ -169,6 +180,7 @@ final class Trail: Sendable {
             self.addresses = addresses
         }
 
+        /// Notes a crossing: the client's own fields are reduced and the authenticator is dropped.
         mutating func leaveOrigin(_ crossing: Crossing) {
             hasCrossed = true
             clientFields = crossing.clientFields
@@ -182,11 +194,11 @@ final class Trail: Sendable {
         self.facts = facts
     }
 
-    /// Those of the client's fields that may go along; `nil` for all of them.
+    /// The client's own fields that may be sent; `nil` for all of them.
     var clientFields: ContentDecoding? { facts.clientFields }
 
-    /// Whether it was a redirect or an interceptor that led to this URL, and not the caller: the client's certificate is
-    /// shown only where the caller sent the call.
+    /// Whether a redirect or an interceptor led to this URL, and not the caller: the client certificate is used
+    /// only for the host and port of the caller's request.
     func isForeign(to url: HTTPURL) -> Bool {
         guard facts.hasCrossed else { return false }
         return facts.home.map { !$0.isSamePlace(as: url) } ?? true
@@ -194,15 +206,15 @@ final class Trail: Sendable {
 }
 
 extension HTTPURL {
-    /// Whether the other one is for the same host and port; from one scheme's default port to the other's, too,
-    /// which is the step from `http` to `https`.
+    /// Whether the other URL has the same host and port. The default ports of the two schemes count as the same,
+    /// for the step from `http` to `https`.
     func isSamePlace(as other: HTTPURL) -> Bool {
         guard host == other.host else { return false }
         return port == other.port || hasDefaultPort && other.hasDefaultPort
     }
 
-    /// Whether addresses that were given for this URL are good for the other one. Those that name a port are not
-    /// good for another port.
+    /// Whether addresses that were set for this URL may be used for the other one. Addresses with a port may not be
+    /// used for another port.
     func lends(_ addresses: [Endpoint], to other: HTTPURL) -> Bool {
         isSamePlace(as: other) && (port == other.port || addresses.allSatisfy { $0.port == nil })
     }

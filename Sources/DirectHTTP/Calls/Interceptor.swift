@@ -1,17 +1,21 @@
-/// Sends a request on its way and returns the response.
+/// Sends a request on to the next interceptor, or to the client, and returns the response.
 public typealias Forward = @Sendable (Request) async throws -> Response
 
-/// Stands in the way of requests: may change them, answer them, send them several times or refuse them.
+/// Sees the requests of a client: may change them, answer them, send them several times or refuse them.
 ///
-/// Of several, the first sees the request first and the response last. Errors and cancellation pass through
-/// it like through any other function.
+/// The first of several interceptors sees the request first and the response last. Errors and cancellation pass
+/// through an interceptor as through any other function.
 ///
-/// What the request that is sent on does not say (addresses, callbacks and other options) is as in the one that was
-/// received. One that is sent on to another origin is like a redirect to there: fields that are copied and not
-/// known to be harmless stay behind, and so do the client's own; what is written for that origin goes along.
+/// Options that the request passed to `forward` does not set (addresses, callbacks and others) are taken from the
+/// one that the interceptor received. A request for another origin is treated like a redirect there: copied fields
+/// that are not known to be safe are removed, and so are the client's own; fields that the interceptor sets for
+/// that origin are sent.
+///
+/// ``HTTPClient/Settings/interceptors`` run once a call, ``HTTPClient/Settings/networkInterceptors`` once a request
+/// on the network.
 public typealias Interceptor = @Sendable (_ request: Request, _ forward: Forward) async throws -> Response
 
-/// Takes a request through the rest of the interceptors and then to the end of the way.
+/// Sends a request through the interceptors and then to `end`.
 func intercept(
     _ request: Request,
     _ interceptors: ArraySlice<Interceptor>,

@@ -1,27 +1,26 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What a client remembers of responses for later requests, all of it under the name that was asked for, and
-/// none of it under an address: cookies, and who wants to be reached over TLS only.
+/// The client's cookie store and HSTS store. Both are keyed by the name in the URL and never by an address.
 struct Memory: Sendable {
     private let cookies: (any CookieStore)?
     private let hsts: HSTSStore?
 
-    /// Nothing if the client is to remember nothing.
+    /// `nil` if the client has neither store.
     init?(_ settings: HTTPClient.Settings) {
         guard settings.cookies != nil || settings.hsts != nil else { return nil }
         cookies = settings.cookies
         hsts = settings.hsts
     }
 
-    /// What is remembered for a call whose cookies are not the client's.
+    /// The stores of a call that has a cookie store of its own.
     init(cookies: any CookieStore, hsts: HSTSStore?) {
         self.cookies = cookies
         self.hsts = hsts
     }
 
-    /// The request as it is to be sent: over TLS if the name wants that, before anything else is decided by its
-    /// URL, and with its cookies.
+    /// Returns the request as it is to be sent: with an `https` URL if HSTS asks for that, before anything else is
+    /// derived from the URL, and with its cookies.
     func prepared(_ request: Request) -> Request {
         guard case .success(var url) = request.target else { return request }
         var request = request
@@ -33,7 +32,7 @@ struct Memory: Sendable {
         return request
     }
 
-    /// The request with the URL that the name wants; without cookies.
+    /// Returns the request with an `https` URL if HSTS asks for that; without cookies.
     func upgraded(_ request: Request) -> Request {
         guard case .success(let url) = request.target, let upgraded = upgraded(url) else { return request }
         var request = request
@@ -41,15 +40,15 @@ struct Memory: Sendable {
         return request
     }
 
-    /// The URL that the name wants instead, if it does.
+    /// Returns the `https` URL to use instead; `nil` if HSTS does not ask for one.
     func upgraded(_ url: HTTPURL) -> HTTPURL? {
         hsts?.upgrades(url, at: .now)
     }
 
-    /// Keeps what the response says.
+    /// Stores the cookies and the HSTS policy of a response.
     func learn(from response: Response) {
         cookies?.take(response.headers, from: response.url)
-        // Over plain HTTP anybody could say it (RFC 6797, section 8.1); our TLS is always verified.
+        // Over plain HTTP anyone on the path could set it (RFC 6797, section 8.1); our TLS is always verified.
         if response.url.scheme == .https, response.transaction?.tls != nil || response.transaction == nil {
             hsts?.learn(from: response.headers, host: response.url.host, at: .now)
         }

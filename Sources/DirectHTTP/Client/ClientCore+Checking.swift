@@ -1,9 +1,9 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Faults of a request that can be found without a connection: found before anything is resolved or dialled for it.
+/// Checks of a request that need no connection, made before anything is resolved or dialled for it.
 extension ClientCore {
-    /// Throws what is wrong with the request.
+    /// Throws if the head of the request is invalid, or if its body cannot be framed.
     func check(
         _ request: Request,
         _ trail: Trail?,
@@ -22,10 +22,10 @@ extension ClientCore {
 }
 
 extension Request {
-    /// Writes the head to where nobody reads it: the writer looks at every byte.
+    /// Writes the head to a scratch buffer: the writer checks every byte of it.
     fileprivate func checkHead(_ url: HTTPURL, _ defaults: Headers, isProxied: Bool) throws(CallFailure) {
         var headers = completedHeaders(defaults)
-        // What is for a proxy goes to no server, and need not be in order then.
+        // Proxy credentials are not sent to a server, so they need not be valid there.
         if isProxied || !method.isConnect { headers.remove("Proxy-Authorization") }
         let target = method.isConnect ? url.tunnelBytes : url.targetBytes
         let authority = method.isConnect ? target : url.authorityBytes

@@ -1,11 +1,15 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What follows from an exchange that failed, for its connection and for the request.
+/// How a failed exchange ends for its connection and for the request.
 extension ClientCore {
-    /// Ends the lease of an exchange that failed. Throws the failure, unless the connection was dead before the request
-    /// reached it and the request may be sent again: then the call keeps its place among those that are open, and may
-    /// dial in it. It waits in no queue, so it gets no other kept connection, which may be as dead.
+    /// Ends the lease of a failed exchange, and returns a permit to dial if the request is to be sent again.
+    ///
+    /// That is the case if the connection was dead before the request reached it and the request may be sent twice.
+    /// The call keeps its place among the open connections and may dial in it: it does not queue, so that it gets
+    /// no other idle connection, which may be dead as well.
+    ///
+    /// - Throws: the failure, if the request must not be sent again.
     func replace(
         _ connection: Connection,
         _ lease: ConnectionPool.Lease,
@@ -27,7 +31,8 @@ extension ClientCore {
         return pool.replace(connection, lease)
     }
 
-    /// Sends the request on a connection that is dialled for it. A failure there is final: a replay is not replayed.
+    /// Sends the request on a connection that is dialled for it. A failure there is final: a request is replayed
+    /// once.
     func send(
         _ request: Request,
         _ leg: Leg,
@@ -43,7 +48,7 @@ extension ClientCore {
         }
     }
 
-    /// A connection of the call's own. The permit becomes its lease, or is given back.
+    /// Dials a connection for the call. The permit becomes the lease, or is released.
     func dial(
         _ leg: Leg,
         _ permit: ConnectionPool.Permit
@@ -57,7 +62,7 @@ extension ClientCore {
         }
     }
 
-    /// A new connection, of which the pool knows nothing yet.
+    /// Dials a connection that is not in the pool yet.
     func connect(_ leg: Leg) async throws(DialFailure) -> Connection {
         try await dialler.dial(
             leg.url,
@@ -71,13 +76,14 @@ extension ClientCore {
         )
     }
 
+    /// Ends the lease of a failed exchange.
     private func end(
         _ connection: Connection,
         _ lease: ConnectionPool.Lease,
         after failure: CallFailure
     ) {
         if case .failed(.request, _) = failure {
-            // Refused by this client: not a byte of the request was sent.
+            // The client itself refused the request: no byte of it was sent.
             pool.checkIn(connection, lease, at: settings.loop.now)
         } else {
             pool.discard(connection, lease)
@@ -89,7 +95,8 @@ extension CallFailure {
     /// Whether the connection was dead before the request reached it.
     fileprivate func showsStale(_ connection: Connection) -> Bool {
         guard case .failed(let phase, let reason) = self else { return false }
-        // A goodbye, or the late end of the response before, is not the beginning of this one.
+        // A message without a request, such as a 408, or a late line end of the previous response does not begin
+        // this one.
         if case .http(let fault) = reason, phase == .response {
             if fault == .responseBeforeRequest || connection.beginsWithLineEnd { return true }
         }
@@ -104,7 +111,7 @@ extension CallFailure {
 }
 
 extension CallFailure {
-    /// Whether not a byte has come back in the time that the server had.
+    /// Whether the peer sent no byte within the time limit.
     fileprivate func showsFrozen(_ connection: Connection) -> Bool {
         guard isTimeout, case .failed(let phase, _) = self else { return false }
         return !connection.hasResponseBegun && (phase == .write || phase == .response)
@@ -112,6 +119,6 @@ extension CallFailure {
 }
 
 extension Request {
-    /// Whether sending it again does no harm (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    /// Whether the request may be sent twice (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
     var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
 }

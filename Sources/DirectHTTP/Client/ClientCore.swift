@@ -2,24 +2,41 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 
-/// What all copies of a client share, and the walk of a request through it.
+/// The state that all copies of a client share, and the way of a request onto the network.
+///
+/// `transact` sends one request: it finds the route, takes an idle connection or dials one, runs the exchange on it
+/// and returns a response whose body may still arrive. The rules on the way:
+/// - No connection is dialled for an invalid request; on an idle connection the writer refuses it.
+/// - A request goes only to an address that its route allows, on an idle connection or on a new one.
+/// - Each lease ends exactly once. It stays with the call until the response is complete, or passes to the body's
+///   stream, which ends it.
+/// - A request is replayed once at most. If an idle connection turns out to be dead, the call dials one in its
+///   place; a failure there is final.
 final class ClientCore: Sendable {
     let settings: HTTPClient.Settings
+    /// Whether requests without options take the fast path.
     let hasPlainWay: Bool
+    /// The cookie store and the HSTS store; `nil` if the client has neither.
     let memory: Memory?
+    /// The decoding of responses, and the fields that ask for it.
     let decoding: ContentDecoding
     let pool: ConnectionPool
     let dialler: Dialler
+    /// The client's own fields, without those for a proxy.
     private let clientHeaders: Headers
+    /// Finds the route of a request.
     private let addresses: AddressBook
+    /// The proxies; `nil` if there are none.
     let proxies: ProxyTable?
+    /// Whether the client has a certificate.
     private let hasIdentity: Bool
 
     init(_ settings: HTTPClient.Settings, network: Network = Network()) {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
         memory = Memory(settings)
-        // A proxy is told who we are by its own settings, a server behind it never (CVE-2023-32681).
+        // Proxies have credentials of their own in their settings; a server behind a proxy never gets them
+        // (CVE-2023-32681).
         var fields = settings.headers
         fields.remove("Proxy-Authorization")
         clientHeaders = fields
@@ -42,10 +59,10 @@ final class ClientCore: Sendable {
         hasIdentity = settings.tls.clientIdentity != nil
     }
 
-    /// One request over the network, whatever the answer; a kept connection that turns out to be dead is
-    /// replaced, unseen.
+    /// Sends one request over the network and returns the response, whatever its status. An idle connection that
+    /// turns out to be dead is replaced without the caller's notice.
     ///
-    /// With a detour it leads elsewhere than earlier tries, if there is an elsewhere.
+    /// - Parameter detour: the endpoints that failed before, which are avoided if there are others.
     func transact(
         _ request: Request,
         _ trail: Trail?,
@@ -54,7 +71,7 @@ final class ClientCore: Sendable {
         detour: Detour? = nil
     ) async throws -> Response {
         let url = try request.checkedURL()
-        // Refused before a byte is sent, or anything else is done for it.
+        // Refused before any byte is sent and any other work is done.
         guard start < call.end else { throw call.overdue(for: url) }
         let log = call.log?.beginExchange(request.method, url)
         do throws(DialFailure) {
@@ -96,7 +113,7 @@ final class ClientCore: Sendable {
                 }
                 return try await send(request, leg, dialling: permit)
             }
-            // On a connection that is there the writer finds what is wrong; one that is to be dialled would be in vain.
+            // On an existing connection the writer finds an invalid request; here one would be dialled for nothing.
             if !isChecked { try await check(request, trail, url, over: proxy, within: call.limit) }
             guard let detour else { return try await sendAnew(request, leg) }
             return try await send(request, leg, around: detour)
@@ -107,20 +124,21 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// The client's own fields, as far as they are the business of the request's origin.
+    /// Returns the client's default fields, reduced to those that may be sent to the request's origin.
     func defaults(for request: Request, _ trail: Trail?) -> Headers {
         if let fields = trail?.clientFields { return fields.fields(for: request) }
         return decoding.fields(for: request)
     }
 
-    /// Those of the client's own fields that any origin may be sent, and those that a policy lets follow.
+    /// Returns the client's own fields that may be sent to any origin, and those that a redirect policy lets
+    /// through.
     func fields(surviving: [String]) -> ContentDecoding {
         var harmless = clientHeaders
         harmless.keepHarmless(hasBody: false, surviving: surviving)
         return ContentDecoding(settings.decoding, besides: harmless)
     }
 
-    /// Sends the request on a connection of its own, or on the next one that becomes free.
+    /// Sends the request on a new connection, or on the next one that becomes free.
     func sendAnew(_ request: Request, _ leg: Leg) async throws(DialFailure) -> Response {
         let (connection, lease, isReused) = try await connection(for: leg)
         let permit: ConnectionPool.Permit
@@ -132,7 +150,8 @@ final class ClientCore: Sendable {
         return try await send(request, leg, dialling: permit)
     }
 
-    /// The response is read to its end: the connection may serve again, if all is as it should be.
+    /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can be
+    /// reused.
     func conclude(_ reading: BodyReading, _ lease: ConnectionPool.Lease, at now: Instant) {
         let connection = reading.exchange.connection
         reading.log?.endBody(reading.received, isWhole: true)
@@ -147,17 +166,19 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Nobody wants the rest of it.
+    /// Ends the lease of a response that is not read to its end, and closes the connection.
     func abandon(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
         reading.log?.endBody(reading.received, isWhole: false)
         giveUp(reading, lease)
     }
 
+    /// Stops the upload and closes the connection.
     private func giveUp(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
         reading.upload?.cancel()
         pool.discard(reading.exchange.connection, lease)
     }
 
+    /// Returns the route of a request; asks a resolver if the client has one for it.
     func route(
         of request: Request,
         to url: HTTPURL,
@@ -169,7 +190,7 @@ final class ClientCore: Sendable {
         return try await askedRoute(to: url, timeouts, end: end)
     }
 
-    /// The route, if nobody has to be asked for it.
+    /// Returns the route; `nil` if a resolver has to be asked for it.
     private func knownRoute(
         of request: Request,
         to url: HTTPURL,
@@ -185,6 +206,7 @@ final class ClientCore: Sendable {
         }
     }
 
+    /// Asks the client's resolver for the route.
     private func askedRoute(
         to url: HTTPURL,
         _ timeouts: Timeouts.Nanoseconds,
@@ -204,6 +226,7 @@ final class ClientCore: Sendable {
         }
     }
 
+    /// Leases a connection from the pool or dials one, queueing if the pool is full.
     func connection(
         for leg: Leg
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
@@ -228,8 +251,9 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// The walk of a request over one connection. The lease ends in here, or passes to the body; where this throws,
-    /// it stays with the caller.
+    /// Runs the exchange on one connection.
+    ///
+    /// The lease ends in here or passes to the response's body; if this throws, it stays with the caller.
     func exchange(
         _ request: Request,
         _ leg: Leg,
@@ -258,7 +282,8 @@ final class ClientCore: Sendable {
                 unsent = nil
                 refusal = try await exchange.awaitLeave(asked.options)
             }
-            // What finds no room at once is sent beside the reading, be it a head: the server may write first.
+            // Bytes that find no room now, even those of the head, are sent by a task of their own while this one
+            // reads: the server may write before it reads.
             if refusal == nil, unsent != nil || rest != nil {
                 upload = Upload.start(unsent, rest, exchange, asked?.options.onUpload)
             }
@@ -266,22 +291,23 @@ final class ClientCore: Sendable {
             let sent = settings.loop.now
             let head: ResponseHead
             if let refusal {
-                // Whether it takes the next bytes for the body or for a request, nobody knows.
+                // It is unknown whether the server takes the next bytes for the body or for a request.
                 connection.retire()
                 head = refusal
             } else {
                 head = try await exchange.receiveHead(from: sent, upload, asked)
             }
-            // The server had given up waiting for a request when it was sent one: this is no answer to it.
+            // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
             if isReused, head.status == .requestTimeout, request.mayBeSentTwice {
                 throw .failed(.response, .http(.responseBeforeRequest))
             }
-            // It will not know the name any better next time.
+            // The server will not serve the name on this connection next time either.
             if head.status == .misdirectedRequest { connection.retire() }
             let times = Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             leg.log?.responds(head.status, transaction)
-            // A refusal before all was sent: the rest would be in vain (RFC 9112, section 9.3).
+            // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section
+            // 9.3).
             if let upload, upload.isRunning, head.status.code >= 300 { upload.stop() }
             var reading = BodyReading(exchange, upload, leg.log)
             if upload != nil { reading.head = head }
@@ -306,7 +332,7 @@ final class ClientCore: Sendable {
         }
     }
 
-    /// Hands the connection over to who goes on without HTTP.
+    /// Takes the connection out of the pool, for use without HTTP.
     private func tunnel(
         _ reading: BodyReading,
         _ lease: ConnectionPool.Lease
@@ -321,7 +347,7 @@ final class ClientCore: Sendable {
 }
 
 extension Request {
-    /// The URL, or an error that says what is wrong with it.
+    /// Returns the URL; throws if it is invalid.
     func checkedURL() throws(HTTPError) -> HTTPURL {
         switch target {
         case .success(let url): return url
@@ -332,6 +358,7 @@ extension Request {
 }
 
 extension DialFailure {
+    /// Returns the failure as the caller's error.
     func asError(name: String) -> any Error {
         switch cause {
         case .cancelled: CancellationError()

@@ -3,86 +3,85 @@ public import DirectIO
 public import DirectTLS
 
 extension HTTPClient {
-    /// How a client works; fixed once the client is made.
+    /// The settings of a client. They cannot be changed once the client is made.
     public struct Settings: Sendable {
-        /// Where to connect for which hosts, instead of asking the system's resolver. A request's own
-        /// addresses come before it.
+        /// Maps hosts to addresses, instead of asking a resolver. ``Request/addresses`` and ``Request/addressMap``
+        /// come before it.
         public var addresses = StaticMap()
-        /// Whom to ask where the names are that neither a request nor the map says it of; nothing means the
-        /// system's resolver, which is asked in no other case unless this one does so.
+        /// Resolves names that neither a request nor ``addresses`` covers. `nil` uses the system's resolver, which
+        /// is not used in any other case unless this resolver does so itself.
         public var resolver: (any Resolver)?
-        /// What no request may connect to, whoever names the address; nothing is forbidden.
+        /// Refuses addresses that no request may connect to, wherever the address comes from. `nil` allows all.
         public var vetting: AddressVetting?
-        /// Over which proxy requests go; over none.
+        /// The proxies for requests. The default is none.
         public var proxy = ProxySettings()
-        /// How addresses are tried where there are several for one name.
+        /// How the addresses of a name are tried if there are several.
         public var dialling = DiallingSettings()
-        /// Whom to trust, who we are, and which versions of TLS to speak.
+        /// The trusted roots, the client certificate and the versions of TLS.
         public var tls = TLSSettings()
-        /// How long each phase may take, unless a request says otherwise.
+        /// The time limits of each phase. ``Request/timeouts`` overrides them.
         public var timeouts = Timeouts()
-        /// Sent with every request that has no such field of its own; but for `Proxy-Authorization`, which a proxy's
-        /// own settings say.
+        /// Default fields, sent with every request that does not have them itself. `Proxy-Authorization` is ignored
+        /// here: it belongs in the settings of a proxy.
         public var headers: Headers = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
-        /// What becomes of responses that point elsewhere, unless a request says otherwise.
+        /// Whether and how redirects are followed. ``Request/redirects`` overrides it.
         public var redirects = RedirectPolicy()
-        /// Which answers and failures are worth another try, unless a request says otherwise; none.
+        /// The responses and failures that are retried. `nil`, the default, retries none; ``Request/retries``
+        /// overrides it.
         public var retries: RetryPolicy?
-        /// Who says who we are, for which origins; a request's own comes before it.
+        /// Provides credentials, by origin. ``Request/authenticator`` comes before it.
         public var authenticators: [Origin: any Authenticator] = [:]
-        /// Stand in the way of every call, the first one outermost: they see what the caller asks for and gets.
+        /// See every call, the first one outermost: the request that the caller makes and the response that it
+        /// gets.
         public var interceptors: [Interceptor] = []
-        /// Stand in the way of every request that goes to the network, one that follows a redirect or repeats
-        /// another included: they see the final fields.
+        /// See every request that goes to the network, including those that follow a redirect and retries, with
+        /// their final fields.
         public var networkInterceptors: [Interceptor] = []
-        /// Answers instead of the network; for tests of programs that use a client. Everything else about a
-        /// call (redirects, cookies, cache, retries) stays as it is.
+        /// Answers requests instead of the network, for tests of programs that use a client. All other parts of a
+        /// call (redirects, cookies, cache, retries) work as usual.
         public var transport: Forward?
-        /// Hears what happens to every call, from the first address that is tried to the last byte of the body.
+        /// Receives the events of every call, from the first address that is tried to the last byte of the body.
         public var observer: CallObserver?
-        /// Keeps responses and answers with them; nothing is kept without.
+        /// Stores responses and answers requests with them. `nil` stores none.
         public var cache: ResponseCache?
-        /// How many connections to one origin may be open at a time; further requests wait their turn. Without a limit
-        /// if `nil`.
+        /// The highest number of open connections to one origin; further requests queue. `nil` means no limit.
         ///
-        /// With HTTP/1.1 this is how many requests to the origin are under way at a time. A server that works on fewer
-        /// has the rest wait on its side, where it costs memory and ends in 503. A program that takes long streams from
-        /// one server, or makes many requests to a distant one, raises it.
+        /// With HTTP/1.1 this is the number of requests to the origin in progress at a time. A server that works on
+        /// fewer queues the rest on its side, where they cost memory and end in 503. Raise it for long streams from
+        /// one server, or for many requests to a distant one.
         public var maximumConnectionsPerOrigin: Int? = 8
-        /// How many connections may be open at a time, over all origins; further requests wait their turn. Without a
-        /// limit if `nil`.
+        /// The highest number of open connections to all origins; further requests queue. `nil` means no limit.
         ///
-        /// By default half as many as the process may have descriptors when the settings are made: one that is being
-        /// made may take two, when addresses are raced. Where descriptors run out all the same, the connection of the
-        /// process that has been idle for longest is closed; if none is idle the request waits.
+        /// The default is half the number of descriptors that the process may have when the settings are made: a
+        /// connection that is being dialled may take two when addresses are raced. If the process runs out of
+        /// descriptors all the same, its longest idle connection is closed; if none is idle, the request waits.
         public var maximumConnections: Int? = defaultMaximumConnections
-        /// How many connections may be kept open without work, over all origins. By default a quarter of the descriptors
-        /// that the process may have, and no more than 1024.
+        /// The highest number of idle connections to all origins. The default is a quarter of the descriptors that
+        /// the process may have, but at most 1024.
         public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
-        /// How long a connection is kept open without work.
+        /// How long an idle connection is kept open.
         public var idleTimeout: Duration = .seconds(60)
-        /// How old a connection may become and still be used again: it keeps to an address, and the name may
-        /// have moved.
+        /// The highest age at which a connection is reused: it stays at its address, and the name may have moved to
+        /// another one.
         public var maximumConnectionAge: Duration = .seconds(600)
-        /// How many requests a connection may serve.
+        /// The highest number of requests on one connection. `nil` means no limit.
         public var maximumConnectionUses: Int?
-        /// The largest body that `fetch` and its relatives hold in memory.
+        /// The largest body, in bytes, that ``HTTPClient/fetch(_:)`` and the functions based on it hold in memory.
         public var maximumBufferedBody = 16 * 1024 * 1024
         /// Whether and how the content of responses is decoded.
         public var decoding = DecodingSettings()
-        /// How much of a response's framing is read before it counts as an attack.
+        /// The limits on a response's head and framing. A response that exceeds them fails.
         public var limits = HTTP1Limits()
-        /// Which faults of old servers are overlooked; none.
+        /// The faults of old servers that are tolerated. The default is none.
         public var leniency = HTTP1Leniency()
-        /// Keeps the cookies that servers set, and sends them back: a `CookieJar`, for example. Without one no cookie is
-        /// kept.
+        /// Stores the cookies that servers set and sends them back, for example a ``CookieJar``. `nil` stores none.
         public var cookies: (any CookieStore)?
-        /// Remembers the names that want to be reached over https only, and keeps to it; without one nobody does.
+        /// Stores which names must be reached over `https` only (HSTS), and enforces it. `nil` ignores HSTS.
         public var hsts: HSTSStore?
-        /// The thread that watches the sockets.
+        /// The event loop that watches the client's sockets.
         public var loop = EventLoop.shared
 
-        /// The defaults.
+        /// Makes the default settings.
         public init() {}
 
         private static var defaultMaximumConnections: Int { max(1, Descriptors.limit / 2) }

@@ -2,31 +2,31 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// Where the pieces of a response's body come from: a connection, or another such source whose pieces are
-/// decoded, kept or counted on their way.
+/// The source of a response body's pieces: a connection, or another source whose pieces are decoded, stored or
+/// counted on the way.
 ///
-/// Letting go of it before its end gives up the rest.
+/// Releasing it before its end abandons the rest of the body.
 protocol BodyPieces: AnyObject, Sendable {
-    /// The next piece, never empty; nothing at the end. One task at a time may ask.
+    /// Returns the next piece, which is never empty; `nil` at the end. Only one task at a time may call this.
     func next() async throws -> [UInt8]?
 
-    /// All that is left, unless it is more than `limit`.
+    /// Returns the rest of the body; throws if it is larger than `limit`.
     func collect(upTo limit: Int) async throws -> [UInt8]
 
-    /// Reads over the rest if that is little and comes soon, so that the connection can serve again; else gives
-    /// it up. Nothing can be read afterwards.
+    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused; closes
+    /// the connection otherwise. Nothing can be read afterwards.
     func drain() async
 
-    /// How long the call that the body belongs to may still take.
+    /// The deadline of the call that the body belongs to.
     var limit: CallLimit { get }
 
-    /// How many bytes are still to come, if that is known and nobody is reading.
+    /// The number of bytes still to be read; `nil` if it is unknown or a task is reading.
     var bytesLeft: UInt64? { get }
 
-    /// The fields that came behind the body; there once it has been read to its end.
+    /// The trailer fields; complete once the body has been read to its end.
     var trailers: Headers { get }
 
-    /// An error of this body, which says where it came from.
+    /// Returns an error of this body, with its name and endpoint if they are known.
     func error(_ reason: HTTPError.Reason) -> HTTPError
 }
 
@@ -40,19 +40,19 @@ extension BodyPieces {
     func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(.body, reason) }
 }
 
-/// When a call is over, and how long it was to take, in nanoseconds.
+/// The deadline of a call, and its total time limit in nanoseconds.
 struct CallLimit: Sendable {
     let end: Instant
     let total: UInt64
 
-    /// As long as it likes.
+    /// No limit.
     static let none = CallLimit(end: .never, total: .max)
 
-    /// What to say when that moment has come.
+    /// The reason of an error at the deadline.
     var timeout: HTTPError.Reason { .timedOut(after: .nanoseconds(Int64(clamping: total))) }
 }
 
-/// A body that is wholly there, and is still to be had only once, like any other.
+/// A body that has arrived whole. Like any other body it can be read once.
 final class WholeBody: BodyPieces {
     let trailers: Headers
     private let bytes: [UInt8]

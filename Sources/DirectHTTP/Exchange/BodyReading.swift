@@ -1,24 +1,37 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The reading of one response's body, piece by piece.
+/// Reads the body of one response, piece by piece.
+///
+/// Bytes that arrived with the head, or that were left over by the parser, are in the connection's buffer and taken
+/// from there (`takeBuffered`). All others are read straight into the array that the caller gets, where the parser
+/// removes the framing in place (`readPiece`).
+///
+/// `isAtEnd` is set by the parser, or by the end of the stream where the framing allows that. If the end or a
+/// failure of the connection comes together with a piece, the piece is returned first and `stop` keeps the rest for
+/// the next call: no event of the socket would report it again.
+///
+/// The value does not synchronise anything: its owner, a ``BodyStream``, lets one task at a time use it. It does
+/// not end the lease on its connection either.
 struct BodyReading {
     var exchange: Exchange
+    /// The upload of the request, if it was not sent whole at the beginning.
     let upload: Upload?
-    /// The head of the response; kept only where an upload that fails has to tell of it.
+    /// The head of the response; kept only for the error of an upload that fails later.
     var head: ResponseHead?
-    /// Whom to tell how much has come, if anybody.
+    /// The caller's progress callback, if any.
     var onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// The trailer fields received so far.
     private(set) var trailers = Headers()
     /// Whether the last byte has been read.
     private(set) var isAtEnd = false
-    /// What stopped the reading behind the last piece, if no event of the socket will tell of it again.
+    /// An end or a failure that came with the last piece; no event of the socket will report it again.
     private var stop: Connection.Step?
-    /// How much content has been read.
+    /// How many bytes of content have been received.
     private(set) var received: UInt64 = 0
     private var gauge: SpeedGauge
     private var turns = Turns()
-    /// Where to write how it ended.
+    /// Records how the body ended; `nil` without an observer.
     let log: ExchangeLog?
 
     init(_ exchange: Exchange, _ upload: Upload?, _ log: ExchangeLog? = nil) {
@@ -28,7 +41,7 @@ struct BodyReading {
         gauge = SpeedGauge(exchange.timeouts.speed)
     }
 
-    /// The content among the bytes that have already been received; stops where more are needed.
+    /// Returns the content among the bytes that have been received; stops where more bytes are needed.
     mutating func takeBuffered() throws(CallFailure) -> [UInt8] {
         var taken: [UInt8] = []
         while !isAtEnd {
@@ -36,7 +49,7 @@ struct BodyReading {
             case .content(let range):
                 received &+= UInt64(range.count)
                 let content = unsafe UnsafeRawBufferPointer(rebasing: exchange.connection.buffer[range])
-                // An array made from a buffer takes exactly its size; most bodies come in one piece.
+                // An array made from a buffer has exactly its size; most bodies arrive in one piece.
                 if taken.isEmpty { taken = unsafe [UInt8](content) } else { unsafe taken += content }
             case .trailers(let fields): trailers = fields
             case .end: isAtEnd = true
@@ -47,10 +60,10 @@ struct BodyReading {
         return taken
     }
 
-    /// The next piece, as large as what has arrived but no larger than `pieceSize`; nothing at the end.
+    /// Returns the next piece, as large as what has arrived but no larger than `pieceSize`; `nil` at the end.
     ///
-    /// The end of the call and its cancellation are looked at for every piece, whether it had to be waited for or not:
-    /// bytes may keep coming for as long as a server likes.
+    /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait for: a
+    /// server can send bytes for as long as it likes.
     mutating func next() async throws(CallFailure) -> [UInt8]? {
         let connection = exchange.connection
         var patience = exchange.patience(.body, stall: exchange.timeouts.read, from: connection.loop.now)
@@ -62,7 +75,7 @@ struct BodyReading {
                 if !taken.isEmpty { return taken }
                 if isAtEnd { return nil }
                 if connection.hasUnparsedBytes {
-                    // Half of a chunk's size line, or of the trailers: the rest has to come behind it.
+                    // Part of a chunk's size line, or of the trailers: the rest has to be received behind it.
                     try await fillBehind(&patience)
                     continue
                 }
@@ -91,6 +104,7 @@ struct BodyReading {
         return nil
     }
 
+    /// Receives more bytes behind those that the parser could not use yet.
     private mutating func fillBehind(_ patience: inout Patience) async throws(CallFailure) {
         let step = exchange.connection.fill()
         guard case .moved(let count) = step else {
@@ -101,20 +115,20 @@ struct BodyReading {
         patience.extend(from: exchange.connection.loop.now)
     }
 
-    /// Whether nothing is left to be sent, be it because the server has refused it.
+    /// Whether nothing is left to be sent, because all was sent or because the server refused the rest.
     var isRequestSent: Bool {
         guard let upload else { return true }
         return upload.isFinished || upload.isStopped
     }
 
-    /// Waits for the end of the request, which an early response may have overtaken.
+    /// Waits until the request has been sent; its response may have been complete earlier.
     ///
-    /// Throws where the server has accepted a request that could not be sent to its end.
+    /// - Throws: the upload's failure, if the server had accepted a request that could not be sent whole.
     func finish() async throws(CallFailure) {
         if let upload, !isRequestSent { try await exchange.awaitEnd(of: upload) }
     }
 
-    /// How many bytes it will be, if the head has said so.
+    /// The length of the body; `nil` if the head does not announce it.
     var total: UInt64? {
         switch exchange.connection.framing {
         case .none: 0
@@ -123,7 +137,7 @@ struct BodyReading {
         }
     }
 
-    /// Reads what is left and throws it away, if that is little and comes soon; true if that was the end of it.
+    /// Reads and discards the rest if it is small and arrives soon. Returns whether the end was reached.
     mutating func drain() async -> Bool {
         guard isWorthDraining else { return false }
         exchange.end = min(
@@ -139,7 +153,7 @@ struct BodyReading {
         return isAtEnd
     }
 
-    /// Whether the connection may be had again for the price of reading a little more.
+    /// Whether the connection can be kept for reuse at the price of reading a little more.
     var isWorthDraining: Bool {
         guard upload?.isRunning != true, !exchange.connection.isRetired, !isAtEnd else { return false }
         switch exchange.connection.framing {
@@ -150,7 +164,7 @@ struct BodyReading {
         }
     }
 
-    /// Waits for what the step wants; false when the stream has ended and so has the body.
+    /// Waits for the event that the step needs. Returns false if the stream has ended and the body with it.
     private mutating func goesOn(
         after step: Connection.Step,
         _ patience: Patience
@@ -160,8 +174,8 @@ struct BodyReading {
         return try await exchange.goesOn(after: step, patience, upload, &gauge)
     }
 
-    /// Reads straight into the memory that is handed out, and lets the parser close up the gaps that the
-    /// framing leaves; nothing is copied that need not be.
+    /// Reads straight into the memory that is returned, and removes the framing in place, so that nothing is copied
+    /// without need.
     private mutating func readPiece(_ last: inout Connection.Step) throws(CallFailure) -> [UInt8] {
         var failure: CallFailure?
         var step = Connection.Step.wantsInput
@@ -184,12 +198,12 @@ struct BodyReading {
         }
         last = step
         if let failure { throw failure }
-        // Little in much memory: the caller may keep it for long.
+        // A small piece in a large allocation: the caller may keep it for long.
         return piece.count < Self.pieceWorthCopying
             ? unsafe piece.withUnsafeBytes { unsafe [UInt8]($0) } : piece
     }
 
-    /// Moves the content in `bytes` to their front, and says how much there is.
+    /// Moves the content in `bytes` to the front, and returns its length.
     private mutating func closeGaps(in bytes: UnsafeMutableRawBufferPointer) throws(CallFailure) -> Int {
         var used = 0
         var content = 0
@@ -225,11 +239,11 @@ struct BodyReading {
         }
     }
 
-    /// More than that is cheaper to have on a new connection.
+    /// To read more than this costs more than a new connection.
     private static let bytesToDrain: UInt64 = 64 * 1024
     private static let timeToDrain: UInt64 = 100_000_000
     private static let pieceSize = 64 * 1024
     private static let pieceWorthCopying = 4 * 1024
-    /// Less than a full record would only split it.
+    /// A smaller read would only split a full record.
     private static let roomWorthReading = 16 * 1024
 }

@@ -2,22 +2,31 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// A body on its way: holds the connection on lease until the last byte, or until nobody wants more.
+/// A response body that is still arriving. It owns the lease on its connection.
+///
+/// Three states: without an `outcome` the body is being read and the lease is held; `complete` and `failed` are
+/// final, and on the way there `end` gives the connection back or closes it, once. Releasing the stream before that
+/// drains a small rest on the event loop and closes the connection otherwise.
+///
+/// One task at a time may use the stream: `isBusy` guards all other state, and a second task gets the error
+/// ``HTTPError/Reason/bodyAlreadyRead``. While the request is still being sent, the lease is held until that has
+/// ended too.
 final class BodyStream: BodyPieces, @unchecked Sendable {
-    /// Held until the body has ended: who keeps a response for long keeps no connections with it.
+    /// Held until the body has ended: a program that keeps a response does not keep the client's connections open.
     private var core: ClientCore?
     private let lease: ConnectionPool.Lease
-    /// Set while a task is inside: only that one touches what follows.
+    /// Set while a task uses the stream; only that task touches the state below.
     private let isBusy = Atomic<Bool>(false)
     private var reading: BodyReading
-    /// What came together with the head.
+    /// The content that arrived together with the head.
     private var first: [UInt8]
+    /// How the body ended; `nil` while it is being read.
     private var outcome: Outcome?
-    /// What a collector has so far; an error may have to tell of it.
+    /// The content that `collect` has gathered so far, for an error that carries the response.
     private var collected: [UInt8] = []
-    /// Whether the request could not be sent to its end, although the server had accepted it.
+    /// Whether the request could not be sent whole although the server had accepted it.
     private var hasLostUpload = false
-    /// Whether a reader has been told that the body is complete.
+    /// Whether a reader has got the end of the body.
     private var isRead = false
 
     private enum Outcome {
@@ -36,7 +45,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     deinit {
         guard let core else { return }
         guard reading.isWorthDraining else { return core.abandon(reading, lease) }
-        // On the loop and not here: whoever lets go of a response does not wait for its rest.
+        // On the event loop, because the release of a response must not wait for the rest of its body.
         let rest = Rest(core: core, lease: lease, reading: reading)
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
@@ -55,7 +64,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 
     func collect(upTo limit: Int) async throws -> [UInt8] {
         try await exclusively {
-            // What the head announces need not be read to be refused.
+            // A body that is announced as too large is refused without reading it.
             if let left, left > UInt64(max(0, limit)) { throw tooLarge(limit) }
             while let piece = try await nextPiece() {
                 guard collected.count + piece.count <= limit else { throw tooLarge(limit) }
@@ -76,7 +85,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     }
 
     private func nextPiece() async throws -> [UInt8]? {
-        // Looked at here, as a body that comes faster than it is read would not notice.
+        // Checked here, because a body that arrives faster than it is read never suspends.
         if case nil = outcome, Task.isCancelled {
             end(.failed(.cancelled))
             throw CancellationError()
@@ -87,7 +96,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         }
         switch outcome {
         case .complete:
-            // The second one to come here would take an empty body for the real one.
+            // Otherwise a second reader would take the body for an empty one.
             guard !isRead else { throw reading.error(.body, .bodyAlreadyRead) }
             isRead = true
             return nil
@@ -97,8 +106,8 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         do throws(CallFailure) {
             let piece = try await reading.next()
             if let piece { reading.report(piece.count) }
-            // Given back with the last piece, not after it: the caller may never ask again. Only where the request
-            // is still being sent, the end has to wait for that, and no piece with it.
+            // The connection is given back with the last piece and not after it: the caller may never ask for more.
+            // Only while the request is still being sent does the end wait for that, without a piece.
             if reading.isAtEnd, piece == nil || reading.isRequestSent { try await finish() }
             if piece == nil { isRead = true }
             return piece
@@ -108,7 +117,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         }
     }
 
-    /// The error of this body; with the response, where that is whole and the request is not.
+    /// Returns the body's error, with the response if that is complete and the request is not.
     private func error(_ failure: CallFailure) -> any Error {
         let error = reading.error(failure)
         guard hasLostUpload, let head = reading.head, var lost = error as? HTTPError else { return error }
@@ -116,6 +125,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         return lost
     }
 
+    /// Waits for the end of the request, then ends the body.
     private func finish() async throws(CallFailure) {
         do throws(CallFailure) {
             try await reading.finish()
@@ -126,18 +136,20 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         end(.complete)
     }
 
-    /// How many bytes nobody has had yet.
+    /// The number of bytes that have not been returned yet; `nil` if it is unknown.
     private var left: UInt64? {
         guard case nil = outcome else { return UInt64(first.count) }
         return reading.total.map { $0 - reading.received + UInt64(first.count) }
     }
 
+    /// Abandons a body that is larger than the limit, and returns the error.
     private func tooLarge(_ limit: Int) -> HTTPError {
         end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
         first = []
         return reading.error(.body, .bodyTooLarge(limit: limit))
     }
 
+    /// Ends the body and its lease, the first time it is called.
     private func end(_ outcome: Outcome) {
         guard self.outcome == nil else { return }
         self.outcome = outcome
@@ -148,6 +160,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         core = nil
     }
 
+    /// Returns a value of the guarded state; `nil` while a task uses the stream.
     private func ifIdle<Value>(_ look: () -> Value) -> Value? {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             return nil
@@ -156,6 +169,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         return look()
     }
 
+    /// Runs `body` with exclusive use of the guarded state; throws if a task uses the stream.
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             throw reading.error(.body, .bodyAlreadyRead)
@@ -164,7 +178,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         return try await body()
     }
 
-    /// What is left of a body that nobody wants.
+    /// The rest of a body that was released unread.
     private struct Rest: @unchecked Sendable {
         let core: ClientCore
         let lease: ConnectionPool.Lease
@@ -182,12 +196,13 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 }
 
 extension BodyReading {
-    /// Tells the caller's callback that so much more has come.
+    /// Calls the progress callback after `count` more bytes.
     func report(_ count: Int) {
         guard let onProgress, count > 0 else { return }
         onProgress(TransferProgress(bytes: received, total: total))
     }
 
+    /// Returns the failure as the caller's error.
     func error(_ failure: CallFailure) -> any Error {
         switch failure {
         case .cancelled: CancellationError()
@@ -195,6 +210,7 @@ extension BodyReading {
         }
     }
 
+    /// Returns an error with the connection's name and endpoint.
     func error(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) -> HTTPError {
         let facts = exchange.connection.facts
         return HTTPError(phase, reason, name: facts.name, endpoint: facts.endpoint)

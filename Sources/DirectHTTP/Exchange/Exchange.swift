@@ -2,19 +2,34 @@ internal import DirectHTTP1
 internal import DirectIO
 
 /// One request and its response on one connection, from the first byte sent to the last one read.
+///
+/// The steps, in order:
+/// - `compose` writes the head, and as much of a body in memory as fits, to the connection's buffer.
+/// - `send` sends as much of that as the socket takes without waiting. It returns a copy of the rest: from then on
+///   the buffer is used for the response.
+/// - With `Expect: 100-continue` the task waits for the server's answer before the body is sent.
+/// - The rest of the request goes to an ``Upload``, whose task sends it while this one reads.
+/// - `receiveHead` skips interim responses and returns the final head; ``BodyReading`` reads the body.
+///
+/// The value has no state of its own: the parser's is in the connection, the sender's in the upload. It holds no
+/// lease: if a step throws, the caller ends the lease. Every wait ends by the phase's time limit, which progress
+/// restarts, by the deadline of the call, or by cancellation.
 struct Exchange {
     let connection: Connection
     let timeouts: Timeouts.Nanoseconds
-    /// When the whole call has to be over.
+    /// The deadline of the whole call.
     var end: Instant
+    /// The deadline and the total time limit of the call.
     var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
-    /// How a body that is made while it is sent is framed; asks the body, which may read from the disk.
+    /// Returns the framing of a streamed body. Asks the body for its length, which may read from the disk.
     func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
         try await body.framing(on: connection.loop, within: limit)
     }
 
-    /// Writes the head, and as much of the body as goes with it, to the connection's buffer.
+    /// Writes the head, and as much of the body as is sent with it, to the connection's buffer.
+    ///
+    /// - Returns: the number of bytes to send, and the part of the body that is left; `nil` if there is none.
     func compose(
         _ request: Request,
         _ url: HTTPURL,
@@ -38,8 +53,10 @@ struct Exchange {
         }
     }
 
-    /// Waits for leave to send the body, and not for long (RFC 9110, section 10.1.1). Returns a final head if the
-    /// server refuses, and nothing if the body is to be sent.
+    /// Waits for the server's permission to send the body, at most for the limit `continue` (RFC 9110, section
+    /// 10.1.1).
+    ///
+    /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
     func awaitLeave(_ asked: ExchangeOptions) async throws(CallFailure) -> ResponseHead? {
         let patience = patience(.response, stall: timeouts.continue, from: connection.loop.now)
         while true {
@@ -51,7 +68,8 @@ struct Exchange {
             case .needsMore:
                 do throws(CallFailure) {
                     let step = connection.fill()
-                    // Bytes that keep coming and say nothing must not hold the body back either.
+                    // A server that keeps sending bytes without an answer must not delay the body any longer
+                    // either.
                     try patience.check(at: connection.loop.now)
                     _ = try await goesOn(after: step, patience, nil)
                 } catch {
@@ -63,8 +81,10 @@ struct Exchange {
         }
     }
 
-    /// Sends what has been composed, as far as there is room at once. Returns the rest, which may be empty where only
-    /// the end of the last record waits for room; `nil` if all has gone.
+    /// Sends the composed bytes as far as the socket takes them without waiting.
+    ///
+    /// - Returns: the rest, which may be empty if only the end of the last record waits for room; `nil` if all was
+    ///   sent.
     func send(_ count: Int) throws(CallFailure) -> [UInt8]? {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
         var sent = 0
@@ -80,7 +100,7 @@ struct Exchange {
         return connection.hasUnsentBytes ? [] : nil
     }
 
-    /// Sends the rest of a head behind which the body waits for leave.
+    /// Sends the rest of a head whose body waits for the server's permission.
     func sendHead(_ rest: [UInt8]) async throws(CallFailure) {
         let patience = patience(.write, stall: timeouts.write, from: connection.loop.now)
         connection.reserve(rest.count)
@@ -91,7 +111,7 @@ struct Exchange {
         )
     }
 
-    /// Waits for the final head, past any interim ones (RFC 9110, section 15.2).
+    /// Returns the final head; interim ones are skipped (RFC 9110, section 15.2).
     func receiveHead(
         from sent: Instant,
         _ upload: Upload?,
@@ -114,13 +134,13 @@ struct Exchange {
                     try patience.check(at: now)
                     gauge.count(count)
                 } else if case .wantsInput = step, upload == nil, !gauge.isOn {
-                    // The way of almost every request, in one frame less.
+                    // The path of almost every request, with one frame less.
                     try patience.check(
                         await connection.socket.input.wait(until: patience.deadline, on: connection.loop)
                     )
                 } else if upload?.isRunning == true {
                     _ = try await goesOn(after: step, patience, upload)
-                    // The server's time to answer begins when all has been sent, be it before or in this wait.
+                    // The server's time to answer begins when all has been sent, before this wait or during it.
                     patience.extend(from: connection.loop.now)
                 } else if connection.hasResponseBegun {
                     _ = try await goesOn(after: step, patience, upload, &gauge)
@@ -132,7 +152,7 @@ struct Exchange {
         }
     }
 
-    /// The parser's next event in what has been received.
+    /// Returns the parser's next event in the received bytes.
     func nextEvent(_ phase: HTTPError.Phase) throws(CallFailure) -> ResponseReader.Event {
         do throws(HTTP1Error) {
             return try connection.nextEvent()
@@ -141,7 +161,7 @@ struct Exchange {
         }
     }
 
-    /// Waits for what the step wants. False when the stream has ended and so has the response.
+    /// Waits for the event that the step needs. Returns false if the stream has ended and the response with it.
     func goesOn(
         after step: Connection.Step,
         _ patience: Patience,
@@ -151,7 +171,7 @@ struct Exchange {
         switch step {
         case .moved: return true
         case .again, .wantsInput, .wantsRoom:
-            // As long as we are sending, the server need not say anything; sending has a limit of its own.
+            // While the request is being sent the server need not answer; sending has a limit of its own.
             let isSending = upload?.isRunning ?? false
             try await connection.wait(for: step, as: .reader, isSending ? patience.untilEnd : patience)
             return true
@@ -166,14 +186,14 @@ struct Exchange {
         }
     }
 
-    /// The same for a response that is coming, which has to keep up the least speed.
+    /// Does the same for a response that has begun, which must also reach the minimum speed.
     func goesOn(
         after step: Connection.Step,
         _ patience: Patience,
         _ upload: Upload?,
         _ gauge: inout SpeedGauge
     ) async throws(CallFailure) -> Bool {
-        // As long as we are sending, the server need not say anything.
+        // While the request is being sent the server need not answer.
         guard gauge.isOn, upload?.isRunning != true else {
             return try await goesOn(after: step, patience, upload)
         }
@@ -183,22 +203,22 @@ struct Exchange {
         do throws(CallFailure) {
             goesOn = try await self.goesOn(after: step, patience.shortened(to: look), upload)
         } catch {
-            // Time for a look at the speed, and not the end of the wait.
+            // This was only the time to check the speed, and not the deadline.
             guard error.isTimeout, look < patience.deadline else { throw error }
         }
         try gauge.enter(waitFrom: start, to: connection.loop.now, patience.phase)
         return goesOn
     }
 
-    /// Waits until the request has been sent whole, when the response has come to its end before.
+    /// Waits until the request has been sent whole, after the end of its response.
     ///
-    /// Only a broken connection ends this early: a server may have closed its own side and read on (RFC 9112, section
-    /// 9.6). Bytes behind the response make the connection useless for another request, and no more.
+    /// Only a broken connection ends the wait early: a server may have closed its own side and still read (RFC
+    /// 9112, section 9.6). Bytes behind the response prevent the reuse of the connection, and nothing else.
     func awaitEnd(of upload: Upload) async throws(CallFailure) {
         let patience = patience(.write, stall: .max, from: connection.loop.now)
         while upload.isRunning {
             connection.socket.input.clear()
-            // Looked at again behind the clearing, as its end is told at the same point.
+            // Checked again after the wait point was cleared, because the upload's end is signalled there.
             guard upload.isRunning else { break }
             switch connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill() {
             case .wantsInput: try await connection.wait(for: .wantsInput, as: .reader, patience)
@@ -213,11 +233,12 @@ struct Exchange {
         if let failure = upload.failure { throw failure }
     }
 
-    /// The limits of a wait that begins at that moment.
+    /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's end.
     func patience(_ phase: HTTPError.Phase, stall: UInt64, from now: Instant) -> Patience {
         Patience(phase, stall: stall, end: end, total: timeouts.total, from: now)
     }
 
+    /// Writes the head to the connection's buffer, and returns its length.
     private func writeHead(
         of request: Request,
         _ url: HTTPURL,
@@ -233,7 +254,8 @@ struct Exchange {
         let authority = isTunnel ? target : url.authorityBytes
         let isComplete = asked == nil && request.body.contentType == nil
         var headers = isComplete ? request.headers : request.completedHeaders(defaults)
-        // Without one of ours, who gets a CONNECT is the caller's own proxy (RFC 9110, section 9.3.6).
+        // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110, section
+        // 9.3.6).
         if isProxied || !isTunnel && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }
@@ -264,7 +286,7 @@ struct Exchange {
 }
 
 extension StreamedBody {
-    /// How it is framed; asks it, which may read from the disk.
+    /// Returns the framing. Asks the body for its length, which may read from the disk.
     func framing(on loop: EventLoop, within limit: CallLimit) async throws(CallFailure) -> BodyFraming {
         do {
             return try await measure(on: loop, until: limit.end).map(BodyFraming.length) ?? .chunked
@@ -282,7 +304,7 @@ extension StreamedBody {
 }
 
 extension Request {
-    /// The fields of its own, and those that follow from its body and from what it asks for.
+    /// Returns the request's own fields, and those that follow from its body and its options.
     func completedHeaders(_ defaults: Headers) -> Headers {
         var headers = headers
         if let type = body.contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type")
@@ -295,7 +317,7 @@ extension Request {
 }
 
 extension Headers {
-    /// What is for the proxy goes to the proxy, and to nobody behind it or without one.
+    /// Sends proxy credentials to a proxy only: not to a server behind one, and not without one.
     fileprivate mutating func addressProxy(_ forwarding: Forwarding?) {
         let name = "Proxy-Authorization"
         if forwarding == nil || forwarding?.authorization != nil { remove(name) }
@@ -304,17 +326,17 @@ extension Headers {
 }
 
 extension HTTPURL {
-    /// The whole URL, as a request to a proxy names it (RFC 9112, section 3.2.2).
+    /// The absolute form, for a request to a proxy (RFC 9112, section 3.2.2).
     fileprivate var absoluteTargetBytes: [UInt8] { Array("http://".utf8) + authorityBytes + targetBytes }
 
-    /// Where a tunnel leads: host and port, also the default one (RFC 9110, section 9.3.6).
+    /// The target of a tunnel: host and port, even the default one (RFC 9110, section 9.3.6).
     var tunnelBytes: [UInt8] {
         port == scheme.defaultPort ? authorityBytes + Array(":\(port)".utf8) : authorityBytes
     }
 }
 
 extension RequestBody {
-    /// Small bodies travel in the same record as the head.
+    /// Small bodies are sent in the same record as the head.
     fileprivate var bytesWorthSendingAtOnce: Int {
         if case .bytes(let bytes) = content { min(bytes.count, 14 * 1024) } else { 0 }
     }

@@ -2,32 +2,32 @@ public import DirectIO
 internal import DirectHTTP1
 internal import Synchronization
 
-/// A connection that no longer speaks HTTP: bytes in both directions, under TLS if it was before.
+/// A connection that no longer speaks HTTP: bytes in both directions, under TLS if the connection used TLS before.
 ///
-/// It has left the client's pool. One task may read while another one writes; letting go of it closes it. A read
-/// waits for as long as its `timeout` says, a write as long as `timeouts.write` allows for the next progress. TCP asks
-/// an idle peer from time to time whether it is still there.
+/// The connection has left the client's pool. One task may read while another one writes; releasing the stream
+/// closes it. A read waits as long as its `timeout` allows, a write as long as ``Timeouts/write`` allows without
+/// progress. TCP keep-alive probes detect a peer that is gone.
 ///
-/// A cancelled task ends its wait and leaves the stream usable: a read has taken nothing, and a write has sent the
-/// first part of its bytes, whose end nobody can tell. What is written next comes behind that part.
+/// Cancelling a task ends its wait and leaves the stream usable: a cancelled read has consumed nothing, and a
+/// cancelled write has sent an unknown part of its bytes. What is written next follows that part.
 public final class RawStream: @unchecked Sendable {
-    /// The name the connection was made for.
+    /// The name that the connection was made for.
     public let name: String
-    /// The address it leads to.
+    /// The endpoint that the bytes go to: the proxy's if that resolved the name, else the server's.
     public let endpoint: Endpoint
     private let connection: Connection
     private let writeLimit: UInt64
     private let isReading = Atomic<Bool>(false)
     private let isWriting = Atomic<Bool>(false)
-    /// Closed on this side, by whichever task.
+    /// Whether this side has closed the stream; any task may set it.
     private let closed = Atomic<Bool>(false)
-    /// Touched by the reading task alone: the bytes that came behind the head.
+    /// The bytes that arrived behind the head. Touched by the reading task only.
     private var early: [UInt8]
     private var isAtEnd = false
-    /// Touched by the writing task alone.
+    /// Whether the writing side has ended. Touched by the writing task only.
     private var hasFinished = false
 
-    /// Takes over a connection that nobody else uses any more.
+    /// Takes over a connection that has no other user.
     init(_ connection: Connection, _ timeouts: Timeouts.Nanoseconds) {
         self.connection = connection
         name = connection.facts.name
@@ -35,7 +35,7 @@ public final class RawStream: @unchecked Sendable {
         writeLimit = timeouts.write
         early = connection.takeUnparsed()
         connection.beginDuplex()
-        // Without a limit a dead peer would never be noticed.
+        // Reads have no time limit by default: without probes a dead peer would never be noticed.
         connection.socket.enableKeepAlive()
     }
 
@@ -43,9 +43,12 @@ public final class RawStream: @unchecked Sendable {
         connection.close()
     }
 
-    /// The next bytes, as many as have arrived but at most `limit`; nothing when the peer has ended its side.
+    /// Reads the next bytes, as many as have arrived but at most `limit`.
     ///
-    /// With `timeout`, a peer that sends nothing for so long is an error; the stream stays usable.
+    /// - Parameter timeout: how long the peer may send nothing. The stream stays usable after the error; `nil`
+    ///   means no limit.
+    /// - Returns: the bytes; `nil` if the peer has ended its side.
+    /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func read(upTo limit: Int = 64 * 1024, timeout: Duration? = nil) async throws -> [UInt8]? {
         try await alone(isReading) { () throws(CallFailure) in
@@ -53,7 +56,9 @@ public final class RawStream: @unchecked Sendable {
         }
     }
 
-    /// Sends all of the bytes.
+    /// Writes all of the bytes.
+    ///
+    /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func write(_ bytes: [UInt8]) async throws {
         try await alone(isWriting) { () throws(CallFailure) in
@@ -76,7 +81,9 @@ public final class RawStream: @unchecked Sendable {
         }
     }
 
-    /// Tells the peer that nothing more will be written; what it sends can still be read.
+    /// Ends the writing side; the stream can still be read.
+    ///
+    /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func finishWriting() async throws {
         try await alone(isWriting) { () throws(CallFailure) in
@@ -91,11 +98,12 @@ public final class RawStream: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection, at once and in both directions. Whoever is reading or writing gets an error.
+    /// Closes the connection immediately, in both directions. Tasks that are reading or writing get
+    /// ``HTTPError/Reason/streamClosed``.
     public func close() {
         closed.store(true, ordering: .releasing)
         connection.close()
-        // The descriptor is gone: nothing else would ever wake who waits for it.
+        // The descriptor is closed: nothing else would wake the tasks that wait for it.
         connection.socket.wakeAll()
     }
 
@@ -119,7 +127,7 @@ public final class RawStream: @unchecked Sendable {
             case .moved: return piece
             case .again, .wantsInput, .wantsRoom: try await connection.wait(for: step, as: .reader, patience)
             case .ended(clean: true): isAtEnd = true
-            // Cut off, not ended: under TLS anybody on the way could have done that.
+            // A truncated stream is not an ended one: under TLS anyone on the path could have cut it.
             case .ended(clean: false): throw .failed(.body, .connectionClosed)
             case .failed(let reason): throw .failed(.body, reason)
             }
@@ -129,11 +137,12 @@ public final class RawStream: @unchecked Sendable {
 
     private var writePatience: Patience { patience(.write, stall: writeLimit) }
 
-    /// The limits of a wait that begins now; the call that led here is over.
+    /// Returns the deadline of a wait that begins now; the call that made the stream is over.
     private func patience(_ phase: HTTPError.Phase, stall: UInt64) -> Patience {
         Patience(phase, stall: stall, end: .never, total: .max, from: connection.loop.now)
     }
 
+    /// Runs `body` as the only reader or writer, and turns its failure into the caller's error.
     private func alone<Value>(
         _ isBusy: borrowing Atomic<Bool>,
         _ body: () async throws(CallFailure) -> Value
@@ -154,7 +163,7 @@ public final class RawStream: @unchecked Sendable {
     }
 }
 
-/// The connection of a response that has switched protocols, until somebody takes it: as a body it is empty.
+/// The connection of a response that has switched protocols, until it is taken. As a body it is empty.
 final class PendingStream: BodyPieces, Sendable {
     let trailers = Headers()
     private let stream: Locked<RawStream?>
@@ -176,8 +185,10 @@ final class PendingStream: BodyPieces, Sendable {
 }
 
 extension Response {
-    /// The connection itself, once the server has switched protocols (101) or opened a tunnel (2xx to `CONNECT`);
-    /// to be taken once. What has arrived behind the head is read from it first.
+    /// Returns the connection once the server has switched protocols (101) or opened a tunnel (2xx to `CONNECT`).
+    /// Bytes that arrived behind the head are read from the stream first.
+    ///
+    /// - Throws: ``HTTPError/Reason/noStream`` if there is no such connection, or if it has been taken.
     public func takeStream() throws -> RawStream {
         guard case .arriving(let pieces) = body.content, let pending = pieces as? PendingStream,
             let stream = pending.take()

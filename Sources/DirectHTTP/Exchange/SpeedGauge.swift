@@ -1,34 +1,38 @@
 internal import DirectIO
 
-/// Watches that a body keeps coming, or being taken.
+/// Checks the minimum speed of a body that is received or sent.
 ///
-/// Only time spent waiting for the peer counts: who reads slowly himself has no slow server.
+/// Only time spent waiting for the peer counts: a slow reader on this side does not make the server slow.
 struct SpeedGauge {
     private let watch: Timeouts.Speed.Watch
-    /// Moved in all, and when the stretch began.
+    /// All bytes moved so far.
     private var moved: UInt64 = 0
+    /// The bytes moved before the current interval.
     private var movedBefore: UInt64 = 0
+    /// The time waited in the current interval.
     private var waited: UInt64 = 0
 
     init(_ watch: Timeouts.Speed.Watch) {
         self.watch = watch
     }
 
-    /// Whether there is anything to watch for.
+    /// Whether there is a minimum speed.
     var isOn: Bool { watch.nanoseconds != .max }
 
-    /// How much longer to wait before the next look.
+    /// How much waiting time is left in the current interval.
     var timeLeft: UInt64 { watch.nanoseconds - waited }
 
+    /// Counts bytes that were moved.
     mutating func count(_ more: Int) {
         moved &+= UInt64(more)
     }
 
+    /// Sets the number of bytes moved.
     mutating func count(to total: UInt64) {
         moved = total
     }
 
-    /// Enters a wait; an error if with it a stretch is over and has brought too little.
+    /// Counts a wait. Throws if that completes an interval in which too few bytes were moved.
     mutating func enter(
         waitFrom start: Instant,
         to end: Instant,

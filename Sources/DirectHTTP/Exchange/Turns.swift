@@ -1,19 +1,23 @@
-/// When a task that moves bytes without waiting lets other tasks of its executor run, and its loop look at the sockets.
+/// Makes a task that moves bytes without waiting yield now and then, so that its executor runs other tasks and its
+/// event loop polls the sockets.
 struct Turns {
-    /// How much has been moved since the task last suspended.
+    /// The bytes moved since the task last suspended.
     private var moved = 0
 
+    /// Counts bytes that were moved.
     mutating func count(_ bytes: Int) {
         moved &+= bytes
     }
 
-    /// The task has been suspended.
+    /// Notes that the task was suspended.
     mutating func begin() {
         moved = 0
     }
 
+    /// Whether so much was moved that it is time to yield.
     var isDue: Bool { moved >= Self.bytesBetweenYields }
 
+    /// Yields if enough bytes were moved since the task last suspended.
     mutating func yieldIfDue() async {
         guard isDue else { return }
         moved = 0

@@ -2,17 +2,27 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// The sending of a request by a task of its own, so that the response can be read meanwhile.
+/// Sends a request in a task of its own, so that the response can be read at the same time.
 ///
-/// A server may answer before it has read everything, or answer piece by piece and read no further until
-/// its answer is taken: one task alone would wait for ever. While there is an upload it is the writing half of the
-/// lease on a connection: the connection serves no other request before both halves have ended well.
+/// A server may answer before it has read everything, or answer piece by piece and read no further until its answer
+/// is taken: a single task would wait forever. The upload is the writing half of the lease on a connection: the
+/// connection serves no other request until both halves have ended well.
+///
+/// The state goes from `running` to `finished` or to `failed`, and no further: a request that was sent whole stays
+/// finished even if its source is cancelled later. Apart from that, `stop` notes that the server has refused the
+/// rest, which makes the cancellation no failure. The sending task sets the state; the reading task looks at it.
+/// The end is signalled at the socket's wait point, where the reader may wait for input, and at `ending`, where it
+/// waits when there is nothing more to read.
+///
+/// The two tasks share the connection, which locks each operation for as long as there is an upload, because
+/// OpenSSL allows one at a time.
 final class Upload: @unchecked Sendable {
+    /// The part of a body that is left to send.
     enum Content: Sendable {
         case bytes([UInt8], from: Int)
         case stream(StreamedBody, length: UInt64?)
 
-        /// Whether there is anything that a server could expect.
+        /// Whether there is any content to send.
         var hasContent: Bool {
             if case .stream(_, length: 0) = self { false } else { true }
         }
@@ -27,15 +37,15 @@ final class Upload: @unchecked Sendable {
     private let exchange: Exchange
     private var connection: Connection { exchange.connection }
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
-    /// Used by the sending task alone.
+    /// Used by the sending task only.
     private var gauge: SpeedGauge
     private var turns = Turns()
-    /// How much content has been sent.
+    /// The bytes of content sent so far.
     private let sent = Atomic<UInt64>(0)
     private let state = Locked(State.running)
     private let stopped = Atomic<Bool>(false)
     private let task = Locked<Task<Void, Never>?>(nil)
-    /// Where the reader waits for the end of it, when nothing is to be read any more.
+    /// The wait point for the end of the upload, used when there is nothing more to read.
     private let ending: LoopHandle
 
     private init(_ exchange: Exchange, _ onProgress: (@Sendable (TransferProgress) -> Void)?) {
@@ -45,9 +55,9 @@ final class Upload: @unchecked Sendable {
         ending = LoopHandle(loop: exchange.connection.loop)
     }
 
-    /// Begins to send: first what is left of the head and what went with it, then the content.
+    /// Starts the task: it sends the rest of the head and of what was composed with it, then the content.
     ///
-    /// The task has the values that are bound to the caller's, for the source of a body may ask for them.
+    /// The task inherits the caller's task-local values, which the source of a body may use.
     static func start(
         _ head: [UInt8]?,
         _ content: Content?,
@@ -60,23 +70,25 @@ final class Upload: @unchecked Sendable {
         return upload
     }
 
+    /// Whether the upload has not ended yet.
     var isRunning: Bool {
         state.withLock { if case .running = $0 { true } else { false } }
     }
 
+    /// Whether the request was sent whole.
     var isFinished: Bool {
         state.withLock { if case .finished = $0 { true } else { false } }
     }
 
-    /// Why not all was sent, if so.
+    /// Why the request was not sent whole; `nil` if it was or may still be.
     var failure: CallFailure? {
         state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
     }
 
-    /// Why not all was sent, if that leaves no answer to wait for: the source failed, or time is up.
+    /// The failure, if it leaves no response to wait for: the source failed or a time limit has passed.
     ///
-    /// A connection that broke is no such reason, since the server may have answered before; nor is `cancel`,
-    /// which comes after the answer.
+    /// A broken connection is not such a failure, because the server may have answered before; nor is `cancel`,
+    /// which comes after the response.
     var hopelessFailure: CallFailure? {
         guard let failure, case .failed(_, let reason) = failure else { return nil }
         switch reason {
@@ -85,24 +97,26 @@ final class Upload: @unchecked Sendable {
         }
     }
 
-    /// Whether the server has refused the rest of it.
+    /// Whether the server has refused the rest of the request.
     private(set) var isStopped: Bool {
         get { stopped.load(ordering: .relaxed) }
         set { stopped.store(newValue, ordering: .relaxed) }
     }
 
-    /// The server has refused the request before all of it was sent: the rest is not sent, and that is no failure.
+    /// Stops the upload because the server has refused the request before it was sent whole. That is not a failure.
     func stop() {
         isStopped = true
         cancel()
     }
 
-    /// No more is sent. The task ends as soon as the source lets it.
+    /// Stops sending. The task ends as soon as the source returns.
     func cancel() {
         task.withLock { $0?.cancel() }
     }
 
-    /// Waits until it has ended, well or not; throws why it has not ended well.
+    /// Waits until the upload has ended.
+    ///
+    /// - Throws: the failure, if it did not end well.
     func waitForEnd(_ patience: Patience) async throws(CallFailure) {
         connection.loop.add(ending)
         defer { connection.loop.remove(ending) }
@@ -131,15 +145,16 @@ final class Upload: @unchecked Sendable {
 
     private func end(_ new: State) {
         state.withLock { state in
-            // What has been sent whole stays so, even if the source is no longer asked whether it has more.
+            // A request that was sent whole stays so, even if its source is not asked for more.
             if case .finished = state, case .failed(.cancelled) = new { return }
             state = new
         }
-        // The reader has been waiting without a limit; now it counts.
+        // The reader has been waiting without a time limit; its limit begins now.
         connection.socket.input.signal()
         ending.input.signal()
     }
 
+    /// Sends a streamed body: exactly `length` bytes, or in chunks if that is `nil`.
     private func send(_ body: StreamedBody, _ length: UInt64?) async throws(CallFailure) {
         let source = try await fromSource { try await body.open(connection.loop) }
         if length == 0 { end(.finished) }
@@ -151,14 +166,15 @@ final class Upload: @unchecked Sendable {
                 guard given <= length else {
                     throw .failed(.write, .bodyLength(announced: length, given: given))
                 }
-                // Looked for before the last piece goes out: the peer may answer it before anybody looks further.
+                // Checked before the last piece is sent: the peer may answer that piece before anything else is
+                // checked.
                 if given == length, body.endsAtOnce,
                     let more = try await fromSource({ try await source.next() })
                 {
                     throw .failed(.write, .bodyLength(announced: length, given: given + UInt64(more.count)))
                 }
                 try await send(piece, from: 0, total: length)
-                // The rest of the source is only looked at to see that there is none.
+                // The source is asked once more only to make sure that it is at its end.
                 if given == length { end(.finished) }
             } else {
                 try await send(Self.chunk(of: piece), from: 0, total: nil, content: piece.count)
@@ -173,6 +189,7 @@ final class Upload: @unchecked Sendable {
         }
     }
 
+    /// Sends the last chunk, with the trailer fields.
     private func sendTrailers(_ body: StreamedBody) async throws(CallFailure) {
         var trailers = Headers()
         if let make = body.trailers { trailers = try await fromSource { try await make() } }
@@ -185,7 +202,7 @@ final class Upload: @unchecked Sendable {
         try await send(end, from: 0, total: nil, content: 0)
     }
 
-    /// Sends bytes of which all are content, or, if they are more than that, so many.
+    /// Sends bytes. All of them are content, unless `content` says how many are.
     private func send(
         _ bytes: [UInt8],
         from start: Int,
@@ -218,8 +235,8 @@ final class Upload: @unchecked Sendable {
         if let content, content > 0 { report(content, total) }
     }
 
-    /// Looks at the limits of the call and lets others have their turn, where the peer takes all as fast as it is
-    /// given.
+    /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as fast
+    /// as it is sent.
     private func giveWay(after count: Int) async throws(CallFailure) {
         turns.count(count)
         guard turns.isDue else { return }
@@ -229,12 +246,13 @@ final class Upload: @unchecked Sendable {
         await turns.yieldIfDue()
     }
 
+    /// Counts content that was sent, and calls the progress callback.
     private func report(_ count: Int, _ total: UInt64?) {
         let bytes = sent.add(UInt64(count), ordering: .relaxed).newValue
         onProgress?(TransferProgress(bytes: bytes, total: total))
     }
 
-    /// Waits for what the step wants. The limit begins with the first wait since there was progress.
+    /// Waits for the event that the step needs. The time limit begins with the first wait after progress.
     private func wait(for step: Connection.Step, _ patience: inout Patience?) async throws(CallFailure) {
         let start = connection.loop.now
         turns.begin()
@@ -245,12 +263,13 @@ final class Upload: @unchecked Sendable {
         do throws(CallFailure) {
             try await connection.wait(for: step, as: .writer, limits.shortened(to: look))
         } catch {
-            // Time for a look at the speed, and not the end of the wait.
+            // This was only the time to check the speed, and not the deadline.
             guard error.isTimeout, look < limits.deadline else { throw error }
         }
         try gauge.enter(waitFrom: start, to: connection.loop.now, .write)
     }
 
+    /// Calls the source of the body, and turns its error into a failure of the upload.
     private func fromSource<Value>(_ ask: () async throws -> Value) async throws(CallFailure) -> Value {
         if Task.isCancelled { throw .cancelled }
         do {
@@ -263,7 +282,7 @@ final class Upload: @unchecked Sendable {
         }
     }
 
-    /// A chunk in one piece: its size, the bytes, and the end of its line (RFC 9112, section 7.1).
+    /// Returns a chunk: its size line, the bytes and the line end (RFC 9112, section 7.1).
     private static func chunk(of piece: [UInt8]) -> [UInt8] {
         unsafe [UInt8](
             unsafeUninitializedCapacity: piece.count + RequestWriter.chunkHeadSizeBound
@@ -276,6 +295,7 @@ final class Upload: @unchecked Sendable {
         }
     }
 
+    /// Returns the last chunk and the trailer section.
     private static func lastChunk(_ trailers: Headers) throws(HTTP1Error) -> [UInt8] {
         let bound = RequestWriter.lastChunkSizeBound(trailers: trailers)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bound, alignment: 1)
@@ -286,7 +306,7 @@ final class Upload: @unchecked Sendable {
 }
 
 extension [UInt8] {
-    /// Copies as many bytes from the front as there is room for behind `start`, and says how many.
+    /// Copies as many bytes from the front as fit behind `start`, and returns their number.
     func copyPrefix(to target: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
         let count = Swift.min(self.count, target.count - start)
         guard count > 0 else { return 0 }

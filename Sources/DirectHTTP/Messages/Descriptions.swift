@@ -1,8 +1,8 @@
-// What is shown of messages to those who print, log or `dump` them: whom they are for, and no header value, no
-// byte of a body, no user and password.
+// Descriptions for printing, logging and `dump`. They name the target of a message and never show a header value, a
+// byte of a body, or the user and password of a URL.
 
 extension Request: CustomStringConvertible, CustomReflectable {
-    /// Method and URL.
+    /// The method and the URL.
     public var description: String {
         switch target {
         case .success(let url): "\(method) \(url)"
@@ -10,7 +10,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Shows no value that may be secret, not to `dump` either.
+    /// Shows no value that may be secret, in `dump` either.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -20,7 +20,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestBody: CustomStringConvertible, CustomReflectable {
-    /// How much it is, if that lies in memory, and what is said of its type.
+    /// The number of bytes, if the body is in memory, and the content type.
     public var description: String {
         let type = contentType.map { ", \($0)" } ?? ""
         return switch content {
@@ -35,25 +35,25 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension FormPart: CustomStringConvertible {
-    /// The field's name, and how much it carries.
+    /// The name of the field, and the description of its body.
     public var description: String { "\(name): \(body)" }
 }
 
 extension Response: CustomStringConvertible, CustomReflectable {
-    /// The status, and whose it is.
+    /// The status and the URL.
     public var description: String { "\(status) from \(url)" }
 
-    /// Never shows the values of fields, nor the body.
+    /// Never shows header values or the body.
     public var customMirror: Mirror {
         Mirror(self, children: ["headers": "\(headers)", "transaction": transaction as Any])
     }
 }
 
 extension FullResponse: CustomStringConvertible, CustomReflectable {
-    /// The status, whose it is, and how long the body.
+    /// The status, the URL and the length of the body.
     public var description: String { "\(status) from \(url), \(body.count) bytes" }
 
-    /// Never shows the values of fields, nor the body.
+    /// Never shows header values or the body.
     public var customMirror: Mirror {
         Mirror(self, children: ["headers": "\(headers)", "transaction": transaction as Any])
     }

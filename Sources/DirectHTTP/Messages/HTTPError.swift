@@ -3,103 +3,110 @@ public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
 
-/// A request that failed: in which phase, why, for which name and at which address.
+/// The error of a request: the phase and the reason, and the name and the endpoint if they are known.
 ///
-/// Cancelling the task is not an error of ours: it throws `CancellationError`. No header value, no user
-/// part of a URL and no byte of a body ever appears in here.
+/// Cancelling the task is not such an error: it throws `CancellationError`. An error never contains a header value,
+/// the user part of a URL or a byte of a body.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// How far the request had come.
     public enum Phase: String, Hashable, Sendable {
-        /// Nothing was done yet: the request itself is at fault, its time was over, or who was to vouch for it did
-        /// not answer.
+        /// Nothing was done yet: the request is invalid, its deadline had passed, or the authenticator failed.
         case request
-        /// Turning the name into addresses.
+        /// Resolving the name.
         case resolve
-        /// Waiting for a connection to become free.
+        /// Waiting in the queue for a connection.
         case queue
-        /// Reaching a proxy, and asking it for the way to the server.
+        /// Connecting to a proxy and asking it for the tunnel.
         case proxy
         /// Connecting to an address.
         case connect
-        /// The TLS handshake, which includes all checks of the certificate.
+        /// The TLS handshake, with all checks of the certificate.
         case tls
         /// Sending the request.
         case write
-        /// Waiting for and reading the head of the response.
+        /// Waiting for the head of the response and receiving it.
         case response
-        /// Reading the body of the response.
+        /// Receiving the body of the response.
         case body
-        /// Going where the response points.
+        /// Following a redirect.
         case redirect
     }
 
     /// What went wrong.
     @nonexhaustive
     public enum Reason: Error, Sendable {
+        /// The URL is invalid.
         case url(URLFault)
+        /// An address is invalid.
         case address(AddressError)
-        /// The request names no address to go to, and an empty list never means "ask the system".
+        /// The list of addresses to connect to is empty; that never means "ask the system".
         case noAddresses
+        /// The system's resolver failed.
         case lookup(LookupError)
         /// The client's resolver has no address for the name.
         indirect case resolver(ResolverError)
-        /// The client's vetting refused the address.
+        /// ``HTTPClient/Settings/vetting`` refused the address.
         case refused(AddressRefusal)
+        /// A system call failed.
         case system(SystemError)
-        /// The attempt was stopped, because another address decided the matter first.
+        /// The attempt was abandoned, because the attempt at another address settled the matter first.
         case overtaken
+        /// The TLS handshake or the TLS connection failed.
         case tls(TLSError)
-        /// The proxy did not lead to the server.
+        /// The proxy failed, or it refused to connect to the server.
         indirect case proxy(ProxyFault)
-        /// The peer, or the request, broke the grammar of HTTP/1.1.
+        /// The peer, or the request, violated the syntax of HTTP/1.1.
         case http(HTTP1Error)
-        /// The phase, or the request as a whole, took longer than this.
+        /// The phase, or the request as a whole, took longer than this limit.
         case timedOut(after: Duration)
-        /// The peer ended the connection before the response was whole.
+        /// The peer closed the connection before the response was complete.
         case connectionClosed
-        /// The response points where we do not go.
+        /// The redirect was not followed.
         case redirect(RedirectFault)
-        /// The body is larger than the caller was ready to hold.
+        /// The body is larger than the limit for bodies held in memory.
         case bodyTooLarge(limit: Int)
-        /// The body that was to be sent gave more or fewer bytes than announced.
+        /// The request's body has more or fewer bytes than announced.
         case bodyLength(announced: UInt64, given: UInt64)
-        /// The source of the body that was to be sent failed.
+        /// The source of the request's body failed.
         case bodySource(any Error)
-        /// The body of a response is read by one task, once.
+        /// The body of the response has been read, or another task is reading it: it can be read once, by one task.
         case bodyAlreadyRead
-        /// What the cache had kept of the response turned out to be damaged while it was read.
+        /// The cache's copy of the response turned out to be damaged while it was read.
         case cache(CacheFault)
         /// The body could not be decoded.
         case coding(CodingError)
-        /// The body that was to be sent cannot be made.
+        /// The request's body cannot be made.
         case requestBody(RequestBodyFault)
-        /// Fewer bytes came, or were taken, than the least that the timeouts ask for.
+        /// Fewer bytes were received or sent than ``Timeouts/minimumSpeed`` requires.
         case tooSlow(Timeouts.Speed)
-        /// There is no stream to take: the protocol was not switched, or somebody has taken it.
+        /// There is no stream: the protocol was not switched, or the stream has been taken.
         case noStream
-        /// The stream has been closed on this side, or its writing side has been ended.
+        /// The stream was closed on this side, or its writing side has ended.
         case streamClosed
-        /// The status of the response says no success, and the caller would have nothing else.
+        /// The status is not one of success, and the caller required one.
         case status(Status)
     }
 
+    /// How far the request had come.
     public let phase: Phase
+    /// What went wrong.
     public let reason: Reason
-    /// The name the request was for, as it stands in the URL; nothing if the URL has none.
+    /// The host of the URL, as it stands there; `nil` if the URL is invalid.
     public let name: String?
-    /// The address that the connection was made to, if it had come so far.
+    /// The endpoint of the connection; `nil` if the request had not come so far.
     public let endpoint: Endpoint?
-    /// Every address that was tried in vain before, and what came of it.
+    /// The endpoints that were tried before without success, and why they failed.
     public let attempts: [Attempt]
-    /// The requests before the one that failed: with a response that led to the next one, or with a failure after which
-    /// the request was sent again.
+    /// The earlier requests of the call: those whose response led to the next request, and those that failed and
+    /// were retried.
     public internal(set) var history: [Hop] = []
-    /// Why no other try followed, if a retry policy is for such a failure; else `nil`.
+    /// Why the failure was not retried; `nil` if no retry policy applies to it.
     public internal(set) var retryStop: RetryStop?
-    /// The response that had come whole before the request could be sent to its end: the server has accepted, and
-    /// not received, what was sent. `nil` for every other failure.
+    /// The response that arrived whole before the request could be sent whole: the server has accepted the request,
+    /// but not received all of it. `nil` for every other failure.
     public internal(set) var response: ReceivedResponse?
 
+    /// Makes an error without history.
     package init(
         _ phase: Phase,
         _ reason: Reason,
@@ -114,22 +121,24 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         self.attempts = attempts
     }
 
+    /// The phase, the name, the endpoint and the reason, then the failed attempts and retries.
     public var description: String {
         var text = phase.rawValue
         if let name { text += " \(name)" }
         if let endpoint { text += " at \(endpoint)" }
         text += ": \(reason)"
-        // The only attempt may be what the error is about: that has been said.
+        // The only attempt may be the one that the error describes already.
         if attempts.count > 1 || attempts.first?.endpoint != endpoint {
             for attempt in attempts { text += "; \(attempt)" }
         }
-        for hop in history where hop.reason == .retry { text += "; earlier try: \(hop.result)" }
-        if let retryStop { text += "; not tried again: \(retryStop)" }
+        for hop in history where hop.reason == .retry { text += "; earlier attempt: \(hop.result)" }
+        if let retryStop { text += "; not retried: \(retryStop)" }
         return text
     }
 }
 
 extension HTTPError.Reason: CustomStringConvertible {
+    /// The reason in words, without secrets.
     public var description: String {
         switch self {
         case .url(let fault): "\(fault)"
@@ -150,29 +159,32 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .bodyLength(let announced, let given):
             "the body was announced with \(announced) bytes and has \(given)\(given > announced ? " or more" : "")"
         case .bodySource: "the source of the request's body failed"
-        case .bodyAlreadyRead: "the body has been read, or is being read, elsewhere"
+        case .bodyAlreadyRead: "the body has already been read, or another task is reading it"
         case .cache(let fault): "\(fault)"
         case .coding(let error): "\(error)"
         case .requestBody(let fault): "\(fault)"
         case .tooSlow(let speed): "slower than \(speed)"
-        case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
+        case .noStream: "there is no stream to take: the protocol was not switched, or it has already been taken"
         case .status(let status): "the server answered \(status)"
         case .streamClosed: "the stream has been closed on this side"
         }
     }
 }
 
-/// One address that was tried, and why it did not do.
+/// An address that was tried, and why the attempt failed.
 public struct Attempt: Sendable, CustomStringConvertible {
+    /// The endpoint that was tried.
     public let endpoint: Endpoint
-    /// Who named the address.
+    /// Where the address came from.
     public let source: AddressSource
-    /// How far it came.
+    /// How far the attempt had come.
     public let phase: HTTPError.Phase
+    /// Why the attempt failed.
     public let reason: HTTPError.Reason
-    /// From the first step towards it to the failure.
+    /// The time from the attempt's first step to its failure.
     public let elapsed: Duration
 
+    /// The endpoint, the source of its address, the phase, the reason and the time.
     public var description: String {
         "\(endpoint) (\(source)): \(phase.rawValue): \(reason) (\(elapsed))"
     }

@@ -1,12 +1,12 @@
 public import DirectHTTP1
 
-/// What a server had answered before the request failed.
+/// The response that had arrived whole before its request failed. See ``HTTPError/response``.
 public struct ReceivedResponse: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The result.
+    /// The status code.
     public let status: Status
     /// The header fields.
     public let headers: Headers
-    /// The body, where it was being collected; empty where it was read piece by piece.
+    /// The body if it was collected; empty if it was read piece by piece.
     public let body: [UInt8]
 
     init(_ head: ResponseHead, body: [UInt8]) {
@@ -15,9 +15,9 @@ public struct ReceivedResponse: Sendable, CustomStringConvertible, CustomReflect
         self.body = body
     }
 
-    /// The status, and how long the body is.
+    /// The status, and the length of the body.
     public var description: String { "\(status), \(body.count) bytes" }
 
-    /// Never shows the values of fields, nor the body.
+    /// Never shows header values or the body.
     public var customMirror: Mirror { Mirror(self, children: ["status": status, "headers": "\(headers)"]) }
 }

@@ -1,6 +1,6 @@
 extension Request {
-    /// Whether the response is to come from the origin, whole: no stored one answers it, not even one that the origin
-    /// confirms. The new one is stored as ever.
+    /// Whether the response must come whole from the origin: no stored response is used, not even after validation.
+    /// The new response is stored as usual.
     package var ignoresStoredResponses: Bool {
         get { hasOptions && options.ignoresStoredResponses }
         set { if newValue != ignoresStoredResponses { options.ignoresStoredResponses = newValue } }

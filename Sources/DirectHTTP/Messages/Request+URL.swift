@@ -3,36 +3,41 @@ internal import DirectIO
 extension Request {
     /// Sets the URL.
     ///
-    /// What was given for the former one's place stays there: `addresses`, if host or port are others, and
-    /// `authenticator`, if the origin is. All else stays in the request, its fields too.
+    /// Options for the former URL are dropped: `addresses` if the host or the port changes, and `authenticator` if
+    /// the origin changes. Everything else is kept, including the header fields.
     public mutating func replace(url: HTTPURL) {
         if case .success(let former) = target { forget(former, for: url) }
         target = .success(url)
     }
 
-    /// Sets the URL to what the text says, or leaves it and says what is wrong with the text.
+    /// Sets the URL from text.
+    ///
+    /// - Throws: the fault of an invalid URL; the request is then unchanged.
     public mutating func replace(url text: String) throws(URLFault) {
         replace(url: try HTTPURL(text))
     }
 
-    /// The same request for another URL, as `replace(url:)` makes it.
+    /// Returns the request with another URL. See ``replace(url:)``.
     public func replacing(url: HTTPURL) -> Request {
         var request = self
         request.replace(url: url)
         return request
     }
 
-    /// The same request for the URL that the text says.
+    /// Returns the request with another URL, from text. See ``replace(url:)``.
+    ///
+    /// - Throws: the fault of an invalid URL.
     public func replacing(url text: String) throws(URLFault) -> Request {
         replacing(url: try HTTPURL(text))
     }
 
+    /// Drops the options that must not be used for the new URL.
     private mutating func forget(_ former: HTTPURL, for url: HTTPURL) {
         if let addresses, !former.lends(addresses, to: url) { self.addresses = nil }
         if hasOptions, authenticator != nil, former.origin != url.origin { authenticator = nil }
     }
 
-    /// What this request says nothing of is as in the other one: but for what belongs to a place.
+    /// Takes from the other request the options that this one does not set, except those that belong to an origin.
     mutating func inheritOptions(of other: Request) {
         guard other.hasOptions else { return }
         let given = other.options

@@ -1,44 +1,47 @@
 public import DirectHTTP1
 public import DirectIO
 
-/// What to ask, of which name, and, when the caller knows better than the resolver, at which addresses.
+/// A request: method, URL, header fields and body, and if you like the addresses to connect to.
 public struct Request: Sendable {
+    /// The method.
     public var method: Method
+    /// The header fields. The client's default fields and those that it writes itself are not among them.
     public var headers: Headers
+    /// The body.
     public var body: RequestBody
-    /// Where to connect, in order of preference, instead of asking any resolver; the URL keeps deciding
-    /// SNI, certificate check and `Host`. A port here changes only the port that is dialled.
+    /// The addresses to connect to, in order of preference, instead of asking a resolver. The URL still determines
+    /// SNI, the certificate check and `Host`. A port here changes only the port that is dialled.
     ///
-    /// An empty list is an error, never a silent "use DNS".
+    /// An empty list is an error; it never falls back to DNS.
     public var addresses: [Endpoint]?
-    /// Where to connect for which hosts: for the request itself, if it has no `addresses`, and for every request
-    /// that a redirect makes of it. It comes before the client's map; for hosts that are not in it the client
-    /// knows what to do.
+    /// Maps hosts to addresses, for the request itself if it has no ``addresses``, and for all redirects that
+    /// follow it. It comes before ``HTTPClient/Settings/addresses``; hosts that are not in it are resolved as the
+    /// client's settings say.
     public var addressMap: StaticMap? {
         get { rare?.options.addressMap }
         set { options.addressMap = newValue }
     }
-    /// The limits of time that differ from the client's.
+    /// The time limits that differ from ``HTTPClient/Settings/timeouts``.
     public var timeouts: RequestTimeouts {
         get { rare?.options.timeouts ?? RequestTimeouts() }
         set { options.timeouts = newValue }
     }
-    /// Instead of the client's.
+    /// The redirect policy; `nil` for the client's.
     public var redirects: RedirectPolicy? {
         get { rare?.options.redirects }
         set { options.redirects = newValue }
     }
-    /// Instead of the client's.
+    /// The retry policy; `nil` for the client's.
     public var retries: RetryPolicy? {
         get { rare?.options.retries }
         set { options.retries = newValue }
     }
-    /// Answers when the server asks who we are; for this URL's origin only, wherever redirects lead.
+    /// Provides credentials for the origin of this URL only, wherever redirects lead; `nil` for the client's.
     public var authenticator: (any Authenticator)? {
         get { rare?.options.authenticator }
         set { options.authenticator = newValue }
     }
-    /// Instead of the client's, for all requests of the call.
+    /// The cookie store for all requests of the call; `nil` for the client's.
     package var cookies: (any CookieStore)? {
         get { rare?.options.cookies }
         set { options.cookies = newValue }
@@ -47,17 +50,17 @@ public struct Request: Sendable {
     var target: Result<HTTPURL, URLFault>
     private var rare: Rare?
 
-    /// What few requests say.
+    /// The options that few requests set.
     struct Options: Sendable {
         var addressMap: StaticMap?
-        /// No stored response answers it, not even one that the origin confirms.
+        /// Whether stored responses are ignored, even those that the origin would validate.
         var ignoresStoredResponses = false
         var timeouts: RequestTimeouts?
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
         var authenticator: (any Authenticator)?
         var cookies: (any CookieStore)?
-        /// Expectations, upgrades and callbacks, if there are any.
+        /// Expectation, upgrade and callbacks; `nil` if none is set.
         var exchange: ExchangeOptions.Box?
     }
 
@@ -66,13 +69,13 @@ public struct Request: Sendable {
         set { rare = Rare(newValue) }
     }
 
-    /// `nil` for the client's, so that a request without any costs nothing.
+    /// `nil` for the client's limits, so that a request without its own pays nothing.
     var ownTimeouts: RequestTimeouts? { rare?.options.timeouts }
 
-    /// Whether it says anything of that.
+    /// Whether any option is set.
     var hasOptions: Bool { rare != nil }
 
-    /// The options in a place of their own, so that a request is cheap to pass around.
+    /// Holds the options by reference, so that a request is cheap to pass around.
     private final class Rare: Sendable {
         let options: Options
 
@@ -81,12 +84,12 @@ public struct Request: Sendable {
         }
     }
 
-    /// A request whose URL is already parsed.
+    /// Makes a request from a parsed URL.
     public init(_ method: Method, _ url: HTTPURL, headers: Headers = [:], body: RequestBody = .none) {
         self.init(method, .success(url), headers, body)
     }
 
-    /// A request by the text of a URL. A text that is no URL is reported when the request is sent.
+    /// Makes a request from the text of a URL. An invalid URL is reported when the request is sent.
     public init(_ method: Method, _ url: String, headers: Headers = [:], body: RequestBody = .none) {
         do throws(URLFault) {
             self.init(method, .success(try HTTPURL(url)), headers, body)
@@ -95,7 +98,9 @@ public struct Request: Sendable {
         }
     }
 
-    /// The URL, or what is wrong with its text. `replace(url:)` sets it.
+    /// The URL. Use ``replace(url:)`` to set it.
+    ///
+    /// - Throws: the fault of an invalid URL.
     public var url: HTTPURL {
         get throws(URLFault) { try target.get() }
     }

@@ -1,5 +1,5 @@
 extension RequestBody {
-    /// The bytes, unless they would have to be read from somewhere first.
+    /// The bytes; `nil` if they would have to be read from a source first.
     package var bytesInMemory: [UInt8]? {
         switch content {
         case .none: []

@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What a request carries.
+/// The body of a request.
 public struct RequestBody: Sendable {
     enum Content: Sendable {
         case none
@@ -10,7 +10,7 @@ public struct RequestBody: Sendable {
     }
 
     let content: Content
-    /// What `Content-Type` says of it, unless the request has that field itself.
+    /// The value of `Content-Type`, unless the request has that field itself.
     public let contentType: String?
 
     init(_ content: Content, contentType: String? = nil) {
@@ -18,15 +18,15 @@ public struct RequestBody: Sendable {
         self.contentType = contentType
     }
 
-    /// No body at all.
+    /// No body.
     public static let none = RequestBody(.none)
 
-    /// These bytes.
+    /// A body of bytes in memory.
     public static func bytes(_ bytes: [UInt8], contentType: String? = nil) -> RequestBody {
         RequestBody(.bytes(bytes), contentType: contentType)
     }
 
-    /// This text, as UTF-8.
+    /// A body of text, as UTF-8.
     public static func text(
         _ text: String,
         contentType: String? = "text/plain; charset=utf-8"
@@ -34,36 +34,38 @@ public struct RequestBody: Sendable {
         RequestBody(.bytes(Array(text.utf8)), contentType: contentType)
     }
 
-    /// The fields of a form, as `application/x-www-form-urlencoded`.
+    /// A form, as `application/x-www-form-urlencoded`.
     public static func form(_ fields: [(name: String, value: String)]) -> RequestBody {
         RequestBody(.bytes(formEncoded(fields)), contentType: "application/x-www-form-urlencoded")
     }
 
-    /// The fields of a form, as `application/x-www-form-urlencoded`.
+    /// A form, as `application/x-www-form-urlencoded`.
     public static func form(_ fields: KeyValuePairs<String, String>) -> RequestBody {
         form(fields.map { (name: $0.key, value: $0.value) })
     }
 
-    /// The parts of a form, files among them, as `multipart/form-data`.
+    /// A form with files, as `multipart/form-data`.
     ///
-    /// Its length is known if that of each part is; else it is sent in chunks. The boundary is random, so no
+    /// It is sent with a length if the length of each part is known, else in chunks. The boundary is random, so no
     /// part can be made to contain it.
     public static func multipart(_ parts: [FormPart]) -> RequestBody {
         let form = MultipartForm(parts)
         return RequestBody(.stream(form.body), contentType: form.contentType)
     }
 
-    /// The content of a file, which is read while it is sent. A file that becomes longer or shorter meanwhile is
-    /// an error.
+    /// The content of a file, which is read while it is sent. If the length of the file changes meanwhile, the
+    /// request fails.
     public static func file(_ path: String, contentType: String? = nil) -> RequestBody {
         RequestBody(.stream(.file(path)), contentType: contentType)
     }
 
-    /// The pieces of a sequence, sent as they come and no faster than the peer takes them.
+    /// The pieces of a sequence, sent as they arrive and no faster than the peer takes them.
     ///
-    /// With a length, exactly that many bytes have to come; without, the body is sent in chunks. It can be sent
-    /// once: a request that would have to be repeated fails instead, and so does a second request with the same
-    /// body (`RequestBodyFault.alreadySent`). `replayable` makes one that can.
+    /// The body can be sent once: a request that would have to be sent again fails, and so does a second request
+    /// with this body (``RequestBodyFault/alreadySent``). Use ``replayable(length:contentType:_:)`` for a body that
+    /// can be sent again.
+    ///
+    /// - Parameter length: the exact number of bytes. `nil` sends the body in chunks.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
         length: UInt64? = nil,
@@ -76,8 +78,11 @@ public struct RequestBody: Sendable {
         return RequestBody(.stream(body), contentType: contentType)
     }
 
-    /// The pieces of a sequence that can be made again, should the request have to be sent again: after a
-    /// redirect, a refusal or on another connection. Each time it has to give the same bytes.
+    /// The pieces of a sequence that can be made again if the request has to be sent again: after a redirect, after
+    /// a refusal or on another connection.
+    ///
+    /// - Parameter length: the exact number of bytes. `nil` sends the body in chunks.
+    /// - Parameter makePieces: makes the sequence; each must give the same bytes.
     public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
         length: UInt64? = nil,
         contentType: String? = nil,
@@ -90,8 +95,10 @@ public struct RequestBody: Sendable {
         return RequestBody(.stream(body), contentType: contentType)
     }
 
-    /// The same body with trailer fields behind it, which are asked for when its last byte has been sent. It is
-    /// sent in chunks, as only those can have trailers; a `Trailer` field, if any, is the caller's to add.
+    /// Returns the body with trailer fields behind it. It is sent in chunks, because only chunked bodies have
+    /// trailers. The caller adds a `Trailer` field, if there is to be one.
+    ///
+    /// - Parameter trailers: called when the last byte of the body has been sent.
     public func followed(by trailers: @escaping @Sendable () async throws -> Headers) -> RequestBody {
         let body: StreamedBody
         switch content {
@@ -102,7 +109,7 @@ public struct RequestBody: Sendable {
         return RequestBody(.stream(body), contentType: contentType)
     }
 
-    /// Whether sending it a second time is sure to send the same.
+    /// Whether the body can be sent a second time with the same bytes.
     var isReplayable: Bool {
         if case .stream(let body) = content { body.isReplayable } else { true }
     }

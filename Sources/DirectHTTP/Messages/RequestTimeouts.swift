@@ -1,44 +1,54 @@
-/// The limits of time that a request has of its own. Each takes the place of the client's limit of that name; where it
-/// is `nil` the client's limit holds.
+/// The time limits of a single request. Each one replaces the client's limit of the same name; `nil` keeps the
+/// client's.
 public struct RequestTimeouts: Hashable, Sendable {
-    /// A limit in place of the client's.
+    /// A time limit that replaces the client's.
     public enum Limit: Hashable, Sendable {
+        /// This limit.
         case after(Duration)
-        /// As long as it takes, whatever the client's limit is.
+        /// No limit, whatever the client's is.
         case unlimited
 
+        /// A limit in seconds.
         public static func seconds(_ seconds: some BinaryInteger) -> Limit { .after(.seconds(seconds)) }
+        /// A limit in seconds and fractions of them.
         public static func seconds(_ seconds: Double) -> Limit { .after(.seconds(seconds)) }
+        /// A limit in milliseconds.
         public static func milliseconds(_ milliseconds: some BinaryInteger) -> Limit {
             .after(.milliseconds(milliseconds))
         }
 
-        /// The limit, or none at all where there is none.
+        /// Makes a limit; `nil` means no limit.
         public init(_ duration: Duration?) {
             self = duration.map { .after($0) } ?? .unlimited
         }
 
+        /// The limit as a duration; `nil` if there is none.
         var duration: Duration? {
             if case .after(let duration) = self { duration } else { nil }
         }
     }
 
-    /// A least speed in place of the client's.
+    /// A minimum speed that replaces the client's.
     public enum Speed: Hashable, Sendable {
+        /// This speed.
         case atLeast(Timeouts.Speed)
-        /// As slow as it is, whatever the client asks for.
+        /// No minimum, whatever the client's is.
         case unlimited
 
+        /// The minimum speed; `nil` if there is none.
         var speed: Timeouts.Speed? {
             if case .atLeast(let speed) = self { speed } else { nil }
         }
     }
 
-    /// See `Timeouts`, whose limits have these names.
+    /// The limits of the phases; see ``Timeouts``.
     public var queue, resolve, connect, tls, write, response, read, `continue`: Limit?
+    /// The minimum speed of bodies; see ``Timeouts/minimumSpeed``.
     public var minimumSpeed: Speed?
+    /// The limit of the whole call; see ``Timeouts/total``.
     public var total: Limit?
 
+    /// Makes limits; `nil` keeps the client's.
     public init(
         queue: Limit? = nil,
         resolve: Limit? = nil,
@@ -63,7 +73,7 @@ public struct RequestTimeouts: Hashable, Sendable {
         self.total = total
     }
 
-    /// All of these limits, whatever the client's are: what has none there has none here.
+    /// Makes limits that replace all of the client's: what is unlimited there is unlimited here.
     public init(_ timeouts: Timeouts) {
         self.init(
             queue: Limit(timeouts.queue),
@@ -81,14 +91,14 @@ public struct RequestTimeouts: Hashable, Sendable {
 }
 
 extension RequestTimeouts {
-    /// The limits of a call by a client with those.
+    /// Returns the limits of a call by a client with the limits `clients`.
     func over(_ clients: Timeouts) -> Timeouts.Nanoseconds {
         clients.replaced(by: self).nanoseconds
     }
 }
 
 extension Timeouts {
-    /// The same, but for the limits that a request has of its own.
+    /// Returns the limits with those replaced that the request sets itself.
     func replaced(by own: RequestTimeouts) -> Timeouts {
         Timeouts(
             queue: own.queue.map(\.duration) ?? queue,

@@ -1,19 +1,19 @@
 public import DirectHTTP1
 
-/// A response whose head has arrived, and whose body can be read once.
+/// A response whose head has arrived. Its body can be read once.
 public struct Response: Sendable {
     let head: ResponseHead
-    /// The body, as it arrives.
+    /// The body, which is received as it is read.
     public internal(set) var body: ResponseBody
-    /// Whose response it is, after redirects; without user and password.
+    /// The URL that was answered, after redirects; without user and password.
     public let url: HTTPURL
-    /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
+    /// The connection and the times of the request; `nil` if a cache or a mock answered.
     public let transaction: Transaction?
-    /// The responses before this one that led here: redirects, refusals without credentials, retries.
+    /// The earlier requests of the call: redirects, refusals and retries.
     public internal(set) var history: [Hop] = []
-    /// Why no other try followed, if it is a response that a retry policy is for; else `nil`.
+    /// Why the response was not retried; `nil` if no retry policy applies to it.
     public internal(set) var retryStop: RetryStop?
-    /// What the cache had to do with it; nothing if the client has none.
+    /// How the cache was used; `nil` if the client has none.
     public internal(set) var cacheUse: CacheUse?
 
     init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: Transaction?) {
@@ -23,23 +23,27 @@ public struct Response: Sendable {
         self.transaction = transaction
     }
 
-    /// A response that came from no server: from an interceptor, or from a transport for tests.
+    /// Makes a response for an interceptor, or for a transport in tests.
+    ///
+    /// - Throws: ``HTTPError`` if the URL of the request is invalid.
     public init(to request: Request, _ status: Status, headers: Headers = [:], body: [UInt8] = []) throws {
         let head = ResponseHead(status: status, headers: headers)
         let body = ResponseBody(content: .complete(body, Headers(), nil))
         self.init(head: head, body: body, url: try request.checkedURL().withoutCredentials, transaction: nil)
     }
 
-    /// The result.
+    /// The status code.
     public var status: Status { head.status }
     /// The header fields.
     public var headers: Headers { head.headers }
-    /// The server's words for the status; often empty, never to be relied on.
+    /// The reason phrase of the server; often empty, and never reliable.
     public var reason: String { head.reason }
-    /// The version that the server spoke.
+    /// The HTTP version of the response.
     public var version: HTTPVersion { head.version }
 
-    /// The same response, if its status is one of success (2xx); else an error, `HTTPError.Reason.status`.
+    /// Returns this response if its status is one of success (2xx).
+    ///
+    /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status.
     @discardableResult
     public func requiringSuccess() throws(HTTPError) -> Response {
         guard status.isSuccess else { throw statusError }
@@ -53,17 +57,17 @@ public struct Response: Sendable {
         return error
     }
 
-    /// The response with all of its body, unless it is larger than `limit`.
+    /// Returns the response with its whole body; throws if that is larger than `limit`.
     package func collected(upTo limit: Int) async throws -> FullResponse {
         let bytes = try await body.collect(upTo: limit)
         var response = self
-        // Nobody reads it again; what it came from would be kept for as long as the response.
+        // The body is not read again, and its source would stay in memory as long as the response.
         response.body.content = .complete([], body.trailers, nil)
         return FullResponse(response, bytes)
     }
 }
 
-/// A response with all of its body.
+/// A response with its whole body.
 public struct FullResponse: Sendable {
     private let response: Response
     /// The body.
@@ -74,35 +78,37 @@ public struct FullResponse: Sendable {
         self.body = body
     }
 
-    /// The same response, if its status is one of success (2xx); else an error, `HTTPError.Reason.status`.
+    /// Returns this response if its status is one of success (2xx).
+    ///
+    /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status.
     @discardableResult
     public func requiringSuccess() throws(HTTPError) -> FullResponse {
         guard status.isSuccess else { throw response.statusError }
         return self
     }
 
-    /// The result.
+    /// The status code.
     public var status: Status { response.status }
     /// The header fields.
     public var headers: Headers { response.headers }
-    /// The server's words for the status; often empty, never to be relied on.
+    /// The reason phrase of the server; often empty, and never reliable.
     public var reason: String { response.reason }
-    /// The version that the server spoke.
+    /// The HTTP version of the response.
     public var version: HTTPVersion { response.version }
-    /// The body as text, if it is UTF-8.
+    /// The body as text; `nil` if it is not UTF-8.
     public var text: String? { String(validating: body, as: UTF8.self) }
-    /// Whether the body was decoded, and how many bytes that took.
+    /// Whether the body was decoded, and its length before and after that.
     public var decoding: BodyDecoding { response.body.decoding }
-    /// The fields that came behind a body sent in chunks.
+    /// The trailer fields of a body sent in chunks.
     public var trailers: Headers { response.body.trailers }
-    /// Whose response it is, after redirects; without user and password.
+    /// The URL that was answered, after redirects; without user and password.
     public var url: HTTPURL { response.url }
-    /// The responses before this one that led here: redirects, refusals without credentials, retries.
+    /// The earlier requests of the call: redirects, refusals and retries.
     public var history: [Hop] { response.history }
-    /// Why no other try followed, if it is a response that a retry policy is for; else `nil`.
+    /// Why the response was not retried; `nil` if no retry policy applies to it.
     public var retryStop: RetryStop? { response.retryStop }
-    /// Where the request went, and how; nothing if it went nowhere, because a cache or a mock answered.
+    /// The connection and the times of the request; `nil` if a cache or a mock answered.
     public var transaction: Transaction? { response.transaction }
-    /// What the cache had to do with it; nothing if the client has none.
+    /// How the cache was used; `nil` if the client has none.
     public var cacheUse: CacheUse? { response.cacheUse }
 }

@@ -1,27 +1,31 @@
 public import DirectHTTP1
 
-/// The body of a response: pieces of bytes, each as it arrives.
+/// The body of a response: an asynchronous sequence of pieces of bytes.
 ///
-/// Nothing is read ahead: who does not ask for the next piece keeps the server waiting. The body is read
-/// once, by one task. Letting go of it before its end closes the connection, unless little is left of it that
-/// comes at once.
+/// Nothing is read ahead, so a slow reader slows down the server. The body can be read once, by one task. Releasing
+/// it before its end closes the connection, unless the rest is small and arrives soon.
 public struct ResponseBody: AsyncSequence, Sendable {
+    /// A piece of the body.
     public typealias Element = [UInt8]
 
     enum Content: Sendable {
-        /// All of it came together with the head.
+        /// The whole body arrived together with the head.
         case complete([UInt8], Headers, ConnectionFacts?)
+        /// The body is still to be read from its source.
         case arriving(any BodyPieces)
     }
 
     var content: Content
     var coding = Coding.none
 
+    /// Returns an iterator over the pieces.
     public func makeAsyncIterator() -> Iterator {
         Iterator(content)
     }
 
-    /// The whole body, unless it is larger than `limit`.
+    /// Returns the whole body.
+    ///
+    /// - Throws: ``HTTPError``, with ``HTTPError/Reason/bodyTooLarge(limit:)`` if the body is larger than `limit`.
     @concurrent
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         if let bytes = try completeBytes(upTo: limit) { return bytes }
@@ -29,7 +33,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return try await stream.collect(upTo: limit)
     }
 
-    /// The whole body, if it came together with the head.
+    /// Returns the whole body if it arrived together with the head; else `nil`.
     package func completeBytes(upTo limit: Int) throws(HTTPError) -> [UInt8]? {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
@@ -38,13 +42,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return bytes
     }
 
-    /// Reads over the rest if that is little and comes soon, so that the connection can serve again; else closes
-    /// it. To let go of the body does the same without waiting for it.
+    /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused; closes
+    /// the connection otherwise. Releasing the body does the same without waiting.
     func drain() async {
         if case .arriving(let pieces) = content { await pieces.drain() }
     }
 
-    /// The same body, to be had only once also if all of it is there: as it is with one that is still to come.
+    /// The body, made readable once even if it arrived together with the head, so that all bodies behave the same.
     var readableOnce: ResponseBody {
         guard case .complete(let bytes, let trailers, let facts) = content else { return self }
         var body = self
@@ -52,7 +56,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return body
     }
 
-    /// The fields that came behind a body sent in chunks; there once the body has been read to its end.
+    /// The trailer fields of a body sent in chunks; complete once the body has been read to its end.
     public var trailers: Headers {
         switch content {
         case .complete(_, let trailers, _): trailers
@@ -60,7 +64,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Hands out the pieces.
+    /// Iterates over the pieces of a body.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var content: Content?
 
@@ -68,7 +72,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             self.content = content
         }
 
-        /// The next piece, never empty; nothing at the end.
+        /// Returns the next piece, which is never empty; `nil` at the end.
         @concurrent
         public mutating func next() async throws -> [UInt8]? {
             switch content {

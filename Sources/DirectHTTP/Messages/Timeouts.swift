@@ -1,36 +1,37 @@
 internal import DirectIO
 
-/// How long each phase of a request may take. Nothing means: as long as it likes.
+/// The time limits of each phase of a request. `nil` means no limit.
 ///
-/// All are stalls or phases of their own; `total` bounds the whole, from the call to the last byte of the
-/// body, with everything that happens in between.
+/// Most limit a phase, or a time without progress within one; ``total`` limits the whole call, from its beginning
+/// to the last byte of the body, with everything in between.
 public struct Timeouts: Hashable, Sendable {
-    /// Waiting for a turn when the client may not open another connection, while nobody before has a turn either: a
-    /// line that moves is long, but not stuck. Also waiting for a descriptor where the process has none left.
+    /// Waiting in the queue for a connection, while no other request of the queue gets one either: a long queue
+    /// that moves is not stuck. Also waiting for a descriptor if the process has none left.
     public var queue: Duration? { didSet { nanoseconds.queue = Self.nanoseconds(queue) } }
-    /// Turning the name into addresses.
+    /// Resolving the name.
     public var resolve: Duration? { didSet { nanoseconds.resolve = Self.nanoseconds(resolve) } }
     /// Connecting to one address.
     public var connect: Duration? { didSet { nanoseconds.connect = Self.nanoseconds(connect) } }
     /// The TLS handshake with one address.
     public var tls: Duration? { didSet { nanoseconds.tls = Self.nanoseconds(tls) } }
-    /// The peer takes nothing of what is being sent.
+    /// Waiting for the peer to take more of what is being sent.
     public var write: Duration? { didSet { nanoseconds.write = Self.nanoseconds(write) } }
-    /// The request is sent and the peer says nothing.
+    /// Waiting for the response once the request has been sent.
     public var response: Duration? { didSet { nanoseconds.response = Self.nanoseconds(response) } }
-    /// The response has begun and the peer sends nothing more.
+    /// Waiting for more of a response that has begun.
     public var read: Duration? { didSet { nanoseconds.read = Self.nanoseconds(read) } }
-    /// Waiting for leave to send a body (`Request.expectsContinue`). When it is over the body is sent anyway.
+    /// Waiting for the server's permission to send a body (``Request/expectsContinue``). After that the body is
+    /// sent anyway.
     public var `continue`: Duration? { didSet { nanoseconds.continue = Self.nanoseconds(`continue`) } }
-    /// The slowest that bodies may move, in either direction, while we wait for the peer.
+    /// The minimum speed of bodies in both directions, measured while waiting for the peer.
     public var minimumSpeed: Speed? { didSet { nanoseconds.speed = Speed.Watch(minimumSpeed) } }
-    /// Everything together.
+    /// The whole call.
     public var total: Duration? { didSet { nanoseconds.total = Self.nanoseconds(total) } }
 
-    /// The same as machine words, worked out once and not at every wait.
+    /// The limits as machine words, converted once and not at every wait.
     private(set) var nanoseconds: Nanoseconds
 
-    /// Patient defaults: what nobody waits longer for on purpose, and no bound on the whole.
+    /// Makes limits. The defaults are generous, and the whole call has no limit.
     public init(
         queue: Duration? = .seconds(30),
         resolve: Duration? = .seconds(10),
@@ -67,36 +68,38 @@ public struct Timeouts: Hashable, Sendable {
         )
     }
 
+    /// The limits in nanoseconds; the largest value means no limit.
     struct Nanoseconds: Hashable, Sendable {
         var queue, resolve, connect, tls, write, response, read, `continue`: UInt64
         var speed: Speed.Watch
         var total: UInt64
     }
 
-    /// So many bytes, at least, in each stretch of time that is spent waiting for the peer.
+    /// A minimum number of bytes in each interval spent waiting for the peer.
     public struct Speed: Hashable, Sendable, CustomStringConvertible {
-        /// How many.
+        /// The number of bytes.
         public var bytes: Int
-        /// In what time.
+        /// The length of the interval.
         public var time: Duration
 
-        /// At least that many bytes in each stretch of that time.
+        /// Makes a minimum of so many bytes in each interval of that length.
         public init(bytes: Int, in time: Duration) {
             self.bytes = bytes
             self.time = time
         }
 
+        /// The number of bytes and the interval.
         public var description: String { "\(bytes) bytes in \(time)" }
 
-        /// The same as machine words.
+        /// The speed as machine words.
         struct Watch: Hashable, Sendable {
             let bytes: UInt64
-            /// Without end if nobody watches.
+            /// The length of the interval; the largest value means no minimum speed.
             let nanoseconds: UInt64
 
             init(_ speed: Speed?) {
                 bytes = UInt64(max(0, speed?.bytes ?? 0))
-                // Not none at all: each look would find the stretch over.
+                // Not zero: every check would complete an interval.
                 nanoseconds = speed.map { max(1_000_000, $0.time.clampedNanoseconds) } ?? .max
             }
         }

@@ -1,11 +1,11 @@
 public import DirectIO
 public import DirectTLS
 
-/// What happened to one request on the wire: for whom, where it went, over what, and when.
+/// The connection that one request used, and when it used it.
 public struct Transaction: Sendable, CustomStringConvertible {
     let connection: ConnectionFacts
     let times: Times
-    /// Whether the connection had served a request before.
+    /// Whether the connection had served an earlier request.
     public let isReused: Bool
 
     struct Times: Sendable {
@@ -14,34 +14,35 @@ public struct Transaction: Sendable, CustomStringConvertible {
         var response: Instant
     }
 
-    /// The name the request was for.
+    /// The name that the request was for.
     public var name: String { connection.name }
-    /// The address the bytes went to.
+    /// The endpoint that the bytes went to.
     public var endpoint: Endpoint { connection.endpoint }
-    /// Where that address came from.
+    /// Where the endpoint's address came from.
     public var source: AddressSource { connection.source }
-    /// The proxy that the bytes went over, without user and password. If it was given the name, the endpoint is
-    /// its own.
+    /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint is the
+    /// proxy's own.
     public var proxy: String? { connection.proxy }
-    /// The IPv6 address that was dialled because there is no way to the endpoint's IPv4 address but over a
-    /// translator (RFC 6052).
+    /// The IPv6 address that was dialled if the endpoint's IPv4 address can be reached through a translator only
+    /// (RFC 6052).
     public var translatedAddress: IPAddress? { connection.translated }
-    /// What was agreed in the TLS handshake; nothing for `http`.
+    /// The result of the TLS handshake; `nil` for `http`.
     public var tls: TLSFacts? { connection.tls }
-    /// The addresses that were tried in vain before this one.
+    /// The addresses that were tried before this one, and failed.
     public var failedAttempts: [Attempt] { connection.failedAttempts }
 
-    /// Turning the name into addresses; nothing if that was not needed.
+    /// The time to resolve the name; `nil` if that was not needed.
     public var resolveTime: Duration? { isReused ? nil : connection.resolveTime }
-    /// Connecting to the address; nothing on a connection that was there.
+    /// The time to connect to the address; `nil` on a reused connection.
     public var connectTime: Duration? { isReused ? nil : connection.connectTime }
-    /// The TLS handshake; nothing on a connection that was there.
+    /// The time of the TLS handshake; `nil` on a reused connection and for `http`.
     public var tlsTime: Duration? { isReused ? nil : connection.tlsTime }
-    /// From the call to the last byte of the request.
+    /// The time from the start of the request, before its connection was found, until it was sent or its upload began.
     public var requestTime: Duration { times.sent.since(times.start) }
-    /// From the call to the head of the response.
+    /// The time from the start of the request, before its connection was found, to the head of the response.
     public var responseTime: Duration { times.response.since(times.start) }
 
+    /// The name, the endpoint, the proxy, the connection, TLS and the response time.
     public var description: String {
         var text = "\(name) at \(endpoint) (\(source)), "
         if let proxy { text += "over \(proxy), " }
@@ -51,7 +52,7 @@ public struct Transaction: Sendable, CustomStringConvertible {
     }
 }
 
-/// What stays the same for all requests on one connection.
+/// The properties of a connection that are the same for all of its requests.
 final class ConnectionFacts: Sendable {
     let name: String
     let endpoint: Endpoint
@@ -61,11 +62,11 @@ final class ConnectionFacts: Sendable {
     let resolveTime: Duration?
     let connectTime: Duration
     let tlsTime: Duration?
-    /// When it was made.
+    /// When the connection was made.
     let birth: Instant
-    /// Whether the address is a resolver's answer.
+    /// Whether the address came from a resolver's answer.
     let followsAnswers: Bool
-    /// The answer none of whose addresses could be reached, so that this one had to do.
+    /// The resolver's answer whose addresses all failed, so that this connection was made instead; `nil` otherwise.
     let standsInFor: [Endpoint]?
     let proxy: String?
     let translated: IPAddress?
@@ -100,8 +101,8 @@ final class ConnectionFacts: Sendable {
         self.translated = translated
     }
 
-    /// Whether the route's own addresses could not be reached when this connection was made, and it was made
-    /// in their stead: as long as it lives, nobody tries them again.
+    /// Whether this connection was made because the route's own addresses failed. They are not tried again while it
+    /// lives.
     func standsIn(for route: Route) -> Bool {
         guard let standsInFor else { return false }
         return route.answer == standsInFor

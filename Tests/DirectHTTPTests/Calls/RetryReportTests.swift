@@ -118,7 +118,7 @@ struct RetryReportTests {
                 .requiringSuccess()
         }
         #expect(
-            error.retryStop == .attempts && "\(error)".hasSuffix("not tried again: \(RetryStop.attempts)")
+            error.retryStop == .attempts && "\(error)".hasSuffix("not retried: \(RetryStop.attempts)")
         )
     }
 }

@@ -164,7 +164,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .coding(let error): "\(error)"
         case .requestBody(let fault): "\(fault)"
         case .tooSlow(let speed): "slower than \(speed)"
-        case .noStream: "there is no stream to take: the protocol was not switched, or it has already been taken"
+        case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
         case .status(let status): "the server answered \(status)"
         case .streamClosed: "the stream has been closed on this side"
         }

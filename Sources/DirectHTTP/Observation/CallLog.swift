@@ -2,22 +2,26 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// What has happened to one call so far, and the way of each event to the observer.
+/// The record of one call: collects its report and passes each event to the observer, in order.
 final class CallLog: Sendable {
     private static let numbers = Atomic<UInt64>(0)
 
     fileprivate struct State {
+        /// The requests so far, for the report.
         var exchanges: [CallReport.Exchange] = []
         /// Why the next request follows.
         var reason: Hop.Reason?
-        /// Why the tries of the last request have ended.
+        /// Why the last request was not retried.
         var retryStop: RetryStop?
-        /// The exchanges whose bodies are still to be read.
+        /// The requests whose response bodies have not ended.
         var openBodies: Set<Int> = []
+        /// How the call ended for its caller; `nil` until then.
         var outcome: CallReport.Outcome?
+        /// Whether the report was made.
         var hasEnded = false
-        /// What the observer has not been told, oldest first, while some thread is telling it.
+        /// Events that the observer has not got yet, oldest first, while a thread is calling it.
         var untold: [CallEvent] = []
+        /// Whether a thread is calling the observer.
         var isTelling = false
     }
 
@@ -38,7 +42,7 @@ final class CallLog: Sendable {
         tell { [method, url] _ in .began(method, url) }
     }
 
-    /// A request goes over the network.
+    /// Records that a request goes to the network.
     func beginExchange(_ method: Method, _ url: HTTPURL) -> ExchangeLog {
         let place = state.withLock { state in
             let start = loop.now.since(start)
@@ -50,7 +54,7 @@ final class CallLog: Sendable {
         return ExchangeLog(call: self, place: place)
     }
 
-    /// The response is not the last.
+    /// Records that another request follows.
     func goesOn(_ hop: Hop) {
         tell { state in
             state.reason = hop.reason
@@ -58,30 +62,32 @@ final class CallLog: Sendable {
         }
     }
 
-    /// The last try of a request was made, and why that was the last, if it failed.
+    /// Records that a request is not retried any more; `stop` is `nil` if it succeeded or no policy applies.
     func endsTries(_ stop: RetryStop?) {
         state.withLock { $0.retryStop = stop }
     }
 
-    /// The caller has his response; what is left of it is its body.
+    /// Records that the caller has got its response; only the body is left.
     func conclude(_ response: Response) {
         end(.response(response.status))
     }
 
-    /// The caller has got this error.
+    /// Records that the caller has got this error.
     func conclude(_ error: any Error) {
         end(error is CancellationError ? .cancelled : .failed(error))
     }
 
+    /// Records how the call ended, and ends it unless a body is still being read.
     private func end(_ outcome: CallReport.Outcome) {
         tell { state in
             state.outcome = outcome
-            // A response that led to an error is nobody's any more; its body may end whenever it likes.
+            // No caller reads the response behind an error; its body may end later than the call.
             if case .response = outcome, !state.openBodies.isEmpty { return nil }
             return self.ending(&state)
         }
     }
 
+    /// Returns the last event, once.
     private func ending(_ state: inout State) -> CallEvent.Kind? {
         guard let outcome = state.outcome, !state.hasEnded else { return nil }
         state.hasEnded = true
@@ -97,11 +103,12 @@ final class CallLog: Sendable {
         )
     }
 
-    /// Notes something about an exchange, and tells of it.
+    /// Changes the record of a request, and reports the event.
     func note(_ place: Int, _ change: (inout CallReport.Exchange) -> CallEvent.Kind?) {
         tell { state in change(&state.exchanges[place]) }
     }
 
+    /// Records the head of a response.
     func beginBody(_ place: Int, _ status: Status, _ transaction: Transaction) {
         tell { state in
             state.openBodies.insert(place)
@@ -112,6 +119,7 @@ final class CallLog: Sendable {
         }
     }
 
+    /// Records the end of a response's body, and of the call if that was waiting for it.
     func endBody(_ place: Int, _ count: UInt64, isWhole: Bool) {
         tell { state in
             state.exchanges[place].bodyBytes = count
@@ -122,6 +130,7 @@ final class CallLog: Sendable {
         tell { state in state.openBodies.isEmpty ? self.ending(&state) : nil }
     }
 
+    /// Records the failure of a request.
     func fail(_ place: Int, _ error: any Error) {
         state.withLock { state in
             let error = error as? HTTPError
@@ -131,13 +140,14 @@ final class CallLog: Sendable {
         }
     }
 
+    /// Records how long a request took.
     private func close(_ place: Int, _ state: inout State) {
         state.openBodies.remove(place)
         state.exchanges[place].duration = loop.now.since(start) - state.exchanges[place].start
     }
 
-    /// Tells the observer what follows from a change, after all that happened before. It is told by one thread
-    /// at a time and never under the lock: what it does may lead back here.
+    /// Makes a change and passes its event to the observer, after all earlier ones. One thread at a time calls the
+    /// observer, and never under the lock, because the observer may call back into the log.
     private func tell(_ change: (inout State) -> CallEvent.Kind?) {
         let begins = state.withLock { state in
             guard let kind = change(&state), !state.isSilent(kind) else { return false }
@@ -149,6 +159,7 @@ final class CallLog: Sendable {
         while let event = next() { observer(event) }
     }
 
+    /// Returns the oldest event for the observer; `nil` if there is none.
     private func next() -> CallEvent? {
         state.withLock { state in
             guard !state.untold.isEmpty else {
@@ -161,7 +172,7 @@ final class CallLog: Sendable {
 }
 
 extension CallLog.State {
-    /// After the end there is silence: what a cache does to refresh what it has given out is not the call's.
+    /// No event follows the end of a call: a cache that revalidates a response in the background is not part of it.
     fileprivate func isSilent(_ kind: CallEvent.Kind) -> Bool {
         if case .ended = kind { false } else { hasEnded }
     }

@@ -1,43 +1,46 @@
 public import DirectHTTP1
 
-/// A whole call, looked at from its end.
+/// The summary of a call, made at its end.
 ///
 /// In the terms of OpenTelemetry: a transaction's `name` is `server.address`, its `endpoint` is
-/// `network.peer.address` and `network.peer.port`, and an exchange's place in the list is
+/// `network.peer.address` and `network.peer.port`, and an exchange's index in the list is
 /// `http.request.resend_count`.
 public struct CallReport: Sendable, CustomStringConvertible {
-    /// How a call can end.
+    /// How a call ended.
     public enum Outcome: Sendable {
-        /// With this response, whose body was read or given up.
+        /// With this response, whose body was read or abandoned.
         case response(Status)
-        /// With this error: one of ours, or an interceptor's own.
+        /// With this error: the client's, or one of an interceptor.
         case failed(any Error)
         /// The task was cancelled.
         case cancelled
     }
 
-    /// One request on the network, and what came of it.
+    /// One request on the network, and its result.
     public struct Exchange: Sendable {
+        /// The method of the request.
         public let method: Method
+        /// The URL of the request.
         public let url: HTTPURL
-        /// Why it followed the one before; nothing for the first.
+        /// Why the request followed the one before; `nil` for the first.
         public let reason: Hop.Reason?
-        /// From the beginning of the call to its own.
+        /// The time from the start of the call to the start of the request.
         public let start: Duration
-        /// From its beginning to the end of the body, or to the failure.
+        /// The time from the start of the request to the end of the body, or to the failure.
         public internal(set) var duration: Duration = .zero
-        /// Bytes of the request's head, and of as much of the body as went with it.
+        /// The bytes of the head, and of as much of the body as was sent with it.
         public internal(set) var requestBytes = 0
+        /// The status of the response; `nil` if there was none.
         public internal(set) var status: Status?
-        /// Where it went, and when; nothing if it got no response.
+        /// The connection and the times of the request; `nil` if it got no response.
         public internal(set) var transaction: Transaction?
-        /// The addresses that were tried for it in vain.
+        /// The attempts at other addresses that failed.
         public internal(set) var failedAttempts: [Attempt] = []
-        /// Bytes of the response's content that were read, as they came: still coded.
+        /// The bytes of content that were received, before decoding.
         public internal(set) var bodyBytes: UInt64 = 0
         /// Whether the body was read to its end.
         public internal(set) var isBodyWhole = false
-        /// Why there is no response.
+        /// Why there is no response; `nil` if there is one.
         public internal(set) var error: HTTPError?
 
         init(_ method: Method, _ url: HTTPURL, _ reason: Hop.Reason?, start: Duration) {
@@ -48,32 +51,35 @@ public struct CallReport: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the caller asked for.
+    /// The method of the caller's request.
     public let method: Method
-    /// The URL that the caller asked for; nothing if it could not be used.
+    /// The URL of the caller's request; `nil` if it was invalid.
     public let url: HTTPURL?
+    /// How the call ended.
     public let outcome: Outcome
-    /// Until the body was read or given up.
+    /// The time until the body was read or abandoned.
     public let duration: Duration
-    /// The requests that went over the network, in their order; none if a cache or a mock answered.
+    /// The requests that went over the network, in order; none if a cache or a mock answered.
     public let exchanges: [Exchange]
-    /// Why no other try followed the last one, if it ended in what a retry policy is for; else `nil`.
+    /// Why the last request was not retried; `nil` if no retry policy applies to its result.
     public let retryStop: RetryStop?
 
+    /// The method, the URL, the outcome, the number of requests and the duration.
     public var description: String {
         let target = url.map { "\($0)" } ?? "without a URL"
         let times = exchanges.count == 1 ? "1 request" : "\(exchanges.count) requests"
-        let stop = retryStop.map { ", not tried again: \($0)" } ?? ""
+        let stop = retryStop.map { ", not retried: \($0)" } ?? ""
         return "\(method) \(target): \(outcome), \(times), \(duration)\(stop)"
     }
 }
 
 extension CallReport.Outcome: CustomStringConvertible {
+    /// The status or the error.
     public var description: String {
         switch self {
         case .response(let status): "\(status)"
         case .failed(let error as HTTPError): "failed: \(error)"
-        // Somebody else's error may say anything.
+        // The error of other code may contain anything, even secrets.
         case .failed: "failed in an interceptor"
         case .cancelled: "cancelled"
         }

@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The part of a log that one exchange writes.
+/// The part of a call's log that records one request.
 final class ExchangeLog: Sendable {
     private let call: CallLog
     private let place: Int
@@ -11,12 +11,12 @@ final class ExchangeLog: Sendable {
         self.place = place
     }
 
-    /// Something that is only to be told.
+    /// Reports an event that changes no record.
     func note(_ kind: CallEvent.Kind) {
         call.note(place) { _ in kind }
     }
 
-    /// The head goes out.
+    /// Records that the request's head is sent.
     func sends(_ method: Method, _ url: HTTPURL, _ connection: Connection, bytes: Int, isReused: Bool) {
         call.note(place) { exchange in
             exchange.requestBytes = bytes
@@ -24,31 +24,31 @@ final class ExchangeLog: Sendable {
         }
     }
 
-    /// A head has come.
+    /// Records the head of a response.
     func responds(_ status: Status, _ transaction: Transaction) {
         call.beginBody(place, status, transaction)
     }
 
-    /// Nothing more is read of the body.
+    /// Records that the body ended or was abandoned.
     func endBody(_ count: UInt64, isWhole: Bool) {
         call.endBody(place, count, isWhole: isWhole)
     }
 
-    /// There will be no response.
+    /// Records that there will be no response.
     func fails(_ error: any Error) {
         call.fail(place, error)
     }
 }
 
-/// What there is to tell of dialling.
+/// Events of dialling.
 extension ExchangeLog {
-    /// There are addresses to try.
+    /// Reports the endpoints to try.
     func found(_ choice: Choice, for destination: Destination) {
         let name = destination.host.description
         note(.resolved(name: name, choice.endpoints, choice.source, after: choice.resolveTime))
     }
 
-    /// The same attempt at one address, told of as it goes.
+    /// Returns the attempt with events for its start and its success.
     func noting(
         _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link,
         for destination: Destination
@@ -62,7 +62,7 @@ extension ExchangeLog {
         }
     }
 
-    /// So many addresses did not do.
+    /// Reports attempts that failed.
     func failed(_ attempts: [Attempt]) {
         for attempt in attempts { note(.attemptFailed(attempt)) }
     }

@@ -1,13 +1,17 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The request that a redirect asks for (RFC 9110, section 15.4).
+/// The request that a redirect leads to (RFC 9110, section 15.4).
 struct NextHop {
     let request: Request
+    /// The URL of the request.
     let url: HTTPURL
+    /// Whether the URL is of another origin than the response or the request before.
     let crossesOrigins: Bool
 
-    /// Nothing if the response is to be delivered as it is.
+    /// Derives the next request; `nil` if the response is to be delivered as it is.
+    ///
+    /// - Parameter upgrade: returns the `https` URL that HSTS asks for, if it does.
     init?(
         after request: Request,
         at url: HTTPURL,
@@ -15,24 +19,25 @@ struct NextHop {
         _ policy: RedirectPolicy,
         upgrade: (HTTPURL) -> HTTPURL? = { _ in nil }
     ) throws(RedirectFault) {
-        // A tunnel to another place is not the one that was asked for (RFC 9110, section 9.3.6).
+        // A tunnel to another target is not the one that was asked for (RFC 9110, section 9.3.6).
         guard !request.method.isConnect, let way = Way(request.method, head.status),
             let location = try Self.location(head.headers)
         else { return nil }
         var target: HTTPURL
         do throws(URLFault) {
-            // Credentials in Location are somebody else's choice of whom we are: never sent.
+            // The server must not choose the client's credentials: those in Location are never sent.
             target = try location.withSpan(url.resolving(utf8:)).withoutCredentials
             target = target.inheritingFragment(from: url)
         } catch {
             throw .location(error)
         }
-        // A name that wants TLS gets it before anybody calls that a step down (RFC 6797, section 8.3).
+        // HSTS comes first, so that an `http` URL of such a name does not count as a downgrade (RFC 6797, section
+        // 8.3).
         if let upgraded = upgrade(target) { target = upgraded }
         guard url.scheme == .http || target.scheme == .https || policy.insecureAllowsDowngrade else {
             throw .downgrade
         }
-        // Where the response is from and what was asked for may differ: an interceptor may have led elsewhere.
+        // The response's URL and the request's may differ, because an interceptor can send another request on.
         crossesOrigins = target.origin != url.origin || !request.isFor(target.origin)
         self.url = target
         var next = request
@@ -53,7 +58,7 @@ struct NextHop {
         self.request = next
     }
 
-    /// The one place to go to; nothing if none is named, or only the empty one.
+    /// Returns the only location; `nil` if there is none or it is empty.
     private static func location(_ headers: Headers) throws(RedirectFault) -> [UInt8]? {
         guard let first = headers.index(of: "location") else { return nil }
         let location = headers.valueBytes(at: first)
@@ -65,7 +70,7 @@ struct NextHop {
         return location.isEmpty ? nil : location
     }
 
-    /// How a status changes what is asked; no status but these is followed.
+    /// How a status changes the request. A status that is not listed here is not followed.
     private struct Way {
         var method: Method
         var keepsBody: Bool
@@ -73,7 +78,7 @@ struct NextHop {
         init?(_ method: Method, _ status: Status) {
             switch status {
             case .movedPermanently, .found:
-                // Every browser makes a GET of a POST, and servers rely on it (RFC 9110, section 15.4.3).
+                // Every browser turns a POST into a GET, and servers rely on that (RFC 9110, section 15.4.3).
                 self.init(method, becomesGet: method == .post)
             case .seeOther: self.init(method, becomesGet: method != .head)
             case .temporaryRedirect, .permanentRedirect: self.init(method, becomesGet: false)
@@ -89,7 +94,7 @@ struct NextHop {
 }
 
 extension Request {
-    /// The message has no content any more, and no fields that tell about it.
+    /// Removes the body and the fields that describe it.
     fileprivate mutating func dropBody() {
         body = .none
         headers.removeAll { name in
@@ -97,28 +102,29 @@ extension Request {
         }
     }
 
-    /// Whether its URL is one of that origin.
+    /// Whether the request's URL is of that origin.
     func isFor(_ origin: Origin) -> Bool {
         if case .success(let url) = target { url.origin == origin } else { false }
     }
 }
 
 extension RequestBody {
+    /// Whether there is no body.
     var isNone: Bool {
         if case .none = content { true } else { false }
     }
 }
 
 extension Headers {
-    /// Takes away what another origin need not know: all but the fields that are known to be harmless.
+    /// Removes all fields except those that are known to be safe for another origin.
     ///
-    /// A list of what must go would never be complete (CVE-2026-40895): every API has its own key field.
+    /// A list of the unsafe ones would never be complete (CVE-2026-40895): every API has a key field of its own.
     mutating func keepHarmless(hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         removeAll { !Self.mayCross($0, hasBody: hasBody, surviving) }
     }
 
-    /// Takes away what another origin need not know, if it is only copied from fields that were not meant for it.
+    /// Removes values that are not known to be safe for another origin and are copies of those in `others`.
     mutating func dropCopies(of others: Headers, hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         for name in Set(others.map { $0.name.lowercased() })
@@ -130,16 +136,17 @@ extension Headers {
         }
     }
 
-    /// Removes the fields whose name, in lower case, fits.
+    /// Removes the fields whose name, in lower case, matches.
     fileprivate mutating func removeAll(where isUnwanted: (String) -> Bool) {
         for name in Set(map { $0.name.lowercased() }) where isUnwanted(name) { remove(name) }
     }
 
-    /// Whether a field of that name, in lower case, may go to any origin.
+    /// Whether a field with that name, in lower case, may be sent to any origin.
     private static func mayCross(_ name: String, hasBody: Bool, _ surviving: [String]) -> Bool {
         hasBody && name.hasPrefix("content-") || harmless.contains(name) || surviving.contains(name)
     }
 
+    /// The fields that are known to be safe for any origin.
     private static let harmless: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt", "pragma",
         "range", "save-data", "user-agent",

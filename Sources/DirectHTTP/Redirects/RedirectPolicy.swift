@@ -1,36 +1,37 @@
 public import DirectHTTP1
 
-/// What becomes of a response that points somewhere else.
+/// Whether and how redirects are followed.
 ///
-/// Each hop is a request of its own: its name decides SNI, certificate check, cookies and where to connect.
-/// Addresses that the first request carried are used for its own host and port only. Whoever is sent to
-/// another origin gets none of the request's fields but the harmless ones, and what was taken away does not
-/// come back on the way home (CVE-2024-45336).
+/// Each hop is a request of its own: the name in its URL determines SNI, the certificate check, cookies and the
+/// addresses. ``Request/addresses`` are used for the host and port of the caller's request only. A request to
+/// another origin carries only those fields of the request before that are known to be safe, and the removed ones
+/// do not come back when a later redirect returns to the first origin (CVE-2024-45336).
 public struct RedirectPolicy: Sendable {
-    /// Whether redirects are followed; otherwise the response is delivered as it is.
+    /// Whether redirects are followed; if not, the response is delivered as it is.
     public var isFollowing = true
-    /// How many are followed before that counts as a loop.
+    /// The highest number of redirects in a row. One more fails with ``RedirectFault/tooMany(limit:isLoop:)``.
     public var limit = 20
-    /// Whether to go from `https` to `http`, where everybody on the way can read along.
+    /// Whether redirects from `https` to `http` are followed, where anyone on the path can read the request.
     public var insecureAllowsDowngrade = false
-    /// Whether a body may be sent to another origin, where 307 or 308 ask for that.
+    /// Whether a body may be sent to another origin if 307 or 308 asks for that.
     public var carriesBodyAcrossOrigins = true
-    /// Whether a hop tells where it was sent from, in `Referer`; never from `https` to `http`, and without
-    /// user information and fragment.
+    /// Whether a hop carries the previous URL in `Referer`: never from `https` to `http`, and without user,
+    /// password and fragment.
     public var sendsReferer = false
-    /// Names of fields, the request's and the client's, that may follow to other origins although they are not
-    /// known to be harmless.
+    /// Names of fields, the request's and the client's, that may be sent to other origins although they are not
+    /// known to be safe.
     public var survivingFields: [String] = []
-    /// Asked before each hop; throwing fails the call.
+    /// Called before each hop, to change the request or to deliver the response. An error that it throws fails the
+    /// call.
     public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)?
 
-    /// Follows up to 20 redirects.
+    /// Makes a policy that follows up to 20 redirects.
     public init() {}
 
     /// Follows up to 20 redirects.
     public static let follow = RedirectPolicy()
 
-    /// Follows none: the response that points elsewhere is delivered.
+    /// Follows no redirect: the response is delivered as it is.
     public static let deliver: RedirectPolicy = {
         var policy = RedirectPolicy()
         policy.isFollowing = false
@@ -40,56 +41,58 @@ public struct RedirectPolicy: Sendable {
 
 /// A redirect that is about to be followed.
 public struct Redirect: Sendable {
-    /// What was asked.
+    /// The request that was redirected.
     public let request: Request
-    /// What came back.
+    /// The status of the redirect.
     public let status: Status
-    /// The header fields that came with it.
+    /// The header fields of the redirect.
     public let headers: Headers
-    /// What is to be asked next.
+    /// The request that the redirect leads to.
     public let next: Request
-    /// Where that leads.
+    /// The URL that the redirect leads to.
     public let url: HTTPURL
-    /// Whether that is another scheme, host or port.
+    /// Whether that URL has another scheme, host or port.
     public let crossesOrigins: Bool
-    /// How many redirects have been followed before this one.
+    /// The number of redirects that were followed before this one.
     public let count: Int
 }
 
-/// What to do about a redirect.
+/// The decision about a redirect; see ``RedirectPolicy/decide``.
 public enum RedirectDecision: Sendable {
-    /// Send this request, which may be the proposed one, changed or not, or another one. What it does not say is as
-    /// proposed; to another origin it takes no more than the proposed one would, but for what is written for that.
+    /// Sends this request: ``Redirect/next``, changed or not, or another one. Options that it does not set are
+    /// taken from ``Redirect/next``. To another origin it carries no copied field that the proposed request would
+    /// not carry; fields that are set for that origin are sent.
     case follow(Request)
-    /// Deliver the response that points elsewhere.
+    /// Delivers the response as it is.
     case deliver
 }
 
 /// Why a redirect was not followed.
 @nonexhaustive
 public enum RedirectFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// More than `limit` in a row; a loop if a URL came up twice.
+    /// More than `limit` redirects in a row; `isLoop` if a URL came up twice.
     case tooMany(limit: Int, isLoop: Bool)
-    /// Several `Location` fields that disagree.
+    /// Several `Location` fields that differ.
     case severalLocations
-    /// `Location` is no URL that we go to.
+    /// The URL in `Location` is invalid.
     case location(URLFault)
-    /// From `https` to `http`.
+    /// The redirect leads from `https` to `http`.
     case downgrade
     /// The body would have to be sent again, and it can be sent only once.
     case bodyNotReplayable
-    /// The body was to be sent to another origin, which the policy forbids.
+    /// The body would have to be sent to another origin, which the policy forbids.
     case bodyAcrossOrigins
 
+    /// The fault in words.
     public var description: String {
         switch self {
         case .tooMany(let limit, false): "more than \(limit) redirects"
         case .tooMany(let limit, true): "more than \(limit) redirects, in a loop"
-        case .severalLocations: "several Location fields that disagree"
+        case .severalLocations: "several Location fields that differ"
         case .location(let fault): "Location: \(fault)"
         case .downgrade: "a redirect from https to http"
-        case .bodyNotReplayable: "a redirect wants the body a second time, which cannot be had"
-        case .bodyAcrossOrigins: "a redirect wants the body to go to another origin"
+        case .bodyNotReplayable: "a redirect requires the body again, and it can be sent only once"
+        case .bodyAcrossOrigins: "a redirect would send the body to another origin"
         }
     }
 }

@@ -2,11 +2,11 @@ internal import DirectIO
 internal import DirectTLS
 
 extension HTTPError {
-    /// Whether the same request may get through a little later: the network, or somebody on the way, has failed.
+    /// Whether the same request may succeed a little later: the network, or a host on the path, has failed.
     ///
-    /// It is false where another try would meet the same: the request itself is at fault, the name has no address,
-    /// an address may not be dialled, or somebody was reached who could not prove to be the server. To ask on in
-    /// that case would be a way around the check.
+    /// False if another attempt would fail the same way: the request is invalid, the name has no address, an
+    /// address is refused, or the server could not prove its identity. To retry in the last case would be a way
+    /// around the check.
     public var isWorthRetrying: Bool { phase != .request && reason.mayPass }
 }
 
@@ -27,7 +27,7 @@ extension HTTPError.Reason {
 }
 
 extension ResolverError {
-    /// Of several that were asked one may know better the next time.
+    /// If several resolvers were asked, one of them may have an answer next time.
     fileprivate var mayPass: Bool { reason.mayPass || earlier.contains(where: \.mayPass) }
 }
 
@@ -55,7 +55,7 @@ extension ProxyFault {
     fileprivate var mayPass: Bool {
         switch self {
         case .refused(let refusal): refusal.status.code >= 500 || refusal.status == 429
-        // What is out of reach now may be there again (RFC 1928, section 6).
+        // A destination that cannot be reached now may be reachable later (RFC 1928, section 6).
         case .socksReply(let code): (1...6).contains(code) && code != 2
         case .notAProxy: true
         case .url, .unknownScheme, .hasPath, .notAnException, .unfitCredentials, .noCommonMethod,

@@ -1,27 +1,30 @@
 internal import DirectIO
 
-/// How many retries the requests of a client may make together.
+/// Limits the number of retries of all requests that share it.
 ///
-/// Each retry costs one token. Tokens come back with time, and a tenth of one with each response that needs no retry, up
-/// to the size of the budget. By default there are 200, and 10 come back in a second: a burst of requests that a server
-/// refuses for a moment may all be tried again, and a server that stays down gets 10 retries a second. Where the budget is
-/// empty the response or the error is delivered as it came, and its `retryStop` is `.budget`.
+/// Each retry takes one token. Tokens come back with time, and a tenth of a token with each response that needs no
+/// retry, up to the size of the budget. By default there are 200 tokens, and 10 come back in a second: a burst of
+/// requests that a server refuses for a moment can be retried as a whole, and a server that stays down gets 10
+/// retries a second. If the budget is empty, the response or the error is delivered as it came, with
+/// ``RetryStop/budget`` as its `retryStop`.
 public final class RetryBudget: Sendable {
     private let state: Locked<TokenBucket>
 
-    /// A full budget of so many retries.
+    /// Makes a full budget.
     ///
-    /// - Parameter perSecond: how many come back in a second. With 0 only successes bring any back.
+    /// - Parameter retries: the highest number of tokens.
+    /// - Parameter perSecond: the number of tokens that come back in a second. With 0 only successful requests
+    ///   bring tokens back.
     public init(retries: Int = 200, perSecond: Int = 10) {
         state = Locked(TokenBucket(capacity: retries, perSecond: perSecond))
     }
 
-    /// Whether there is a token to take.
+    /// Takes a token. Returns false if there is none.
     func take(at now: Instant) -> Bool {
         state.withLock { $0.take(at: now) }
     }
 
-    /// A request has gone well.
+    /// Brings back a tenth of a token, for a request that succeeded.
     func refill() {
         state.withLock { $0.refill() }
     }
@@ -29,11 +32,11 @@ public final class RetryBudget: Sendable {
 
 /// Tokens that come back with time.
 private struct TokenBucket {
-    /// In billionths of a token: so many come back in a nanosecond as tokens do in a second.
+    /// In billionths of a token: in a nanosecond as many come back as tokens do in a second.
     private var level: UInt64
     private let capacity: UInt64
     private let perNanosecond: UInt64
-    /// Up to when the time has been counted; `nil` before the first token is taken.
+    /// The time up to which tokens have been added; `nil` before the first one is taken.
     private var counted: Instant?
 
     private static let token: UInt64 = 1_000_000_000
@@ -52,13 +55,15 @@ private struct TokenBucket {
         return true
     }
 
+    /// Adds a tenth of a token.
     mutating func refill() {
         add(Self.token / 10)
     }
 
+    /// Adds the tokens that have come back since the last time.
     private mutating func count(to now: Instant) {
         guard let last = counted else { return counted = now }
-        // Clients on other loops may share the budget and come with an earlier moment.
+        // Clients on other event loops may share the budget and come with an earlier time.
         guard now > last else { return }
         counted = now
         let time = now.nanoseconds - last.nanoseconds

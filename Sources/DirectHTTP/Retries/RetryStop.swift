@@ -1,23 +1,24 @@
-/// Why a response or a failure that another try might have changed was the last.
+/// Why a response or a failure was not retried, although a retry might have changed it.
 @nonexhaustive
 public enum RetryStop: String, Hashable, Sendable, CustomStringConvertible {
-    /// All tries that `RetryPolicy.attempts` allows were made.
+    /// All attempts that ``RetryPolicy/attempts`` allows were made.
     case attempts
-    /// The `RetryBudget` was empty.
+    /// The ``RetryBudget`` was empty.
     case budget
-    /// The wait would have ended after `Timeouts.total`.
+    /// The delay would have gone past ``Timeouts/total``.
     case deadline
-    /// The response asks for a longer wait (`Retry-After`) than `RetryPolicy.longestDelay`.
+    /// The response asks for a longer delay (`Retry-After`) than ``RetryPolicy/longestDelay``.
     case retryAfter
     /// The method is not idempotent, or the body can be sent only once.
     case notRepeatable
 
+    /// The reason in words.
     public var description: String {
         switch self {
-        case .attempts: "all tries of the policy were made"
+        case .attempts: "all attempts that the policy allows were made"
         case .budget: "the retry budget is empty"
-        case .deadline: "the wait would have ended after the call's deadline"
-        case .retryAfter: "the server asks for a longer wait than the policy allows"
+        case .deadline: "the delay would have gone past the call's deadline"
+        case .retryAfter: "the server asks for a longer delay than the policy allows"
         case .notRepeatable: "the request may be sent only once"
         }
     }

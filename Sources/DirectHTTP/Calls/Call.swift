@@ -82,7 +82,7 @@ struct Leg: Sendable {
     var log: ExchangeLog?
     /// Whether the client certificate is withheld from the server.
     var isAnonymous = false
-    /// What the call remembers of the origins that it crossed; `nil` if there is nothing to remember.
+    /// The state that depends on the origins the call has visited; `nil` if there is none.
     var trail: Trail?
     /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
     var detour: Detour?

@@ -84,6 +84,7 @@ extension ClientCore {
         return Memory(cookies: cookies, hsts: settings.hsts)
     }
 
-    /// How often a request is sent again for a 401: a wrong password stays wrong, but a nonce may have expired.
+    /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce may
+    /// have expired.
     private static let credentialLimit = 2
 }

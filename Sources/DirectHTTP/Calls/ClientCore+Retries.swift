@@ -166,7 +166,7 @@ extension Call {
 }
 
 extension RetryPolicy {
-    /// Returns what follows an attempt: another one after a wait, or the end. A token of the budget is taken last,
+    /// Returns the step after an attempt: another one after a wait, or the end. A token of the budget is taken last,
     /// only for a retry that will be made.
     fileprivate func next(
         after count: Int,

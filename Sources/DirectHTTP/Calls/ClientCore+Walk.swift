@@ -101,7 +101,8 @@ extension ClientCore {
         return settings.interceptors.isEmpty ? hop : hop.rebuilt(as: request, shown: [asked], crossing)
     }
 
-    /// Returns what may be sent to another origin under the policy, which governs the client's own fields, too.
+    /// Returns the fields that may be sent to another origin under the policy, which governs the client's own
+    /// fields, too.
     func crossing(by policy: RedirectPolicy) -> Crossing {
         Crossing(surviving: policy.survivingFields, core: self)
     }

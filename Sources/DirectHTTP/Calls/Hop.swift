@@ -5,7 +5,7 @@ public import DirectIO
 ///
 /// ``Response/history`` and ``HTTPError/history`` list the hops of a call in order.
 public struct Hop: Sendable, CustomStringConvertible {
-    /// Why another request followed.
+    /// The reason that another request followed.
     public enum Reason: String, Hashable, Sendable {
         /// The response was a redirect.
         case redirect
@@ -19,7 +19,7 @@ public struct Hop: Sendable, CustomStringConvertible {
         case expectation
     }
 
-    /// Why another request followed.
+    /// The reason that another request followed.
     public let reason: Reason
     /// The method of the request.
     public let method: Method
@@ -50,7 +50,7 @@ public struct Hop: Sendable, CustomStringConvertible {
     /// The status of the response; `nil` if no response came.
     public var status: Status? { try? outcome.get() }
 
-    /// Why there was no response; `nil` if there was one.
+    /// The error of a request without a response; `nil` if there was one.
     public var error: HTTPError? {
         if case .failure(let error) = outcome { error } else { nil }
     }

@@ -71,7 +71,7 @@ struct HopRequest: Sendable {
     }
 }
 
-/// What may be sent along when a call crosses to another origin.
+/// The fields that may be sent along when a call crosses to another origin.
 struct Crossing {
     /// Field names that the policy lets through although they are not on the safe list.
     let surviving: [String]
@@ -81,7 +81,7 @@ struct Crossing {
     var clientFields: ContentDecoding { core.fields(surviving: surviving) }
 }
 
-/// How the next request is derived from this one.
+/// The steps that derive the next request from this one.
 extension HopRequest {
     /// Returns the request that a redirect leads to.
     func redirected(_ next: NextHop, _ crossing: Crossing) -> HopRequest {
@@ -120,7 +120,8 @@ extension HopRequest {
 
     /// Returns the request at another URL, with the addresses that are for it.
     ///
-    /// - Parameter crossing: what may be sent along if the URL is of another origin; `nil` if it is of the same.
+    /// - Parameter crossing: the fields that may be sent along if the URL is of another origin; `nil` if it is of
+    ///   the same.
     private func moved(to url: HTTPURL, _ next: Request, _ crossing: Crossing?) -> HopRequest {
         var hop = with(next)
         if next.addresses == nil { hop.request.addresses = addresses(for: url) }

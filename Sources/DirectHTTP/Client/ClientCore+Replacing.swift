@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 internal import DirectIO
 
-/// How a failed exchange ends for its connection and for the request.
+/// The end of a failed exchange, for its connection and for the request.
 extension ClientCore {
     /// Ends the lease of a failed exchange, and returns a permit to dial if the request is to be sent again.
     ///

@@ -15,7 +15,7 @@ extension HTTPClient {
         public var vetting: AddressVetting?
         /// The proxies for requests. The default is none.
         public var proxy = ProxySettings()
-        /// How the addresses of a name are tried if there are several.
+        /// The settings for dialling, in particular names with several addresses.
         public var dialling = DiallingSettings()
         /// The trusted roots, the client certificate and the versions of TLS.
         public var tls = TLSSettings()
@@ -59,7 +59,7 @@ extension HTTPClient {
         /// The highest number of idle connections to all origins. The default is a quarter of the descriptors that
         /// the process may have, but at most 1024.
         public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
-        /// How long an idle connection is kept open.
+        /// The time that an idle connection is kept open.
         public var idleTimeout: Duration = .seconds(60)
         /// The highest age at which a connection is reused: it stays at its address, and the name may have moved to
         /// another one.
@@ -70,7 +70,7 @@ extension HTTPClient {
         public var maximumBufferedBody = 16 * 1024 * 1024
         /// Whether and how the content of responses is decoded.
         public var decoding = DecodingSettings()
-        /// The limits on a response's head and framing. A response that exceeds them fails.
+        /// Limits a response's head and framing, against hostile servers. A response that exceeds them fails.
         public var limits = HTTP1Limits()
         /// The faults of old servers that are tolerated. The default is none.
         public var leniency = HTTP1Leniency()

@@ -27,7 +27,7 @@ struct BodyReading {
     private(set) var isAtEnd = false
     /// An end or a failure that came with the last piece; no event of the socket will report it again.
     private var stop: Connection.Step?
-    /// How many bytes of content have been received.
+    /// The bytes of content received so far.
     private(set) var received: UInt64 = 0
     private var gauge: SpeedGauge
     private var turns = Turns()

@@ -20,7 +20,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     private var reading: BodyReading
     /// The content that arrived together with the head.
     private var first: [UInt8]
-    /// How the body ended; `nil` while it is being read.
+    /// The result of the body; `nil` while it is being read.
     private var outcome: Outcome?
     /// The content that `collect` has gathered so far, for an error that carries the response.
     private var collected: [UInt8] = []

@@ -24,7 +24,7 @@ struct ExchangeOptions: Sendable {
     }
 }
 
-/// How much of a body has been transferred.
+/// The progress of a body that is sent or received.
 public struct TransferProgress: Hashable, Sendable {
     /// Bytes of content so far, as they are on the wire.
     public let bytes: UInt64

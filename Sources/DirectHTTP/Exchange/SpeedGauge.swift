@@ -19,7 +19,7 @@ struct SpeedGauge {
     /// Whether there is a minimum speed.
     var isOn: Bool { watch.nanoseconds != .max }
 
-    /// How much waiting time is left in the current interval.
+    /// The waiting time that is left in the current interval.
     var timeLeft: UInt64 { watch.nanoseconds - waited }
 
     /// Counts bytes that were moved.

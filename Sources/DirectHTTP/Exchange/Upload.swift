@@ -80,7 +80,7 @@ final class Upload: @unchecked Sendable {
         state.withLock { if case .finished = $0 { true } else { false } }
     }
 
-    /// Why the request was not sent whole; `nil` if it was or may still be.
+    /// The reason that the request was not sent whole; `nil` if it was or may still be.
     var failure: CallFailure? {
         state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
     }

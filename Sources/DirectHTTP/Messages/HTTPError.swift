@@ -8,7 +8,7 @@ public import DirectTLS
 /// Cancelling the task is not such an error: it throws `CancellationError`. An error never contains a header value,
 /// the user part of a URL or a byte of a body.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
-    /// How far the request had come.
+    /// The phase that a request had reached.
     public enum Phase: String, Hashable, Sendable {
         /// Nothing was done yet: the request is invalid, its deadline had passed, or the authenticator failed.
         case request
@@ -32,7 +32,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case redirect
     }
 
-    /// What went wrong.
+    /// The reason of a failure.
     @nonexhaustive
     public enum Reason: Error, Sendable {
         /// The URL is invalid.
@@ -87,9 +87,9 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case status(Status)
     }
 
-    /// How far the request had come.
+    /// The phase in which the request failed.
     public let phase: Phase
-    /// What went wrong.
+    /// The reason of the failure.
     public let reason: Reason
     /// The host of the URL, as it stands there; `nil` if the URL is invalid.
     public let name: String?
@@ -100,7 +100,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The earlier requests of the call: those whose response led to the next request, and those that failed and
     /// were retried.
     public internal(set) var history: [Hop] = []
-    /// Why the failure was not retried; `nil` if no retry policy applies to it.
+    /// The reason that the failure was not retried; `nil` if no retry policy applies to it.
     public internal(set) var retryStop: RetryStop?
     /// The response that arrived whole before the request could be sent whole: the server has accepted the request,
     /// but not received all of it. `nil` for every other failure.
@@ -175,11 +175,11 @@ extension HTTPError.Reason: CustomStringConvertible {
 public struct Attempt: Sendable, CustomStringConvertible {
     /// The endpoint that was tried.
     public let endpoint: Endpoint
-    /// Where the address came from.
+    /// The source of the address.
     public let source: AddressSource
-    /// How far the attempt had come.
+    /// The phase in which the attempt failed.
     public let phase: HTTPError.Phase
-    /// Why the attempt failed.
+    /// The reason of the failure.
     public let reason: HTTPError.Reason
     /// The time from the attempt's first step to its failure.
     public let elapsed: Duration

@@ -11,9 +11,9 @@ public struct Response: Sendable {
     public let transaction: Transaction?
     /// The earlier requests of the call: redirects, refusals and retries.
     public internal(set) var history: [Hop] = []
-    /// Why the response was not retried; `nil` if no retry policy applies to it.
+    /// The reason that the response was not retried; `nil` if no retry policy applies to it.
     public internal(set) var retryStop: RetryStop?
-    /// How the cache was used; `nil` if the client has none.
+    /// The use of the cache for this response; `nil` if the client has none.
     public internal(set) var cacheUse: CacheUse?
 
     init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: Transaction?) {
@@ -105,10 +105,10 @@ public struct FullResponse: Sendable {
     public var url: HTTPURL { response.url }
     /// The earlier requests of the call: redirects, refusals and retries.
     public var history: [Hop] { response.history }
-    /// Why the response was not retried; `nil` if no retry policy applies to it.
+    /// The reason that the response was not retried; `nil` if no retry policy applies to it.
     public var retryStop: RetryStop? { response.retryStop }
     /// The connection and the times of the request; `nil` if a cache or a mock answered.
     public var transaction: Transaction? { response.transaction }
-    /// How the cache was used; `nil` if the client has none.
+    /// The use of the cache for this response; `nil` if the client has none.
     public var cacheUse: CacheUse? { response.cacheUse }
 }

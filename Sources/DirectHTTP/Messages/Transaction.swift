@@ -18,7 +18,7 @@ public struct Transaction: Sendable, CustomStringConvertible {
     public var name: String { connection.name }
     /// The endpoint that the bytes went to.
     public var endpoint: Endpoint { connection.endpoint }
-    /// Where the endpoint's address came from.
+    /// The source of the endpoint's address.
     public var source: AddressSource { connection.source }
     /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint is the
     /// proxy's own.

@@ -14,7 +14,7 @@ public struct CallEvent: Sendable, CustomStringConvertible {
     public let call: UInt64
     /// The time since the call began.
     public let time: Duration
-    /// What happened.
+    /// The event itself.
     public let kind: Kind
 
     /// The kinds of events.

@@ -9,13 +9,13 @@ final class CallLog: Sendable {
     fileprivate struct State {
         /// The requests so far, for the report.
         var exchanges: [CallReport.Exchange] = []
-        /// Why the next request follows.
+        /// The reason for the next request.
         var reason: Hop.Reason?
-        /// Why the last request was not retried.
+        /// The reason that the last request was not retried.
         var retryStop: RetryStop?
         /// The requests whose response bodies have not ended.
         var openBodies: Set<Int> = []
-        /// How the call ended for its caller; `nil` until then.
+        /// The result of the call for its caller; `nil` until it has one.
         var outcome: CallReport.Outcome?
         /// Whether the report was made.
         var hasEnded = false

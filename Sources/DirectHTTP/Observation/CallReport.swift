@@ -6,7 +6,7 @@ public import DirectHTTP1
 /// `network.peer.address` and `network.peer.port`, and an exchange's index in the list is
 /// `http.request.resend_count`.
 public struct CallReport: Sendable, CustomStringConvertible {
-    /// How a call ended.
+    /// The result of a call.
     public enum Outcome: Sendable {
         /// With this response, whose body was read or abandoned.
         case response(Status)
@@ -22,7 +22,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
         public let method: Method
         /// The URL of the request.
         public let url: HTTPURL
-        /// Why the request followed the one before; `nil` for the first.
+        /// The reason that the request followed the one before; `nil` for the first.
         public let reason: Hop.Reason?
         /// The time from the start of the call to the start of the request.
         public let start: Duration
@@ -40,7 +40,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
         public internal(set) var bodyBytes: UInt64 = 0
         /// Whether the body was read to its end.
         public internal(set) var isBodyWhole = false
-        /// Why there is no response; `nil` if there is one.
+        /// The error of a request without a response; `nil` if there was one.
         public internal(set) var error: HTTPError?
 
         init(_ method: Method, _ url: HTTPURL, _ reason: Hop.Reason?, start: Duration) {
@@ -55,13 +55,13 @@ public struct CallReport: Sendable, CustomStringConvertible {
     public let method: Method
     /// The URL of the caller's request; `nil` if it was invalid.
     public let url: HTTPURL?
-    /// How the call ended.
+    /// The result of the call.
     public let outcome: Outcome
     /// The time until the body was read or abandoned.
     public let duration: Duration
     /// The requests that went over the network, in order; none if a cache or a mock answered.
     public let exchanges: [Exchange]
-    /// Why the last request was not retried; `nil` if no retry policy applies to its result.
+    /// The reason that the last request was not retried; `nil` if no retry policy applies to its result.
     public let retryStop: RetryStop?
 
     /// The method, the URL, the outcome, the number of requests and the duration.

@@ -70,7 +70,7 @@ struct NextHop {
         return location.isEmpty ? nil : location
     }
 
-    /// How a status changes the request. A status that is not listed here is not followed.
+    /// The change that a status makes to the request. A status that is not listed here is not followed.
     private struct Way {
         var method: Method
         var keepsBody: Bool

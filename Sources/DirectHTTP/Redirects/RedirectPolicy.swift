@@ -67,7 +67,7 @@ public enum RedirectDecision: Sendable {
     case deliver
 }
 
-/// Why a redirect was not followed.
+/// The reason that a redirect was not followed.
 @nonexhaustive
 public enum RedirectFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// More than `limit` redirects in a row; `isLoop` if a URL came up twice.

@@ -35,7 +35,7 @@ public struct RetryPolicy: Sendable {
     /// Makes a policy with up to two retries.
     public init() {}
 
-    /// Returns what follows an attempt, as far as the policy alone decides it.
+    /// Returns the step after an attempt, as far as the policy alone decides it.
     ///
     /// - Parameter random: at least 0 and less than 1.
     func next(after attempt: Int, _ outcome: Outcome, isRepeatable: Bool, random: Double) -> Next {
@@ -64,7 +64,7 @@ public struct RetryPolicy: Sendable {
         case failure(isWorthRetrying: Bool)
     }
 
-    /// What follows an attempt.
+    /// The step after an attempt.
     enum Next: Equatable {
         case wait(Duration)
         /// The result is final; `nil` if no retry was called for.

@@ -1,4 +1,4 @@
-/// Why a response or a failure was not retried, although a retry might have changed it.
+/// The reason that a response or a failure was not retried, although a retry might have changed it.
 @nonexhaustive
 public enum RetryStop: String, Hashable, Sendable, CustomStringConvertible {
     /// All attempts that ``RetryPolicy/attempts`` allows were made.

@@ -1,8 +1,10 @@
-/// Writes a reply's content. Only the first piece waits, for the head to go out with it.
+/// Writes the body of a reply piece by piece.
+///
+/// Each piece is sent immediately. The head is held back until the first piece, so that both leave in one write.
 public final class BodyWriter {
     private let connection: FixtureConnection
     private let isChunked: Bool
-    /// The head, until the first piece takes it along.
+    /// The head, until it has been sent with the first piece.
     private var pending: [UInt8]
 
     init(_ connection: FixtureConnection, head: [UInt8], chunked: Bool) {
@@ -11,7 +13,9 @@ public final class BodyWriter {
         pending = head
     }
 
-    /// Sends a piece at once: one chunk, where the content is chunked; an empty piece sends nothing.
+    /// Sends a piece immediately, as one chunk if the body is chunked. An empty piece sends nothing.
+    ///
+    /// - Throws: ``ConnectionEnd`` if the connection is lost or the server stops.
     public func write(_ bytes: [UInt8]) throws {
         try write(bytes, keepsBuffered: false)
     }
@@ -21,18 +25,20 @@ public final class BodyWriter {
         try write(Array(text.utf8))
     }
 
-    /// Blocks the connection's thread for that long, after sending what is ready.
+    /// Sends what is buffered, then blocks the connection's thread for `duration`.
     public func pause(_ duration: Duration) throws {
         try flush()
         if duration > .zero { try connection.pause(duration) }
     }
 
-    /// Blocks until the test opens the gate, after sending what is ready.
+    /// Sends what is buffered, then blocks the connection's thread until the test opens the gate.
     public func wait(for gate: Gate) throws {
         try flush()
         try connection.wait(for: gate)
     }
 
+    /// Buffers a piece, with its chunk framing if the body is chunked, and sends the buffer unless `keepsBuffered`
+    /// is set.
     func write(_ bytes: [UInt8], keepsBuffered: Bool) throws(ConnectionEnd) {
         guard !bytes.isEmpty else { return }
         if isChunked {
@@ -45,12 +51,14 @@ public final class BodyWriter {
         if !keepsBuffered { try flush() }
     }
 
+    /// Buffers the last chunk and the trailers if the body is chunked. ``flush()`` sends them.
     func finish(trailers: FixtureHeaders) throws(ConnectionEnd) {
         guard isChunked else { return }
         pending += Array("0\r\n".utf8)
         pending += ResponseHead.lines(trailers) + Array("\r\n".utf8)
     }
 
+    /// Sends what is buffered.
     func flush() throws(ConnectionEnd) {
         guard !pending.isEmpty else { return }
         let bytes = pending

@@ -1,47 +1,47 @@
-/// What a connection does, step by step and byte for byte.
+/// The behaviour of one connection, step by step and byte for byte.
 ///
-/// Under TLS the handshake is done before the first step that needs it; when the steps are used up,
-/// the connection is closed in order.
+/// With TLS, the handshake is done before the first step that needs it. After the last step the connection is
+/// closed cleanly (close_notify, then FIN).
 public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
     /// One step.
     public enum Step: Sendable {
         /// Sends these bytes.
         case bytes([UInt8])
-        /// Sends these bytes one by one, with a pause after each.
+        /// Sends these bytes one at a time, with a pause after each.
         case drip([UInt8], every: Duration)
-        /// Sends these bytes again and again.
+        /// Sends these bytes `times` times in a row.
         case flood([UInt8], times: Int)
-        /// Does nothing for that long.
+        /// Pauses for this duration.
         case pause(Duration)
         /// Waits until the test opens the gate.
         case wait(Gate)
-        /// Reads until an empty line: the head of a request.
+        /// Reads up to and including an empty line, that is, one request head.
         case awaitHead
-        /// Reads until the client has sent that many more bytes.
+        /// Reads until the client has sent this many more bytes.
         case awaitBytes(Int)
-        /// Waits until something has arrived on the socket (under TLS a ClientHello), and leaves it unread.
+        /// Waits until the socket is readable (with TLS: until a ClientHello has arrived) and reads nothing.
         case awaitArrival
-        /// Reads until the client closes, and ends.
+        /// Reads until the client closes, then ends the script.
         case awaitClose
         /// Does the TLS handshake now.
         case handshake
-        /// Puts bytes on the socket itself, under TLS.
+        /// Sends bytes on the socket itself, bypassing TLS.
         case rawBytes([UInt8])
-        /// TLS may send that many more bytes; the rest is silently dropped. (Cuts a handshake in two.)
+        /// Lets TLS send this many more bytes and silently drops the rest, for example to cut a handshake in two.
         case mute(afterBytes: Int)
         /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client to update its keys.
         case askForNewKeys
-        /// Sends the first half of a TLS 1.3 session ticket, and nothing more by TLS after it.
+        /// Sends the first half of a TLS 1.3 session ticket. TLS sends nothing after it.
         case halfATicket
-        /// Sends so many TLS 1.3 messages that update the server's own keys.
+        /// Sends this many TLS 1.3 KeyUpdate messages, which update the server's own sending keys.
         case updateKeys(times: Int)
-        /// Sends close_notify; the socket stays open.
+        /// Sends close_notify and keeps the socket open.
         case closeNotify
-        /// Sends FIN without close_notify; reading goes on.
+        /// Sends FIN without close_notify. Later steps can still read.
         case halfClose
-        /// FIN without close_notify, and the end.
+        /// Sends FIN without close_notify and ends the script.
         case cut
-        /// RST, and the end.
+        /// Sends RST and ends the script.
         case reset
         /// Neither reads nor sends until the server stops.
         case stall
@@ -50,38 +50,38 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
     /// The steps in order.
     public var steps: [Step]
 
-    /// These steps in order.
+    /// Creates a script of these steps.
     public init(_ steps: [Step]) {
         self.steps = steps
     }
 
-    /// These steps in order.
+    /// Creates a script of these steps.
     public init(arrayLiteral elements: Step...) {
         steps = elements
     }
 
-    /// Accepts, and never says a word: under TLS a stalled handshake.
+    /// Accepts the connection and never sends a byte. With TLS this is a stalled handshake.
     public static let silent: ByteScript = [.stall]
 
-    /// Reads one request head and answers with exactly this text.
+    /// Reads one request head, sends exactly this text and closes the connection.
     public static func answer(_ text: String) -> ByteScript {
         [.awaitHead, .send(text)]
     }
 }
 
 extension ByteScript.Step {
-    /// Sends this text.
+    /// Sends this text as UTF-8.
     public static func send(_ text: String) -> Self { .bytes(Array(text.utf8)) }
 
     /// Sends these bytes.
     public static func send(_ bytes: [UInt8]) -> Self { .bytes(bytes) }
 
-    /// Sends a fatal TLS alert of this number in the clear: an answer to a ClientHello.
+    /// Sends a fatal TLS alert with this number unencrypted, which is a valid answer to a ClientHello.
     public static func alert(_ number: UInt8) -> Self { .rawBytes([21, 3, 3, 0, 2, 2, number]) }
 }
 
 extension FixtureConnection {
-    /// Follows the script to its end.
+    /// Runs the script to its end and returns how the connection ended.
     func run(_ script: ByteScript) throws(ConnectionEnd) -> ConnectionEnd {
         for step in script.steps {
             if let end = try run(step) { return end }
@@ -122,6 +122,7 @@ extension FixtureConnection {
         }
     }
 
+    /// Discards everything up to the end of a request head.
     private func awaitHead() throws(ConnectionEnd) {
         var searched = 0
         while true {

@@ -1,14 +1,14 @@
-/// Everything one can ask of a certificate, the odd things included.
+/// The contents of a certificate, including unusual and invalid ones.
 ///
-/// The defaults make a good server leaf that is valid for decades; `TestAuthority.issue` makes it.
+/// The defaults describe a valid server certificate that lasts for decades. ``TestAuthority/issue(_:)`` creates it.
 public struct CertificateProfile: Sendable {
     /// An entry of subjectAltName.
     public enum Name: Sendable, Equatable {
-        /// A dNSName, written as it stands.
+        /// A dNSName, encoded as given.
         case dns(String)
-        /// A dNSName of any bytes, for example with a NUL in it.
+        /// A dNSName of arbitrary bytes, for example with a NUL.
         case dnsBytes([UInt8])
-        /// An iPAddress.
+        /// An iPAddress, given as text.
         case ip(String)
         /// A uniformResourceIdentifier.
         case uri(String)
@@ -16,67 +16,80 @@ public struct CertificateProfile: Sendable {
         case email(String)
     }
 
-    /// What kind of key the certificate has.
+    /// The type of a certificate's key.
     public enum Key: Hashable, Sendable {
+        /// ECDSA with P-256.
         case p256
+        /// ECDSA with P-384.
         case p384
+        /// Ed25519.
         case ed25519
-        /// Slow to make from 2048 bits on, so RSA keys of one size are shared in the process.
+        /// RSA with this many bits. Generating one is slow from 2048 bits on, so all RSA keys of one size in a
+        /// process are the same key.
         case rsa(Int)
     }
 
-    /// The digest the issuer signs with (Ed25519 issuers ignore it).
+    /// The digest of the issuer's signature. Ed25519 issuers ignore it.
     public enum Digest: Sendable {
+        /// SHA-256.
         case sha256
+        /// SHA-384.
         case sha384
+        /// SHA-1.
         case sha1
+        /// MD5.
         case md5
     }
 
-    /// What the key may be used for beyond TLS servers.
+    /// An entry of extKeyUsage.
     public enum Purpose: String, Sendable {
+        /// TLS servers.
         case serverAuth
+        /// TLS clients.
         case clientAuth
+        /// Signing code.
         case codeSigning
+        /// Protecting e-mail.
         case emailProtection
+        /// Signing OCSP responses.
         case ocspSigning = "OCSPSigning"
-        /// Servers that may unlock strong ciphers in Microsoft's browsers of the 1990s.
+        /// Servers for which Microsoft's browsers of the 1990s could enable strong ciphers.
         case microsoftServerGatedCrypto = "msSGC"
-        /// The same for Netscape's.
+        /// The same for Netscape's browsers.
         case netscapeServerGatedCrypto = "nsSGC"
     }
 
-    /// From when to when, in seconds since 1970.
+    /// A validity period, in seconds since 1970.
     public struct Validity: Sendable, Equatable {
-        /// The first valid second.
+        /// The first second in which the certificate is valid.
         public var notBefore: Int64
-        /// The last valid second.
+        /// The last second in which the certificate is valid.
         public var notAfter: Int64
 
-        /// Valid between these moments (seconds since 1970).
+        /// Creates a validity period from two times in seconds since 1970.
         public init(notBefore: Int64, notAfter: Int64) {
             self.notBefore = notBefore
             self.notAfter = notAfter
         }
 
-        /// 2020 to 2100: what matters here never expires under a test.
+        /// 2020 to 2100, so that the certificate does not expire while the tests are in use.
         public static let decades = Validity(notBefore: 1_577_836_800, notAfter: 4_102_444_800)
-        /// 2020 to 2021.
+        /// 2020 to 2021, in the past.
         public static let expired = Validity(notBefore: 1_577_836_800, notAfter: 1_609_459_200)
-        /// 2090 to 2100.
+        /// 2090 to 2100, in the future.
         public static let notYet = Validity(notBefore: 3_786_912_000, notAfter: 4_102_444_800)
     }
 
-    /// An extension in raw form.
+    /// An extension given as DER.
     public struct Extension: Sendable, Equatable {
-        /// Its object identifier in dotted form.
+        /// The object identifier in dotted form.
         public var identifier: String
-        /// Whether a verifier that does not know it must refuse.
+        /// Whether a verifier that does not know the extension must refuse the certificate.
         public var isCritical: Bool
-        /// The DER inside the octet string.
+        /// The DER inside the octet string (extnValue).
         public var der: [UInt8]
 
-        /// An extension with this DER inside.
+        /// Creates an extension with this DER as its value.
         public init(_ identifier: String, critical: Bool = false, der: [UInt8]) {
             self.identifier = identifier
             self.isCritical = critical
@@ -84,60 +97,64 @@ public struct CertificateProfile: Sendable {
         }
     }
 
-    /// The subject's common name; nil leaves the subject empty.
+    /// The subject's common name. `nil` leaves the subject empty.
     public var commonName: String?
-    /// subjectAltName; empty leaves the extension out.
+    /// The entries of subjectAltName. If empty, the extension is omitted.
     public var names: [Name]
-    /// The validity.
+    /// The validity period.
     public var validity = Validity.decades
-    /// The kind of key.
+    /// The type of key to generate.
     public var key = Key.p256
-    /// Certifies this certificate's key instead of a new one: a renewal, or a cross-signed authority.
+    /// Use the key of this certificate instead of a new one, for a renewal or a cross-signed authority.
     public var existingKey: FixtureCertificate?
-    /// The issuer's digest.
+    /// The digest of the issuer's signature.
     public var digest = Digest.sha256
-    /// basicConstraints CA; nil leaves the extension out.
+    /// The CA flag of basicConstraints. `nil` omits the extension.
     public var isAuthority: Bool? = false
-    /// basicConstraints pathLenConstraint, for authorities.
+    /// pathLenConstraint of basicConstraints, for authorities.
     public var pathLength: Int?
-    /// keyUsage in OpenSSL's words, for example "critical,digitalSignature"; nil leaves it out.
+    /// keyUsage in OpenSSL's syntax, for example "critical,digitalSignature". `nil` omits the extension.
     public var keyUsage: String? = "critical,digitalSignature"
-    /// extKeyUsage; empty leaves it out.
+    /// extKeyUsage. If empty, the extension is omitted.
     public var purposes: [Purpose] = [.serverAuth]
-    /// nameConstraints in OpenSSL's words, for example "permitted;DNS:example.test"; nil leaves it out.
+    /// nameConstraints in OpenSSL's syntax, for example "permitted;DNS:example.test". `nil` omits the extension.
     public var nameConstraints: String?
-    /// Where the issuer's certificate is said to be (authorityInfoAccess caIssuers).
+    /// The URL of the issuer's certificate (authorityInfoAccess, caIssuers).
     public var issuerURL: String?
-    /// Where the issuer's revocation list is said to be.
+    /// The URL of the issuer's revocation list (cRLDistributionPoints).
     public var revocationListURL: String?
-    /// Whether a stapled OCSP response is demanded (RFC 7633).
+    /// Whether the certificate requires a stapled OCSP response (RFC 7633).
     public var mustStaple = false
-    /// Whether it is signed by its own key instead of the issuer's.
+    /// Whether the certificate is signed with its own key instead of the issuer's.
     public var isSelfSigned = false
-    /// The serial number; nil lets the authority count.
+    /// The serial number. `nil` uses the authority's next one.
     public var serial: UInt64?
     /// Further extensions.
     public var extensions: [Extension] = []
 
-    /// A good server certificate for these names; the first text name is the common name, too.
+    /// Creates a profile for a valid server certificate.
+    ///
+    /// - Parameter names: The entries of subjectAltName.
+    /// - Parameter commonName: The subject's common name, or `nil` for an empty subject.
     public init(_ names: [Name], commonName: String? = nil) {
         self.names = names
         self.commonName = commonName
     }
 
-    /// A good server certificate for these host names and IP addresses.
+    /// Creates a profile for a valid server certificate with these host names and IP addresses. The first is also
+    /// the common name.
     public init(for names: String...) {
         self.init(names.map { isIPAddress($0) ? .ip($0) : .dns($0) }, commonName: names.first)
     }
 
-    /// A certificate for a client of that name.
+    /// Returns a profile for a client certificate with this common name.
     public static func client(_ commonName: String) -> CertificateProfile {
         var profile = CertificateProfile([], commonName: commonName)
         profile.purposes = [.clientAuth]
         return profile
     }
 
-    /// A certification authority of that name.
+    /// Returns a profile for a certification authority with this common name.
     public static func authority(_ commonName: String, pathLength: Int? = nil) -> CertificateProfile {
         var profile = CertificateProfile([], commonName: commonName)
         profile.isAuthority = true

@@ -1,7 +1,7 @@
 internal import CDirectOpenSSL
 
 extension ClientHello {
-    /// Reads the raw message; only valid inside OpenSSL's ClientHello callback.
+    /// Reads the message that OpenSSL is processing. Call it only inside OpenSSL's ClientHello callback.
     init(reading ssl: OpaquePointer) {
         extensions = Self.extensionTypes(ssl)
         serverName = Self.content(of: 0, ssl).flatMap(Self.hostName)
@@ -15,10 +15,11 @@ extension ClientHello {
         offersResumption = Self.offersResumption(ssl, extensions)
     }
 
+    /// Whether the client offers a pre-shared key, a non-empty ticket or, before TLS 1.3, a session id.
     private static func offersResumption(_ ssl: OpaquePointer, _ extensions: [UInt16]) -> Bool {
         if extensions.contains(41) { return true }
         if let ticket = content(of: 35, ssl), !ticket.isEmpty { return true }
-        // In TLS 1.3 a session id is there for the sake of middleboxes and means nothing.
+        // In TLS 1.3 the session id exists only for compatibility with middleboxes.
         guard !extensions.contains(43) else { return false }
         var id: UnsafePointer<UInt8>?
         return SSL_client_hello_get0_session_id(ssl, &id) > 0
@@ -39,13 +40,14 @@ extension ClientHello {
         return UnsafeBufferPointer(start: bytes, count: count)
     }
 
-    /// RFC 6066, section 3: list length, type 0, name length, name.
+    /// Reads server_name (RFC 6066, section 3): list length, type 0, name length, name.
     private static func hostName(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         guard bytes.count >= 5, bytes[2] == 0 else { return nil }
         let length = Int(bytes[3]) << 8 | Int(bytes[4])
         return String(decoding: bytes.dropFirst(5).prefix(length), as: UTF8.self)
     }
 
+    /// Reads the ALPN extension (RFC 7301, section 3.1): list length, then names with a length byte each.
     private static func protocolNames(_ bytes: UnsafeBufferPointer<UInt8>) -> [String] {
         var names: [String] = []
         var rest = bytes.dropFirst(2)
@@ -57,6 +59,7 @@ extension ClientHello {
         return names
     }
 
+    /// Splits the bytes into big-endian 16-bit numbers.
     private static func numbers(_ bytes: some Collection<UInt8>) -> [UInt16] {
         var numbers: [UInt16] = []
         var high: UInt8?

@@ -7,15 +7,16 @@ internal import Darwin
 #endif
 
 extension FixtureCertificate {
-    /// Reads `NAME.pem` of a folder: the leaf, what is sent behind it, and the private key, which may
-    /// also be in `NAME.key`.
+    /// Reads `NAME.pem` in a folder: the leaf, the chain to send after it, and the private key. The key may instead
+    /// be in `NAME.key`.
     public static func load(_ name: String, from folder: String) throws(FixtureError) -> FixtureCertificate {
         let path = "\(folder)/\(name).pem"
         let hasKey = try contents(of: path).contains("PRIVATE KEY")
         return try load(certificate: path, key: hasKey ? path : "\(folder)/\(name).key")
     }
 
-    /// Reads PEM files: the leaf and what is sent behind it from one, the unencrypted key from the other.
+    /// Reads two PEM files: the leaf and the chain to send after it from one, the unencrypted private key from the
+    /// other.
     public static func load(certificate: String, key: String) throws(FixtureError) -> FixtureCertificate {
         let (certificates, keys) = (try contents(of: certificate), try contents(of: key))
         do throws(FixtureError) {
@@ -25,7 +26,7 @@ extension FixtureCertificate {
         }
     }
 
-    /// Reads PEM text; text around the blocks is skipped.
+    /// Reads PEM text. Text outside the PEM blocks is skipped.
     public convenience init(pem: String, key: String) throws(FixtureError) {
         var certificates: [OpaquePointer] = []
         withMemoryBIO(reading: Array(pem.utf8)) { bio in
@@ -33,7 +34,7 @@ extension FixtureCertificate {
         }
         var privateKey: OpaquePointer?
         withMemoryBIO(reading: Array(key.utf8)) { privateKey = PEM_read_bio_PrivateKey($0, nil, nil, nil) }
-        // The end of the text is an error to OpenSSL.
+        // OpenSSL reports the end of the text as an error.
         ERR_clear_error()
         guard let privateKey, !certificates.isEmpty else {
             certificates.forEach { X509_free($0) }
@@ -48,10 +49,10 @@ extension FixtureCertificate {
         }
     }
 
-    /// The same certificate with a signature that does not fit, and the same chain.
+    /// Returns a copy of this certificate with an invalid signature and the same chain.
     public func withBrokenSignature() throws(FixtureError) -> FixtureCertificate {
         var bytes = der
-        // The signature is the last element; its last byte can be anything without breaking the DER.
+        // The signature is the last element, and its last byte can take any value without breaking the DER.
         bytes[bytes.count - 1] ^= 0x01
         let broken = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
@@ -64,6 +65,7 @@ extension FixtureCertificate {
     }
 }
 
+/// Returns the whole file as text.
 private func contents(of path: String) throws(FixtureError) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .badFile(path: path, why: String(cString: strerror(errno))) }

@@ -1,17 +1,17 @@
 internal import CDirectOpenSSL
 
-/// A certificate with its private key and the chain a server sends with it.
+/// A certificate with its private key and the chain that a server sends with it.
 ///
-/// The OpenSSL objects are never changed after `init`, only counted, which is safe from any thread.
+/// The OpenSSL objects do not change after `init`; only their reference counts do, which is safe from any thread.
 public final class FixtureCertificate: @unchecked Sendable {
     let x509: OpaquePointer
     let key: OpaquePointer
-    /// What follows the leaf on the wire, in this order.
+    /// The certificates that are sent after the leaf, in this order.
     let chain: [OpaquePointer]
-    /// The DNS names and the canonical addresses it is for, as far as they are text; lower case.
+    /// The DNS names of subjectAltName in lower case.
     let names: [String]
 
-    /// Takes over the reference to each object.
+    /// Takes ownership of one reference to each object.
     init(x509: OpaquePointer, key: OpaquePointer, chain: [OpaquePointer]) {
         self.x509 = x509
         self.key = key
@@ -31,19 +31,19 @@ public final class FixtureCertificate: @unchecked Sendable {
     /// The leaf in DER.
     public var der: [UInt8] { derBytes(ofX509: x509) }
 
-    /// The public key (SubjectPublicKeyInfo) in DER: what a pin hashes.
+    /// The public key (SubjectPublicKeyInfo) in DER: the input of a pin's hash.
     public var publicKeyDER: [UInt8] { derBytes { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } }
 
-    /// SHA-256 of the leaf.
+    /// The SHA-256 digest of the leaf in DER.
     public var fingerprint: [UInt8] { sha256(der) }
 
-    /// SHA-256 of the public key, as pins use it.
+    /// The SHA-256 digest of the public key, as used in pins.
     public var publicKeyHash: [UInt8] { sha256(publicKeyDER) }
 
-    /// The leaf alone in PEM.
+    /// The leaf in PEM, without the chain.
     public var pem: String { withMemoryBIO { PEM_write_bio_X509($0, x509) } }
 
-    /// Leaf and chain in PEM, in the order they are sent.
+    /// The leaf and the chain in PEM, in the order in which they are sent.
     public var chainPEM: String {
         pem + chain.map { certificate in withMemoryBIO { PEM_write_bio_X509($0, certificate) } }.joined()
     }
@@ -53,7 +53,10 @@ public final class FixtureCertificate: @unchecked Sendable {
         withMemoryBIO { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) }
     }
 
-    /// The same certificate sent with these behind it, in this order; none: a missing intermediate.
+    /// Returns the same certificate with another chain.
+    ///
+    /// - Parameter others: The certificates to send after the leaf, in this order. An empty array omits every
+    ///   intermediate.
     public func sent(with others: [FixtureCertificate]) -> FixtureCertificate {
         let chain = others.map(\.x509)
         for certificate in [x509] + chain { X509_up_ref(certificate) }
@@ -61,7 +64,7 @@ public final class FixtureCertificate: @unchecked Sendable {
         return FixtureCertificate(x509: x509, key: key, chain: chain)
     }
 
-    /// Whether one of its DNS names is this one (lower case) or a wildcard above it.
+    /// Whether one of the DNS names equals `name` (in lower case) or is a wildcard that matches it.
     func covers(_ name: String) -> Bool {
         names.contains { pattern in
             guard pattern.hasPrefix("*.") else { return pattern == name }
@@ -70,7 +73,8 @@ public final class FixtureCertificate: @unchecked Sendable {
         }
     }
 
-    /// Makes the connection use it; an error stays in OpenSSL's queue.
+    /// Makes a connection use this certificate. On failure, returns `false` and leaves the error in OpenSSL's
+    /// queue.
     func use(on ssl: OpaquePointer) -> Bool {
         let stack = OPENSSL_sk_new_null()
         defer { OPENSSL_sk_free(stack) }
@@ -79,13 +83,14 @@ public final class FixtureCertificate: @unchecked Sendable {
     }
 }
 
+/// Returns the SHA-256 digest of these bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
     return digest
 }
 
-/// The dNSName entries in lower case; the iPAddress entries play no part in choosing by SNI.
+/// Returns the dNSName entries in lower case. iPAddress entries are omitted, since SNI carries no addresses.
 private func subjectAlternativeNames(of certificate: OpaquePointer) -> [String] {
     guard let raw = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return [] }
     let names = OpaquePointer(raw)

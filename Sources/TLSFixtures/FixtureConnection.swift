@@ -4,12 +4,14 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A connection at work: its wire, its record, and the bytes read ahead.
+/// An open connection of a fixture server: its ``Wire``, its record, and the bytes that were read ahead.
+///
+/// It belongs to its thread. Everything it reads is entered into the server's ``Recorder``.
 final class FixtureConnection {
     let wire: Wire
     let number: Int
     let core: ServerCore
-    /// Received and not yet used.
+    /// Bytes that were received but not yet consumed.
     private(set) var buffer: [UInt8] = []
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private var hasRecordedHandshake = false
@@ -18,7 +20,7 @@ final class FixtureConnection {
         self.wire = wire
         self.number = number
         self.core = core
-        // At once, not after the handshake: a script may stall or cut that.
+        // Recorded immediately rather than after the handshake, which a script may stall or cut.
         wire.didReceiveHello = { [unowned self] in record($0) }
     }
 
@@ -26,7 +28,7 @@ final class FixtureConnection {
         chunk.deallocate()
     }
 
-    /// Does everything the behaviour asks for, and says how the connection ended.
+    /// Runs the behaviour to its end and returns how the connection ended.
     func run(_ behaviour: FixtureBehaviour) -> ConnectionEnd {
         do throws(ConnectionEnd) {
             switch behaviour {
@@ -44,25 +46,26 @@ final class FixtureConnection {
         }
     }
 
+    /// Does the TLS handshake, once, and records its result. Does nothing on a plain connection.
     func handshake() throws(ConnectionEnd) {
         guard !hasRecordedHandshake else { return }
         defer { recordHandshake() }
         try wire.handshake()
     }
 
-    /// Reads what has arrived, at least one byte, behind the buffered bytes.
+    /// Reads at least one byte and appends what has arrived to the buffer.
     func fill() throws(ConnectionEnd) {
         let count = try receive(into: chunk)
         buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count]))
     }
 
-    /// The first bytes of the buffer, up to `count`; reads only when it is empty.
+    /// Removes and returns up to `count` bytes from the front of the buffer. Reads only if the buffer is empty.
     func take(atMost count: Int) throws(ConnectionEnd) -> [UInt8] {
         if buffer.isEmpty { try fill() }
         return drop(min(count, buffer.count))
     }
 
-    /// Removes and returns the first bytes of the buffer.
+    /// Removes and returns the first `count` bytes of the buffer.
     func drop(_ count: Int) -> [UInt8] {
         if count == buffer.count {
             defer { buffer = [] }
@@ -73,22 +76,29 @@ final class FixtureConnection {
         return taken
     }
 
+    /// Sends all bytes, after the handshake.
     func send(_ bytes: [UInt8]) throws(ConnectionEnd) {
         try handshake()
         try wire.send(bytes)
     }
 
+    /// Blocks for this duration.
+    ///
+    /// - Throws: ``ConnectionEnd/serverStopped`` if the server stops meanwhile.
     func pause(_ duration: Duration) throws(ConnectionEnd) {
         Bell.wait(atMost: duration) { core.isStoppingInsideBell }
         if core.isStopping { throw .serverStopped }
     }
 
+    /// Blocks until the gate opens.
+    ///
+    /// - Throws: ``ConnectionEnd/serverStopped`` if the server stops meanwhile.
     func wait(for gate: Gate) throws(ConnectionEnd) {
         Bell.wait { gate.isOpenInsideBell || core.isStoppingInsideBell }
         if core.isStopping { throw .serverStopped }
     }
 
-    /// Reads and forgets until the client ends the connection.
+    /// Reads and discards until the connection ends, and returns how it ended.
     func discardUntilEnd() -> ConnectionEnd {
         do throws(ConnectionEnd) {
             while true { _ = try receive(into: chunk) }
@@ -97,7 +107,8 @@ final class FixtureConnection {
         }
     }
 
-    /// Ends the connection on the wire in the way its end asks for; the socket itself is closed after.
+    /// Sends what this end of the connection requires: close_notify, FIN or RST. The caller closes the socket
+    /// afterwards.
     func close(after end: ConnectionEnd) {
         let (refusal, count) = (wire.refusal, wire.socketByteCount)
         core.recorder.update(number) { $0.socketByteCount = count }
@@ -116,8 +127,9 @@ final class FixtureConnection {
         }
     }
 
-    /// Closing a socket with unread bytes sends RST, which may destroy what the client has not read
-    /// yet. So FIN goes first, and the rest is read for a while, as real servers do.
+    /// Reads for a while after sending FIN, as real servers do.
+    ///
+    /// Closing a socket that has unread bytes sends RST, which may destroy data that the client has not read yet.
     private func drainBeforeClosing() {
         guard Sockets.hasUnread(wire.socket) else { return }
         wire.halfClose()
@@ -128,6 +140,7 @@ final class FixtureConnection {
         {}
     }
 
+    /// Reads at least one byte and enters what was read into the connection's record.
     private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         try handshake()
         let count = try wire.receive(into: buffer)
@@ -154,6 +167,7 @@ final class FixtureConnection {
         core.recorder.update(number) { $0.tls = facts }
     }
 
-    /// Longer than any test waits for a connection to close, in nanoseconds.
+    /// The longest time to keep reading after FIN, in nanoseconds. No test waits this long for a connection to
+    /// close.
     private static let lingeringTime: Int64 = 5_000_000_000
 }

@@ -4,29 +4,29 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Why a fixture could not be set up, or a wait for it ended without what was waited for.
+/// An error in setting up a fixture, or in waiting for an event on one.
 @nonexhaustive
 public enum FixtureError: Error, Equatable {
-    /// The text is no IPv4 or IPv6 address.
+    /// The text is not an IPv4 or IPv6 address.
     case notAnAddress(String)
-    /// Fixtures listen on 127.0.0.0/8 and ::1 only.
+    /// The address is not in 127.0.0.0/8 and is not ::1. Fixtures listen on loopback only.
     case notLoopback(String)
-    /// A call to the operating system failed with this errno.
+    /// A system call failed with this errno.
     case systemCallFailed(String, Int32)
-    /// OpenSSL refused; its own words follow the operation's name.
+    /// An OpenSSL function failed. The first text names the operation, the second is OpenSSL's error text.
     case openSSL(String, String)
-    /// The file does not hold what was asked for.
+    /// The file could not be read or does not contain what was expected.
     case badFile(path: String, why: String)
     /// The settings contradict each other.
     case badSettings(String)
-    /// The awaited thing did not happen in time; the text says what the server has seen.
+    /// The awaited event did not happen in time. `seen` summarizes what the server has recorded.
     case waitedTooLong(for: String, seen: String)
-    /// The server was stopped while someone waited for it or it was working.
+    /// The server was stopped during the wait or the operation.
     case stopped
 }
 
 extension FixtureError: CustomStringConvertible {
-    /// What went wrong, in words.
+    /// The error as a short English text.
     public var description: String {
         switch self {
         case .notAnAddress(let text): "\"\(text)\" is not an IP address"

@@ -4,23 +4,30 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A proxy for tests: it takes CONNECT (RFC 9110, section 9.3.6) and SOCKS version 5 (RFC 1928, RFC 1929), and
-/// leads only where it is told, on loopback.
+/// A proxy for tests. It supports CONNECT (RFC 9110, section 9.3.6) and SOCKS version 5 (RFC 1928, RFC 1929), and
+/// connects only to the configured addresses on loopback.
 public struct FixtureProxy: Sendable {
-    /// Where to go for what is asked for: "a.test:443" or "127.0.0.2:4443" to "127.0.0.1:4443". All else is refused.
+    /// Maps each allowed target to the address to connect to, for example "a.test:443" or "127.0.0.2:4443" to
+    /// "127.0.0.1:4443". Other targets are refused.
     public var routes: [String: String]
-    /// Who may use it, as "user:password"; everybody if absent.
+    /// The required credentials as "user:password". `nil` admits every client.
     public var credentials: String?
-    /// What it says before it leads anywhere, instead of leading there: a whole response to CONNECT, or the code
-    /// of a reply in SOCKS.
+    /// The refusal to send instead of connecting to the target. `nil` sends none.
     public var refusal: Refusal?
 
-    /// An answer that is no success.
+    /// A reply that is not a success.
     public enum Refusal: Sendable {
+        /// A complete HTTP response to CONNECT.
         case response(String)
+        /// The reply code of SOCKS version 5.
         case reply(UInt8)
     }
 
+    /// Creates a proxy.
+    ///
+    /// - Parameter routes: The allowed targets and the addresses to connect to for them.
+    /// - Parameter credentials: The required credentials as "user:password", or `nil` to admit every client.
+    /// - Parameter refusal: The refusal to send instead of connecting, or `nil`.
     public init(_ routes: [String: String], credentials: String? = nil, refusal: Refusal? = nil) {
         self.routes = routes
         self.credentials = credentials
@@ -28,11 +35,16 @@ public struct FixtureProxy: Sendable {
     }
 }
 
-/// One connection to the proxy, from the first byte to the last.
+/// One client connection to the proxy.
+///
+/// It reads the request (SOCKS if the first byte is 5, else CONNECT), connects to the target, answers, and then
+/// relays bytes in both directions until one side ends. A client that is refused gets the refusal, and the
+/// connection is closed.
 struct ProxyConversation {
     let connection: FixtureConnection
     let proxy: FixtureProxy
 
+    /// Serves the connection to its end.
     func run() throws(ConnectionEnd) -> ConnectionEnd {
         try connection.handshake()
         let isSOCKS = try byte(0) == 5
@@ -41,6 +53,7 @@ struct ProxyConversation {
         return try relay(target)
     }
 
+    /// Reads a CONNECT request and answers it. Returns the connected socket, or `nil` if the request was refused.
     private func answerCONNECT() throws(ConnectionEnd) -> Int32? {
         while !connection.buffer.contains([13, 10, 13, 10]) { try connection.fill() }
         guard let end = connection.buffer.firstRange(of: [13, 10, 13, 10]) else { return nil }
@@ -71,6 +84,7 @@ struct ProxyConversation {
         return nil
     }
 
+    /// Reads a SOCKS request and answers it. Returns the connected socket, or `nil` if the request was refused.
     private func answerSOCKS() throws(ConnectionEnd) -> Int32? {
         let methods = try take(2 + Int(try byte(1))).dropFirst(2)
         let method: UInt8 = proxy.credentials == nil ? 0 : 2
@@ -95,7 +109,7 @@ struct ProxyConversation {
         guard let target = connect("\(host):\(Int(port[0]) << 8 | Int(port[1]))") else {
             return try say([5, 4, 0, 1, 0, 0, 0, 0, 0, 0])
         }
-        // With a name in it: a client must not think that every answer has ten bytes.
+        // The bound address is a name, since a client must not assume that every reply is ten bytes long.
         try connection.send([5, 0, 0, 3, 5] + Array("bound".utf8) + [0, 80])
         return target
     }
@@ -105,7 +119,7 @@ struct ProxyConversation {
         return nil
     }
 
-    /// Passes bytes on in both directions until one side ends.
+    /// Relays bytes in both directions until one side ends.
     private func relay(_ target: Int32) throws(ConnectionEnd) -> ConnectionEnd {
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
         defer { chunk.deallocate() }
@@ -114,8 +128,9 @@ struct ProxyConversation {
                 let bytes = connection.drop(connection.buffer.count)
                 guard bytes.withUnsafeBytes({ sendAll(target, $0) }) else { return .serverReset }
             }
-            // What TLS has read ahead of us no descriptor tells of. Should it be the half of a record, the client is
-            // about to send the rest, whatever the target does.
+            // Bytes that TLS has already read from the socket do not make the descriptor readable. If they are only
+            // part of a record, the client is about to send the rest, whatever the target does, so it is safe to
+            // block here.
             if connection.wire.hasPending {
                 try connection.fill()
                 continue
@@ -140,6 +155,8 @@ struct ProxyConversation {
         return true
     }
 
+    /// Connects to the address that the routes give for a target. Returns `nil` if there is none or connecting
+    /// fails.
     private func connect(_ asked: String) -> Int32? {
         guard let route = proxy.routes[asked], let colon = route.lastIndex(of: ":"),
             let port = UInt16(route[route.index(after: colon)...])
@@ -155,7 +172,7 @@ struct ProxyConversation {
         return descriptor
     }
 
-    /// The byte at that place of what is unread.
+    /// Returns the unread byte at this index without consuming it.
     private func byte(_ index: Int) throws(ConnectionEnd) -> UInt8 {
         while connection.buffer.count <= index { try connection.fill() }
         return connection.buffer[index]

@@ -1,49 +1,50 @@
-/// What a handler answers.
+/// The reply of a handler.
 public struct FixtureReply: Sendable {
-    /// What happens to the connection after the reply.
+    /// The fate of the connection after the reply.
     public enum Ending: Sendable {
-        /// It stays open, unless the request or the framing asks for its end.
+        /// The connection stays open, unless the request or the framing requires that it be closed.
         case keep
-        /// "Connection: close" is sent, then the connection is closed in order.
+        /// The reply carries "Connection: close", then the connection is closed cleanly.
         case close
-        /// The connection is closed in order, but no field says so.
+        /// The connection is closed cleanly, but no header field announces it.
         case closeUnannounced
-        /// FIN, without close_notify under TLS.
+        /// The connection is closed with FIN, without close_notify in TLS.
         case cut
-        /// RST.
+        /// The connection is reset (RST).
         case reset
     }
 
-    /// How a content's length is told.
+    /// The way the length of a body is indicated.
     public enum Framing: Sendable {
         /// Content-Length.
         case length
         /// Transfer-Encoding: chunked.
         case chunked
-        /// Neither: the content ends with the connection.
+        /// Neither; the body ends when the connection is closed.
         case untilClose
     }
 
+    /// The body and how it is produced.
     enum Content: Sendable {
         case bytes([UInt8])
         case written(length: Int?, @Sendable (BodyWriter) throws -> Void)
-        /// Exactly these bytes in place of head and content.
+        /// Exactly these bytes instead of head and body.
         case raw([UInt8])
         case script(ByteScript)
     }
 
     /// The status code.
     public var status: Int
-    /// The reason phrase; nil sends the usual one.
+    /// The reason phrase. `nil` sends the usual one.
     public var reason: String?
-    /// The fields. A Content-Length or Transfer-Encoding among them replaces ours, right or wrong,
-    /// and the content is then sent exactly as written.
+    /// The header fields. If they include Content-Length or Transfer-Encoding, correct or not, no framing field is
+    /// added and the body is sent exactly as written.
     public var headers: FixtureHeaders
-    /// How the content is framed.
+    /// The framing of the body.
     public var framing = Framing.length
-    /// The fields after a chunked content.
+    /// The trailers of a chunked body.
     public var trailers = FixtureHeaders()
-    /// What comes after the reply.
+    /// The fate of the connection after the reply.
     public var ending = Ending.keep
     var content: Content
 
@@ -54,12 +55,12 @@ public struct FixtureReply: Sendable {
         self.framing = framing
     }
 
-    /// An empty reply.
+    /// Returns a reply without a body.
     public static func status(_ status: Int, _ headers: FixtureHeaders = [:]) -> FixtureReply {
         FixtureReply(status, headers, .bytes([]))
     }
 
-    /// Text.
+    /// Returns a reply with a text body. Content-Type is text/plain unless `headers` has one.
     public static func text(_ text: String, status: Int = 200, _ headers: FixtureHeaders = [:])
         -> FixtureReply
     {
@@ -68,7 +69,7 @@ public struct FixtureReply: Sendable {
         return FixtureReply(status, headers, .bytes(Array(text.utf8)))
     }
 
-    /// Bytes.
+    /// Returns a reply with these bytes as its body.
     public static func bytes(
         _ bytes: [UInt8],
         status: Int = 200,
@@ -78,18 +79,22 @@ public struct FixtureReply: Sendable {
         FixtureReply(status, headers, .bytes(bytes), framing)
     }
 
-    /// A redirect.
+    /// Returns a redirect to `location`.
     public static func redirect(to location: String, status: Int = 302) -> FixtureReply {
         FixtureReply(status, ["Location": location], .bytes([]))
     }
 
-    /// The request's content sent back, with its Content-Type.
+    /// Returns a reply with the request's body and Content-Type.
     public static func echo(_ request: FixtureRequest) throws -> FixtureReply {
         let type = request.headers["content-type"] ?? "application/octet-stream"
         return FixtureReply(200, ["Content-Type": type], .bytes(try request.body))
     }
 
-    /// Chunks, each sent at once and as it stands, then the trailers.
+    /// Returns a reply with a chunked body.
+    ///
+    /// - Parameter chunks: The chunks; each is sent immediately.
+    /// - Parameter trailers: The trailers.
+    /// - Parameter pause: The pause after each chunk.
     public static func chunked(
         _ chunks: [[UInt8]],
         trailers: FixtureHeaders = [:],
@@ -105,7 +110,7 @@ public struct FixtureReply: Sendable {
         return reply
     }
 
-    /// The bytes one by one with a pause after each.
+    /// Returns a reply whose body is sent one byte at a time, with a pause after each.
     public static func drip(
         _ bytes: [UInt8],
         every pause: Duration,
@@ -119,7 +124,7 @@ public struct FixtureReply: Sendable {
         }
     }
 
-    /// That many bytes of `FixturePattern`, made while they are sent.
+    /// Returns a reply with `count` bytes of ``FixturePattern``, generated while they are sent.
     public static func pattern(
         count: Int,
         framing: Framing = .length,
@@ -135,7 +140,10 @@ public struct FixtureReply: Sendable {
         }
     }
 
-    /// A content the closure writes, on the connection's thread.
+    /// Returns a reply whose body the closure writes, on the connection's thread.
+    ///
+    /// - Parameter length: The value of Content-Length, if `framing` is ``Framing/length``. Without it the body is
+    ///   chunked.
     public static func written(
         status: Int = 200,
         _ headers: FixtureHeaders = [:],
@@ -146,31 +154,31 @@ public struct FixtureReply: Sendable {
         FixtureReply(status, headers, .written(length: length, write), framing)
     }
 
-    /// Exactly these bytes in place of a response.
+    /// Returns a reply that sends exactly these bytes instead of a response.
     public static func raw(_ bytes: [UInt8], then ending: Ending = .keep) -> FixtureReply {
         var reply = FixtureReply(0, [:], .raw(bytes))
         reply.ending = ending
         return reply
     }
 
-    /// Exactly this text in place of a response.
+    /// Returns a reply that sends exactly this text instead of a response.
     public static func raw(_ text: String, then ending: Ending = .keep) -> FixtureReply {
         raw(Array(text.utf8), then: ending)
     }
 
-    /// From here on the connection follows the script, and ends with it.
+    /// Returns a reply that hands the connection to a script, which also ends it.
     public static func script(_ script: ByteScript) -> FixtureReply {
         FixtureReply(0, [:], .script(script))
     }
 
-    /// The same reply with another ending.
+    /// Returns the same reply with another ending.
     public func then(_ ending: Ending) -> FixtureReply {
         var reply = self
         reply.ending = ending
         return reply
     }
 
-    /// The same reply with one more field.
+    /// Returns the same reply with one more header field.
     public func adding(_ name: String, _ value: String) -> FixtureReply {
         var reply = self
         reply.headers.append(name, value)

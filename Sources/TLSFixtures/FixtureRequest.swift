@@ -1,17 +1,17 @@
-/// Answers one request; runs on the connection's own thread and may block there.
+/// A function that answers one request. It runs on the connection's own thread and may block it.
 public typealias FixtureHandler = @Sendable (FixtureRequest) throws -> FixtureReply
 
-/// A request as the handler sees it. It belongs to the connection's thread and ends with the handler.
+/// A request as a handler sees it. Use it only on the connection's thread and only until the handler returns.
 public final class FixtureRequest {
     /// The method.
     public let method: String
-    /// The request target as sent: "/a?b=c", or a whole URL where the client takes us for a proxy.
+    /// The request target as sent: "/a?b=c", or an absolute URL if the client takes the server for a proxy.
     public let target: String
     /// "HTTP/1.1" or "HTTP/1.0".
     public let version: String
-    /// The fields in the order sent.
+    /// The header fields in the order in which they were sent.
     public let headers: FixtureHeaders
-    /// How many requests came before it on this connection.
+    /// The number of earlier requests on this connection.
     public let numberOnConnection: Int
 
     private let connection: FixtureConnection
@@ -30,21 +30,21 @@ public final class FixtureRequest {
     /// The target without its query.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// What follows the question mark, if there is one.
+    /// The part of the target after the question mark, or `nil` if there is none.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The Host field.
+    /// The value of the Host field.
     public var host: String? { headers["host"] }
 
-    /// The SNI of the connection.
+    /// The server name (SNI) of the connection, or `nil` if there was none.
     public var serverName: String? { connection.wire.hello?.serverName }
 
-    /// What the TLS handshake agreed on.
+    /// The result of the TLS handshake, or `nil` on a plain connection.
     public var tls: FixtureTLSFacts? { connection.wire.facts }
 
-    /// Which connection of the server it came on, counted from 0.
+    /// The number of the connection on its server, counted from 0.
     public var connectionNumber: Int { connection.number }
 
     /// The server's address.
@@ -53,7 +53,7 @@ public final class FixtureRequest {
     /// The server's port.
     public var serverPort: UInt16 { connection.core.port }
 
-    /// The value of a cookie the client sent.
+    /// Returns the value of a cookie that the client sent.
     public func cookie(_ name: String) -> String? {
         for pair in headers.all("cookie").flatMap({ $0.split(separator: ";") }) {
             let pair = pair.drop { $0 == " " }
@@ -62,33 +62,33 @@ public final class FixtureRequest {
         return nil
     }
 
-    /// The whole content, at most 64 MiB; the first look sends 100 (Continue) if the client waits for it.
+    /// The whole body, at most 64 MiB. Reading it sends 100 (Continue) if the client waits for it.
     public var body: [UInt8] {
         get throws { try content.all() }
     }
 
-    /// The whole content as text.
+    /// The whole body as text.
     public var text: String {
         get throws { String(decoding: try body, as: UTF8.self) }
     }
 
-    /// Hands over the content piece by piece as it arrives, so that any size fits.
+    /// Passes the body to `use` piece by piece as it arrives. There is no limit on its size.
     public func readBody(_ use: (Span<UInt8>) throws -> Void) throws {
         while let piece = try content.next() {
-            // The span of an array itself begins with macOS 26.
+            // Array's own `span` requires macOS 26.
             let whole = piece[...]
             try use(whole.span)
         }
     }
 
-    /// Reads and forgets the content, and returns its length.
+    /// Reads and discards the body, and returns its length.
     public func discardBody() throws -> Int {
         var count = 0
         try readBody { count += $0.count }
         return count
     }
 
-    /// The fields after a chunked content; reads the content first.
+    /// The trailers of a chunked body. Reads the rest of the body first.
     public var trailers: FixtureHeaders {
         get throws {
             _ = try discardBody()
@@ -96,17 +96,21 @@ public final class FixtureRequest {
         }
     }
 
-    /// Sends an interim response (100, 103, …) at once.
+    /// Sends an interim response (100, 103, …) immediately.
     public func sendInterim(_ status: Int, _ headers: FixtureHeaders = [:]) throws {
         try connection.send(ResponseHead(status: status, headers: headers).bytes)
     }
 
-    /// Blocks the connection's thread until the test opens the gate; throws when the server stops.
+    /// Blocks the connection's thread until the test opens the gate.
+    ///
+    /// - Throws: ``ConnectionEnd/serverStopped`` if the server stops meanwhile.
     public func wait(for gate: Gate) throws {
         try connection.wait(for: gate)
     }
 
-    /// Blocks the connection's thread for that long; throws when the server stops.
+    /// Blocks the connection's thread for `duration`.
+    ///
+    /// - Throws: ``ConnectionEnd/serverStopped`` if the server stops meanwhile.
     public func pause(_ duration: Duration) throws {
         try connection.pause(duration)
     }

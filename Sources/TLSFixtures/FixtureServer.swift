@@ -1,12 +1,17 @@
-/// A server for tests, inside the test's own process: plain or TLS, on a loopback address.
+/// A server for tests that runs in the test's own process, plain or TLS, on a loopback address.
 ///
-/// It serves from `start` until `stop` or until the last reference goes. Each connection has a
-/// thread of its own, so handlers may block; nothing here blocks Swift's cooperative pool except
-/// `stop`, which waits for those threads to end (they are told to).
+/// It serves from ``start(_:on:port:_:)`` until ``stop()`` or until the last reference is released. Each connection
+/// has its own thread, so handlers may block. No function blocks Swift's cooperative thread pool except ``stop()``,
+/// which waits for those threads after telling them to end.
 public final class FixtureServer: Sendable {
     private let core: ServerCore
 
-    /// Starts an HTTP/1.1 server that answers every request with what the handler returns.
+    /// Starts an HTTP/1.1 server that answers every request with the handler's reply.
+    ///
+    /// - Parameter security: Plain, or TLS with these settings.
+    /// - Parameter address: The loopback address to listen on.
+    /// - Parameter port: The port to listen on; 0 lets the system choose one.
+    /// - Parameter handler: Answers each request, on the connection's thread.
     public static func start(
         _ security: FixtureSecurity = .plain,
         on address: String = "127.0.0.1",
@@ -16,7 +21,7 @@ public final class FixtureServer: Sendable {
         try start(security, on: address, port: port, behaviour: .http(handler))
     }
 
-    /// Starts a server whose connections behave as told.
+    /// Starts a server whose connections have the given behaviour.
     public static func start(
         _ security: FixtureSecurity = .plain,
         on address: String = "127.0.0.1",
@@ -26,7 +31,7 @@ public final class FixtureServer: Sendable {
         FixtureServer(try ServerCore(security, .serving(behaviour), on: address, port: port))
     }
 
-    /// Starts equal servers on several addresses that share one port, which is free on all of them.
+    /// Starts identical servers on several addresses, on one port that is free on all of them.
     public static func startOnSamePort(
         _ addresses: [String],
         _ security: FixtureSecurity = .plain,
@@ -40,7 +45,7 @@ public final class FixtureServer: Sendable {
         return servers
     }
 
-    /// Takes a port on which nothing listens: connecting is refused.
+    /// Reserves a port on which nothing listens, so that connecting is refused.
     public static func refusing(
         on address: String = "127.0.0.1",
         port: UInt16 = 0
@@ -48,7 +53,7 @@ public final class FixtureServer: Sendable {
         FixtureServer(try ServerCore(.plain, .refusing, on: address, port: port))
     }
 
-    /// Takes a port whose queue is kept full: connecting hangs, as it does towards a dead machine.
+    /// Reserves a port whose accept queue is full, so that connecting hangs as if the host were down.
     public static func unresponsive(
         on address: String = "127.0.0.1",
         port: UInt16 = 0
@@ -67,28 +72,29 @@ public final class FixtureServer: Sendable {
     /// The address the server is bound to.
     public var address: String { core.address }
 
-    /// The port, also when it was chosen by the system.
+    /// The port, including one that the system chose.
     public var port: UInt16 { core.port }
 
-    /// Address and port as a URL writes them: "127.0.0.2:4443", "[::1]:4443".
+    /// The address and port in URL syntax: "127.0.0.2:4443", "[::1]:4443".
     public var authority: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
 
-    /// Closes the listener and every connection, and waits until their threads are gone.
+    /// Closes the listener and every connection, and waits until their threads have ended.
     public func stop() {
         core.stop()
     }
 
-    /// What the clients did, one record for each connection in the order of acceptance.
+    /// The records of all connections, in the order in which they were accepted.
     public var records: [ConnectionRecord] { core.recorder.records }
 
-    /// All requests of all connections in the order they arrived.
+    /// The requests of all connections, in the order in which they arrived.
     public var requests: [RequestRecord] {
         records.flatMap(\.requests).sorted { $0.order < $1.order }
     }
 
-    /// The next connection that has ended, each given once, in the order they ended.
+    /// Returns the next connection that has ended. Each is returned once, in the order in which they ended.
     ///
-    /// Waits as long as the test does, unless a limit is given: one that suits an idle machine fails on a busy one.
+    /// - Parameter limit: The longest time to wait. `nil` waits as long as the test runs; a limit that suits an
+    ///   idle machine fails on a busy one.
     public func nextRecord(within limit: Duration? = nil) async throws -> ConnectionRecord {
         try await core.recorder.wait(for: "the end of a connection", within: limit) { state in
             guard state.endedTaken < state.ended.count else { return nil }
@@ -97,7 +103,9 @@ public final class FixtureServer: Sendable {
         }
     }
 
-    /// The next request whose whole content has arrived, each given once.
+    /// Returns the next request whose whole body has arrived. Each is returned once.
+    ///
+    /// - Parameter limit: The longest time to wait, or `nil` for no limit.
     public func nextRequest(within limit: Duration? = nil) async throws -> RequestRecord {
         try await core.recorder.wait(for: "a request", within: limit) { state in
             guard state.completedTaken < state.completed.count else { return nil }
@@ -107,9 +115,10 @@ public final class FixtureServer: Sendable {
         }
     }
 
-    /// Suspends until the records satisfy the condition, and returns them.
+    /// Waits until the records satisfy the condition, and returns them.
     ///
-    /// The condition runs on the server's threads whenever a record changes; it must not block.
+    /// - Parameter limit: The longest time to wait, or `nil` for no limit.
+    /// - Parameter condition: Called on the server's threads whenever a record changes. It must not block.
     @discardableResult
     public func waitUntil(
         within limit: Duration? = nil,
@@ -121,9 +130,9 @@ public final class FixtureServer: Sendable {
     }
 }
 
-/// What a server does with a connection.
+/// The behaviour of a server's connections.
 public indirect enum FixtureBehaviour: Sendable {
-    /// HTTP/1.1, each request answered by the handler.
+    /// HTTP/1.1; the handler answers each request.
     case http(FixtureHandler)
     /// Exactly these steps.
     case bytes(ByteScript)
@@ -132,7 +141,7 @@ public indirect enum FixtureBehaviour: Sendable {
     /// The first connection behaves as the first of these, and so on; later ones all as the last.
     case sequence([FixtureBehaviour])
 
-    /// What the connection of that number gets.
+    /// Returns the behaviour of the connection with this number.
     func forConnection(_ number: Int) -> FixtureBehaviour {
         guard case .sequence(let behaviours) = self else { return self }
         guard let last = behaviours.last else { return .bytes([]) }

@@ -1,13 +1,16 @@
-/// How a fixture server speaks below HTTP.
+/// The security layer of a fixture server.
 public enum FixtureSecurity: Sendable {
-    /// No TLS.
+    /// Plain TCP.
     case plain
     /// TLS with these settings.
     case tls(FixtureTLSSettings)
 
-    /// TLS with certificates chosen by SNI, and any other settings changed in the closure.
+    /// Returns TLS with certificates chosen by SNI.
     ///
-    /// Without a `default` the first certificate answers unknown names and clients without SNI.
+    /// - Parameter certificates: The certificates to choose from.
+    /// - Parameter defaultCertificate: The certificate for unknown names and for clients without SNI. `nil` uses
+    ///   the first of `certificates`.
+    /// - Parameter configure: Changes the other settings.
     public static func tls(
         certificates: [FixtureCertificate],
         default defaultCertificate: FixtureCertificate? = nil,
@@ -18,7 +21,7 @@ public enum FixtureSecurity: Sendable {
         return .tls(settings)
     }
 
-    /// TLS with one certificate for every client.
+    /// Returns TLS with one certificate for every client.
     public static func tls(
         _ certificate: FixtureCertificate,
         _ configure: (inout FixtureTLSSettings) -> Void = { _ in }
@@ -27,76 +30,86 @@ public enum FixtureSecurity: Sendable {
     }
 }
 
-/// Settings of a server's TLS side.
+/// The TLS settings of a fixture server.
 public struct FixtureTLSSettings: Sendable {
-    /// Protocol versions, oldest first.
+    /// A TLS version, by its number on the wire. `allCases` lists the oldest first.
     public enum Version: Int32, Sendable, CaseIterable {
+        /// TLS 1.0.
         case tls10 = 0x0301
+        /// TLS 1.1.
         case tls11 = 0x0302
+        /// TLS 1.2.
         case tls12 = 0x0303
+        /// TLS 1.3.
         case tls13 = 0x0304
     }
 
-    /// What a client gets whose name no certificate carries, or who sends no name.
+    /// The answer to a client whose server name no certificate covers, or that sends no name.
     public enum Answer: Sendable, Equatable {
-        /// The handshake goes on with the default certificate.
+        /// The handshake continues with the default certificate.
         case defaultCertificate
-        /// A fatal alert of this number (112 unrecognized_name, 40 handshake_failure, 80 internal_error).
+        /// A fatal alert with this number (112 unrecognized_name, 40 handshake_failure, 80 internal_error).
         case alert(UInt8)
-        /// A warning alert 112, then the default certificate (TLS 1.2 and older; silent in 1.3).
+        /// A warning alert 112, then the default certificate (TLS 1.2 and older; in TLS 1.3 no alert is sent).
         case warning
-        /// FIN, without a word.
+        /// The connection is closed (FIN) without an alert.
         case close
-        /// RST, without a word.
+        /// The connection is reset (RST) without an alert.
         case reset
     }
 
-    /// Whether the client has to show a certificate.
+    /// Whether the client must send a certificate.
     public enum ClientCertificates: Sendable {
-        /// It is not asked.
+        /// No certificate is requested.
         case none
-        /// It is asked; whatever it shows or does not show is recorded, nothing is refused.
+        /// A certificate is requested. Any answer is accepted and recorded.
         case requested
-        /// It is asked, and refused unless its certificate comes from one of these authorities.
+        /// A certificate is requested. The handshake fails unless it was issued by one of these authorities.
         case required(from: [FixtureCertificate])
     }
 
-    /// Served by SNI: the first whose subject alternative names match; several keys a name may be given.
+    /// The certificates to choose from by SNI: the first whose DNS names cover the server name, and any others that
+    /// do, for example with another type of key.
     public var certificates: [FixtureCertificate]
-    /// Served exactly for these names (lower case), whatever the certificate says; looked at first.
+    /// The certificates for exact server names (lower case), whatever names they contain. Takes precedence over
+    /// `certificates`.
     public var certificatesByName: [String: FixtureCertificate] = [:]
-    /// Served where no name matches.
+    /// The certificate for names that no other certificate covers, and for clients without SNI.
     public var defaultCertificate: FixtureCertificate?
-    /// For clients whose name matches nothing.
+    /// The answer to a client whose server name no certificate covers.
     public var unknownName = Answer.defaultCertificate
-    /// For clients without SNI.
+    /// The answer to a client without SNI.
     public var missingName = Answer.defaultCertificate
-    /// The oldest version spoken.
+    /// The oldest TLS version that is accepted.
     public var minimumVersion = Version.tls12
-    /// The newest version spoken.
+    /// The newest TLS version that is accepted.
     public var maximumVersion = Version.tls13
-    /// Session tickets given after a TLS 1.3 handshake; 0 turns resumption off in every version.
+    /// The number of session tickets sent after a TLS 1.3 handshake. 0 turns resumption off in every version.
     public var tickets = 2
-    /// Servers with equal ticket keys (80 bytes) resume each other's sessions.
+    /// The ticket keys (80 bytes). Servers with equal keys resume each other's sessions.
     public var ticketKeys: [UInt8]?
-    /// Whether and from whom a client certificate is wanted.
+    /// Whether a client certificate is requested, and which issuers are accepted.
     public var clientCertificates = ClientCertificates.none
-    /// Protocols agreed to by ALPN, best first; empty: the server ignores ALPN.
+    /// The ALPN protocols that are accepted, best first. If empty, the server ignores ALPN.
     public var applicationProtocols = ["http/1.1"]
-    /// Answered to any ALPN offer, even if the client did not offer it.
+    /// The protocol to answer any ALPN offer with, even if the client did not offer it.
     public var forcedApplicationProtocol: String?
-    /// Whether an ALPN offer without a common protocol is refused with alert 120 or goes unanswered.
+    /// Whether an ALPN offer without a common protocol is refused with alert 120 (no_application_protocol). If
+    /// `false`, it is ignored.
     public var refusesUnknownProtocols = false
-    /// A DER OCSP response, sent to clients that ask for one.
+    /// A DER OCSP response to send to clients that ask for one.
     public var ocspStaple: [UInt8]?
-    /// Cipher suites of TLS 1.2 and older as an OpenSSL list; the default allows weak keys and signatures.
+    /// The cipher suites of TLS 1.2 and older as an OpenSSL list. The default allows weak keys and signatures.
     public var ciphers = "DEFAULT:@SECLEVEL=0"
-    /// Key exchange groups as an OpenSSL list; one that the client sent no share for forces a HelloRetryRequest.
+    /// The key exchange groups as an OpenSSL list. A group for which the client sent no key share forces a
+    /// HelloRetryRequest.
     public var groups: String?
     /// Whether a TLS 1.2 client may renegotiate.
     public var allowsRenegotiation = false
 
-    /// The settings everyone starts from; without a `default`, the first certificate is it.
+    /// Creates settings with the defaults.
+    ///
+    /// - Parameter defaultCertificate: The default certificate. `nil` uses the first of `certificates`.
     public init(certificates: [FixtureCertificate], default defaultCertificate: FixtureCertificate? = nil) {
         self.certificates = certificates
         self.defaultCertificate = defaultCertificate ?? certificates.first
@@ -104,7 +117,7 @@ public struct FixtureTLSSettings: Sendable {
 }
 
 extension FixtureTLSSettings {
-    /// The certificates for a client that sent this name, or what it gets instead.
+    /// Returns the certificates for a client with this server name and the answer it gets.
     func choice(for serverName: String?) -> (certificates: [FixtureCertificate], answer: Answer) {
         let fallback = defaultCertificate.map { [$0] } ?? []
         guard let name = serverName?.lowercased() else { return (fallback, missingName) }

@@ -1,4 +1,7 @@
-/// The requests and replies of one HTTP/1.1 connection.
+/// The requests and replies of one HTTP/1.1 connection, in turn.
+///
+/// For each request: read the head, record it, call the handler, send its reply, and read the rest of the request's
+/// body so that the next request can follow. A script as reply takes the connection over.
 struct HTTPConversation {
     private let connection: FixtureConnection
     private let handler: FixtureHandler
@@ -8,6 +11,7 @@ struct HTTPConversation {
         self.handler = handler
     }
 
+    /// Serves requests until the connection ends, and returns how it ended.
     func run() throws(ConnectionEnd) -> ConnectionEnd {
         var number = 0
         while true {
@@ -41,7 +45,7 @@ struct HTTPConversation {
         }
     }
 
-    /// Enters the request into the records and prepares to read what follows its head.
+    /// Records the request and returns a reader for its body.
     private func content(of head: RequestHead) throws(ConnectionEnd) -> RequestContent {
         let framing = try head.framing()
         let record = RequestRecord(
@@ -65,6 +69,7 @@ struct HTTPConversation {
         return content
     }
 
+    /// Calls the handler. Errors other than ``ConnectionEnd`` become ``ConnectionEnd/handlerFailed(_:)``.
     private func answer(_ request: FixtureRequest) throws(ConnectionEnd) -> FixtureReply {
         do {
             return try handler(request)
@@ -75,8 +80,8 @@ struct HTTPConversation {
         }
     }
 
-    /// Sends head and content, and says whether the connection can go on. It cannot where the client
-    /// was never told to continue: nobody knows whether its content still comes.
+    /// Sends head and body. Returns whether the connection can be kept. It cannot if the client was never told to
+    /// continue, since it may or may not still send its body.
     private func send(
         _ reply: FixtureReply,
         to request: RequestHead,
@@ -104,7 +109,7 @@ struct HTTPConversation {
         return keeps
     }
 
-    /// Adds the framing field; the framing is nil where the handler wrote its own.
+    /// Adds the framing field. Returns `nil` if the handler supplied its own.
     private func frame(
         _ reply: FixtureReply,
         _ head: inout ResponseHead,
@@ -146,7 +151,7 @@ struct HTTPConversation {
         }
     }
 
-    /// Reads what the handler left of the content, so that the next request can follow.
+    /// Reads the part of the body that the handler did not read, so that the next request can follow.
     private func drain(_ content: RequestContent) throws(ConnectionEnd) {
         while try content.next() != nil {}
     }

@@ -1,5 +1,6 @@
-/// The head of a request, read with enough care for a test server.
+/// A request head, parsed strictly enough for a test server.
 struct RequestHead {
+    /// The framing of a request's body.
     enum Framing: Equatable {
         case none
         case length(Int)
@@ -12,6 +13,7 @@ struct RequestHead {
     let version: String
     let headers: FixtureHeaders
 
+    /// Parses a head that ends with an empty line.
     init(_ bytes: [UInt8]) throws(ConnectionEnd) {
         self.bytes = bytes
         var lines = Self.lines(bytes)
@@ -24,7 +26,7 @@ struct RequestHead {
         headers = try Self.fields(lines)
     }
 
-    /// The field lines of a head or a trailer section.
+    /// Parses the field lines of a head or a trailer section.
     static func fields(_ lines: [String]) throws(ConnectionEnd) -> FixtureHeaders {
         var headers = FixtureHeaders()
         for line in lines {
@@ -35,14 +37,15 @@ struct RequestHead {
         return headers
     }
 
-    /// The lines up to the empty one. Bytes are split, not Characters: CR LF is one Character.
+    /// Returns the lines before the empty one. It splits bytes rather than Characters, since CR LF is one
+    /// Character.
     static func lines(_ bytes: [UInt8]) -> [String] {
         bytes.split(separator: 10).map { line in
             String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
         }.filter { !$0.isEmpty }
     }
 
-    /// RFC 9112, section 6.3, with no mercy for contradictions.
+    /// Returns the framing by RFC 9112, section 6.3. Every contradiction is an error.
     func framing() throws(ConnectionEnd) -> Framing {
         let codings = headers.all("transfer-encoding")
         let lengths = headers.all("content-length")
@@ -75,6 +78,7 @@ struct ResponseHead {
     var reason: String?
     var headers: FixtureHeaders
 
+    /// The status line and the header fields, with the empty line.
     var bytes: [UInt8] {
         let line = "HTTP/1.1 \(status) \(reason ?? Self.reasons[status] ?? "Fixture")\r\n"
         return Array(line.utf8) + Self.lines(headers) + Array("\r\n".utf8)
@@ -106,11 +110,13 @@ extension Substring {
 }
 
 extension [UInt8] {
-    /// The length of the head that the array begins with, the empty line included.
+    /// The length of the head at the front of the array, including the empty line, or `nil` if it is incomplete.
+    ///
+    /// - Parameter start: The count of bytes that an earlier call has already searched.
     func headLength(searchedTo start: Int) -> Int? {
         var index = Swift.max(3, start)
         while index < count {
-            // CR LF CR LF: look at the last byte first, it is rarely LF.
+            // CR LF CR LF: the last byte is tested first because it is rarely LF.
             if self[index] == 10, self[index - 1] == 13, self[index - 2] == 10, self[index - 3] == 13 {
                 return index + 1
             }

@@ -1,6 +1,6 @@
 internal import CDirectOpenSSL
 
-/// OpenSSL's words for an error code, or for the oldest error of this thread.
+/// OpenSSL's text for an error code, by default for the oldest error in this thread's queue.
 func openSSLText(_ code: UInt = ERR_peek_error()) -> String {
     guard code != 0 else { return "no reason given" }
     var text = [CChar](repeating: 0, count: 256)
@@ -8,13 +8,13 @@ func openSSLText(_ code: UInt = ERR_peek_error()) -> String {
     return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
 }
 
-/// An error for the operation that just failed on this thread; empties the queue.
+/// Returns an error for an operation that has just failed on this thread, and empties the error queue.
 func openSSLError(_ operation: String) -> FixtureError {
     defer { ERR_clear_error() }
     return .openSSL(operation, openSSLText())
 }
 
-/// Runs one of OpenSSL's i2d functions.
+/// Returns the result of one of OpenSSL's i2d functions.
 func derBytes(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let length = encode(nil)
     guard length > 0 else { return [] }
@@ -24,16 +24,17 @@ func derBytes(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) ->
     }
 }
 
+/// Returns the certificate in DER.
 func derBytes(ofX509 certificate: OpaquePointer) -> [UInt8] {
     derBytes { i2d_X509(certificate, $0) }
 }
 
-/// A distinguished name like "CN=a.test,O=Fixtures".
+/// Returns a distinguished name as text, for example "CN=a.test,O=Fixtures".
 func text(ofName name: OpaquePointer?) -> String {
     withMemoryBIO { X509_NAME_print_ex($0, name, 0, fixture_XN_FLAG_RFC2253()) }
 }
 
-/// What the body writes into a memory BIO, as text.
+/// Returns the text that `body` writes to a memory BIO.
 func withMemoryBIO(_ body: (OpaquePointer) -> some Any) -> String {
     guard let bio = BIO_new(BIO_s_mem()) else { return "" }
     defer { BIO_free(bio) }
@@ -43,7 +44,7 @@ func withMemoryBIO(_ body: (OpaquePointer) -> some Any) -> String {
     return String(decoding: UnsafeRawBufferPointer(start: bytes, count: max(0, count)), as: UTF8.self)
 }
 
-/// Gives the body the text as a memory BIO.
+/// Calls `body` with a memory BIO that contains the text.
 func withMemoryBIO(reading text: [UInt8], _ body: (OpaquePointer) -> Void) {
     text.withUnsafeBytes { bytes in
         guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return }

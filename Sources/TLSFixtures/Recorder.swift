@@ -1,20 +1,23 @@
-/// Holds a server's records and wakes the tests that wait for them.
+/// The records of a server, and the tests that wait for them.
 ///
-/// Connection threads write, tests read: everything sits under one lock, and nobody blocks under it.
+/// Connection threads write and tests read. All state is guarded by one lock, and no thread blocks while holding
+/// it.
 final class Recorder: @unchecked Sendable {
+    /// Everything that a waiting test may look at.
     struct State {
         var records: [ConnectionRecord] = []
-        /// Connections by number in the order they ended, and how many of them were handed out.
+        /// The numbers of the connections that have ended, in that order, and how many of them were handed out.
         var ended: [Int] = []
         var endedTaken = 0
-        /// Where the complete requests are, in the order they completed, and how many were handed out.
+        /// The positions of the complete requests, in the order of completion, and how many were handed out.
         var completed: [(connection: Int, index: Int)] = []
         var completedTaken = 0
     }
 
     private struct Waiter {
-        /// Nil when the state does not satisfy the waiter yet, else what resumes it.
+        /// Returns `nil` if the state does not satisfy the waiter yet, else a function that resumes it.
         let attempt: (inout State) -> (() -> Void)?
+        /// Resumes the waiter with an error.
         let give: (FixtureError) -> Void
     }
 
@@ -26,6 +29,7 @@ final class Recorder: @unchecked Sendable {
 
     var records: [ConnectionRecord] { lock.locked { state.records } }
 
+    /// Adds the record of a new connection and returns its number.
     func open(_ make: (_ number: Int) -> ConnectionRecord) -> Int {
         change { state in
             let number = state.records.count
@@ -34,11 +38,12 @@ final class Recorder: @unchecked Sendable {
         }
     }
 
+    /// Changes the record of a connection.
     func update(_ number: Int, _ body: (inout ConnectionRecord) -> Void) {
         change { body(&$0.records[number]) }
     }
 
-    /// Appends a request to its connection and says where it is.
+    /// Appends a request to its connection's record and returns its index there.
     func begin(_ request: RequestRecord) -> Int {
         change { state in
             state.records[request.connection].requests.append(request)
@@ -46,6 +51,7 @@ final class Recorder: @unchecked Sendable {
         }
     }
 
+    /// Changes the record of a request, and notes when it becomes complete.
     func updateRequest(_ connection: Int, _ index: Int, _ body: (inout RequestRecord) -> Void) {
         change { state in
             let wasComplete = state.records[connection].requests[index].isComplete
@@ -56,6 +62,7 @@ final class Recorder: @unchecked Sendable {
         }
     }
 
+    /// Records how a connection ended. Only the first call for a connection counts.
     func end(_ number: Int, _ end: ConnectionEnd) {
         change { state in
             guard state.records[number].end == nil else { return }
@@ -64,7 +71,7 @@ final class Recorder: @unchecked Sendable {
         }
     }
 
-    /// Nobody will write any more: those who still wait are told so.
+    /// Fails the remaining waiters with ``FixtureError/stopped``. No record changes afterwards.
     func close() {
         let left = lock.locked {
             isClosed = true
@@ -74,7 +81,10 @@ final class Recorder: @unchecked Sendable {
         left.forEach { $0.give(.stopped) }
     }
 
-    /// Suspends until `attempt` finds what it looks for in the state; tried again on every change.
+    /// Suspends until `attempt` returns a value. It is called again after every change.
+    ///
+    /// - Throws: ``FixtureError/waitedTooLong(for:seen:)`` at the limit or if the task is cancelled,
+    ///   ``FixtureError/stopped`` if the server stops.
     func wait<Found: Sendable>(
         for what: String,
         within limit: Duration?,
@@ -100,6 +110,7 @@ final class Recorder: @unchecked Sendable {
         }
     }
 
+    /// Tries the state once and, if that is not enough, registers a waiter.
     private func enrol<Found: Sendable>(
         _ id: Int,
         _ what: String,
@@ -120,7 +131,7 @@ final class Recorder: @unchecked Sendable {
             return nil
         }
         now?()
-        // The task may have been cancelled before there was an entry.
+        // The task may have been cancelled before the waiter was registered.
         if Task.isCancelled { giveUp(id, what) }
     }
 
@@ -133,6 +144,7 @@ final class Recorder: @unchecked Sendable {
         waiter.give(.waitedTooLong(for: what, seen: summary))
     }
 
+    /// Changes the state and resumes the waiters that it now satisfies, after the lock is released.
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         let (result, resumptions) = lock.locked {
             let result = body(&state)
@@ -148,6 +160,7 @@ final class Recorder: @unchecked Sendable {
         return result
     }
 
+    /// The last eight connections in words, for the message of a wait that timed out.
     private var summary: String {
         let records = self.records
         guard !records.isEmpty else { return "no connection" }

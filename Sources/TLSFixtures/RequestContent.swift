@@ -1,5 +1,9 @@
-/// Reads the content of one request from its connection, whatever its framing.
+/// Reads the body of one request from its connection, with any framing.
+///
+/// It sends 100 (Continue) before the first read if the client waits for it, and enters the body into the request's
+/// record. A chunk may be returned in several pieces.
 final class RequestContent {
+    /// The position in the body.
     private enum State {
         case remaining(Int)
         case chunkSize
@@ -7,11 +11,11 @@ final class RequestContent {
         case finished
     }
 
-    /// Whether the client still waits for 100 (Continue) before it sends the content.
+    /// Whether the client still waits for 100 (Continue) before it sends the body.
     private(set) var awaitsContinue: Bool
     private(set) var trailers = FixtureHeaders()
     private let connection: FixtureConnection
-    /// Which request of the connection's record it is.
+    /// The index of the request in the connection's record.
     private let record: Int
     private var state: State
 
@@ -36,7 +40,7 @@ final class RequestContent {
         }
     }
 
-    /// The next piece, or nil at the end.
+    /// Returns the next piece, or `nil` at the end.
     func next() throws(ConnectionEnd) -> [UInt8]? {
         if awaitsContinue {
             awaitsContinue = false
@@ -69,7 +73,9 @@ final class RequestContent {
         }
     }
 
-    /// The rest of the content.
+    /// Returns the rest of the body.
+    ///
+    /// - Throws: ``ConnectionEnd/badRequest(_:)`` if it is longer than 64 MiB.
     func all() throws(ConnectionEnd) -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try next() {
@@ -79,6 +85,7 @@ final class RequestContent {
         return bytes
     }
 
+    /// Reads the trailer section.
     private func finish() throws(ConnectionEnd) -> [UInt8]? {
         var lines: [String] = []
         while true {
@@ -96,6 +103,7 @@ final class RequestContent {
         return nil
     }
 
+    /// Reads the line with a chunk's size. Chunk extensions are ignored.
     private func chunkSize() throws(ConnectionEnd) -> Int {
         let digits = String(decoding: try line().prefix { $0 != 59 }, as: UTF8.self)
         guard !digits.hasPrefix("+"), !digits.hasPrefix("-"), let size = Int(digits, radix: 16) else {
@@ -104,7 +112,7 @@ final class RequestContent {
         return size
     }
 
-    /// One line without its CR LF.
+    /// Reads a line and returns it without its CR LF.
     private func line() throws(ConnectionEnd) -> [UInt8] {
         while true {
             if let end = connection.buffer.firstIndex(of: 10) {
@@ -117,6 +125,7 @@ final class RequestContent {
         }
     }
 
+    /// Enters a piece into the request's record.
     private func note(_ piece: [UInt8]) {
         var isComplete = false
         if case .finished = state { isComplete = true }

@@ -7,14 +7,17 @@ internal import Darwin
 #endif
 
 extension TestAuthority {
-    /// What a stapled OCSP response says of a certificate.
+    /// The status of a certificate in an OCSP response.
     public enum RevocationStatus: Sendable {
+        /// Not revoked.
         case good
+        /// Revoked, at the beginning of the response's validity.
         case revoked
+        /// Not known to the authority.
         case unknown
     }
 
-    /// A DER OCSP response about a certificate of this authority, signed by the authority itself.
+    /// Returns a DER OCSP response about a certificate of this authority, signed by the authority itself.
     public func ocspResponse(
         for certificate: FixtureCertificate,
         _ status: RevocationStatus = .good,
@@ -58,7 +61,7 @@ extension TestAuthority {
         return derBytes { i2d_OCSP_RESPONSE(response, $0) }
     }
 
-    /// A revocation list in PEM that names these certificates.
+    /// Returns a revocation list in PEM that contains these certificates.
     public func revocationListPEM(
         _ revoked: [FixtureCertificate],
         validity: CertificateProfile.Validity = .decades
@@ -78,7 +81,7 @@ extension TestAuthority {
             let entry = X509_REVOKED_new()
             X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(certificate.x509))
             X509_REVOKED_set_revocationDate(entry, lastUpdate)
-            // The list takes the entry over.
+            // The list takes ownership of the entry.
             X509_CRL_add0_revoked(list, entry)
         }
         let digest = CertificateMaker.digestFunction(.sha256, for: certificate.key)

@@ -4,13 +4,18 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The listener, its thread, and the threads of its connections.
+/// The listener of a server, its accept thread, and the threads of its connections.
+///
+/// ``stop()`` runs once. It wakes the accept thread through a pipe and joins it, shuts down the open sockets, which
+/// ends the blocking calls of the connection threads, joins those, and only then closes the listener.
 final class ServerCore: @unchecked Sendable {
+    /// The use of the port.
     enum Manner {
+        /// Accepts connections with this behaviour.
         case serving(FixtureBehaviour)
-        /// The port is taken and nothing listens: connecting is refused.
+        /// The port is bound, but does not listen, so that connecting is refused.
         case refusing
-        /// The listener's queue is kept full: connecting hangs.
+        /// The accept queue is kept full, so that connecting hangs.
         case unresponsive
     }
 
@@ -21,19 +26,20 @@ final class ServerCore: @unchecked Sendable {
     private let security: TLSContext?
     private let behaviour: FixtureBehaviour
     private let listener: Int32
+    /// A pipe whose reading end wakes the accept thread.
     private let wake: (reading: Int32, writing: Int32)
-    /// Our own connections that fill the queue of an unresponsive listener.
+    /// Connections of the server itself that fill the queue of an unresponsive listener.
     private let fillers: [Int32]
 
     private let lock = Lock()
-    // All of these are guarded by the lock.
+    // The lock guards all of these.
     private var acceptThread: WorkerThread?
     private var openSockets: [Int: Int32] = [:]
     private var threads: [Int: WorkerThread] = [:]
     private var finishedThreads: [Int] = []
     private var isStopped = false
 
-    /// Guarded by the bell's lock, because threads that pause look at it.
+    /// Guarded by the bell's lock, since pausing threads test it.
     private var stopping = false
 
     init(_ security: FixtureSecurity, _ manner: Manner, on address: String, port: UInt16) throws(FixtureError)
@@ -74,9 +80,10 @@ final class ServerCore: @unchecked Sendable {
 
     var isStopping: Bool { Bell.read { stopping } }
 
-    /// To be called inside the bell only.
+    /// Call this only inside the bell.
     var isStoppingInsideBell: Bool { stopping }
 
+    /// Closes the listener and every connection and waits for their threads. Only the first call does anything.
     func stop() {
         let isFirst = lock.locked {
             defer { isStopped = true }
@@ -87,28 +94,29 @@ final class ServerCore: @unchecked Sendable {
         var byte: UInt8 = 0
         _ = write(wake.writing, &byte, 1)
         joinOrLeave(lock.locked { acceptThread })
-        // Nobody accepts any more: what is open now is all there is.
+        // No connection is accepted any more, so the open ones are all there are.
         let left = lock.locked {
             openSockets.values.forEach { _ = shutdown($0, Int32(SHUT_RDWR)) }
             defer { threads = [:] }
             return Array(threads.values)
         }
         left.forEach(joinOrLeave)
-        // A child that the host is just forking holds copies until it execs: close alone would leave
-        // the port listening for that moment.
+        // A child process that the host is just forking holds copies of the descriptors until it execs. With close
+        // alone the port would go on listening for that moment.
         shutdown(listener, Int32(SHUT_RDWR))
         for descriptor in [listener, wake.reading, wake.writing] + fillers { close(descriptor) }
         recorder.close()
     }
 
-    /// A handler that holds the last reference to its server stops it from its own thread.
+    /// Joins a thread, or detaches it if it is the current one: a handler that holds the last reference to its
+    /// server stops the server on its own thread.
     private func joinOrLeave(_ thread: WorkerThread?) {
         guard let thread else { return }
         if thread.isCurrent { thread.detach() } else { thread.join() }
     }
 
     private func startAccepting() throws(FixtureError) {
-        // Between poll and accept the client may have gone: accept must not wait for the next one.
+        // The client may disconnect between poll and accept. accept must not block until the next one.
         Sockets.setBlocking(listener, false)
         let thread: WorkerThread
         do {
@@ -125,7 +133,7 @@ final class ServerCore: @unchecked Sendable {
             let ready = Sockets.waitReadable([listener, wake.reading])
             if ready[1] { return }
             while let socket = Sockets.acceptOne(listener) { serve(socket) }
-            // Out of descriptors: the listener stays readable, so wait for better times.
+            // If descriptors have run out, the listener stays readable, so wait a moment before trying again.
             if errno == EMFILE || errno == ENFILE {
                 Bell.wait(atMost: .milliseconds(20)) { stopping }
             }
@@ -133,6 +141,7 @@ final class ServerCore: @unchecked Sendable {
         }
     }
 
+    /// Records the connection and starts its thread.
     private func serve(_ socket: Int32) {
         let peer = Sockets.peer(of: socket) ?? ("", 0)
         let number = recorder.open { number in
@@ -148,7 +157,7 @@ final class ServerCore: @unchecked Sendable {
         }
         lock.locked { openSockets[number] = socket }
         do {
-            // Under the lock, so that the thread cannot report its end before it is known.
+            // Under the lock, so that the thread cannot report its end before it is registered.
             try lock.locked { () throws(FixtureError) in
                 threads[number] = try WorkerThread { [self] in run(number, socket) }
             }
@@ -159,6 +168,7 @@ final class ServerCore: @unchecked Sendable {
         }
     }
 
+    /// Serves a connection on its thread, from the first byte to the closing of the socket.
     private func run(_ number: Int, _ socket: Int32) {
         let wire = Wire(socket: socket, security: security) { [unowned self] in isStopping }
         let connection = FixtureConnection(wire: wire, number: number, core: self)
@@ -170,6 +180,7 @@ final class ServerCore: @unchecked Sendable {
         lock.locked { finishedThreads.append(number) }
     }
 
+    /// Joins the threads whose connections have ended.
     private func joinFinishedThreads() {
         let finished = lock.locked {
             defer { finishedThreads = [] }

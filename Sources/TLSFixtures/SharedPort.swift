@@ -4,16 +4,19 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A port that is free on several addresses, kept for servers that are to start on it.
+/// A port that is free on several addresses, reserved for servers that will listen on it.
 ///
-/// It holds a bound socket for each address, so that no other process gets the port in between;
-/// servers bind beside these (both sides reuse the address, and a holder never listens).
+/// It holds a bound socket for each address, so that no other process can take the port. Servers bind in addition
+/// to these sockets, which is possible because both set SO_REUSEADDR and the reserving sockets do not listen.
 public final class SharedPort: Sendable {
-    /// The port's number.
+    /// The port number.
     public let number: UInt16
     private let holders: [Int32]
 
-    /// Finds a port that is free on all these addresses.
+    /// Reserves a port that is free on all these addresses.
+    ///
+    /// - Throws: ``FixtureError`` if no such port was found in 50 attempts, or an address is not a loopback
+    ///   address.
     public init(on addresses: [String]) throws(FixtureError) {
         guard let first = addresses.first else { throw .badSettings("a shared port needs an address") }
         var lastError = FixtureError.badSettings("no port is free on all of \(addresses)")
@@ -38,6 +41,7 @@ public final class SharedPort: Sendable {
         holders.forEach { _ = close($0) }
     }
 
+    /// Binds a socket to the port on each address.
     private static func hold(_ number: UInt16, on addresses: [String]) throws(FixtureError) -> [Int32] {
         var holders: [Int32] = []
         do throws(FixtureError) {

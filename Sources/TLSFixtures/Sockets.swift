@@ -6,12 +6,15 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A loopback address with a port, ready for bind and connect.
+/// A loopback address with a port as a socket address.
 struct LoopbackAddress {
     let text: String
     private var storage = sockaddr_storage()
     private var length: socklen_t
 
+    /// Parses an address.
+    ///
+    /// - Throws: ``FixtureError/notLoopback(_:)`` unless it is in 127.0.0.0/8 or is ::1.
     init(_ text: String, port: UInt16) throws(FixtureError) {
         self.text = text
         var four = in_addr()
@@ -49,8 +52,9 @@ struct LoopbackAddress {
     }
 }
 
-/// The few socket calls of a fixture. Every descriptor is close-on-exec, and nothing raises SIGPIPE.
+/// The socket calls that fixtures use. Every descriptor is close-on-exec, and no call raises SIGPIPE.
 enum Sockets {
+    /// Returns a new TCP socket.
     static func make(family: Int32) throws(FixtureError) -> Int32 {
         #if canImport(Glibc)
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -62,8 +66,8 @@ enum Sockets {
         return descriptor
     }
 
-    /// A socket bound to the address. A chosen port may be shared with a bound socket that does not
-    /// listen (a `SharedPort` holds such); port 0 is always the caller's alone.
+    /// Returns a socket bound to the address. A given port may be shared with a bound socket that does not listen,
+    /// as held by a ``SharedPort``. With port 0 the system chooses a port that is not shared.
     static func bound(to text: String, port: UInt16) throws(FixtureError) -> Int32 {
         let address = try LoopbackAddress(text, port: port)
         let descriptor = try make(family: address.family)
@@ -85,11 +89,12 @@ enum Sockets {
         name(of: descriptor, by: getsockname)?.port ?? 0
     }
 
-    /// The other side's address and port, or nil when it has gone already.
+    /// Returns the client's address and port, or `nil` if it has already disconnected.
     static func peer(of descriptor: Int32) -> (address: String, port: UInt16)? {
         name(of: descriptor, by: getpeername)
     }
 
+    /// Accepts one connection. Returns `nil` if none is waiting or accept failed.
     static func acceptOne(_ listener: Int32) -> Int32? {
         #if canImport(Glibc)
         let descriptor = fixture_accept(listener, Int32(SOCK_CLOEXEC.rawValue))
@@ -101,7 +106,8 @@ enum Sockets {
         closeOnExec(descriptor)
         setBlocking(descriptor, true)
         #endif
-        // Without it Nagle holds back what follows the session tickets until a delayed ACK: 40 ms each.
+        // Without this, Nagle's algorithm delays the data after the session tickets until a delayed ACK: 40 ms each
+        // time.
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         return descriptor
     }
@@ -111,19 +117,21 @@ enum Sockets {
         _ = fcntl(descriptor, F_SETFL, blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK)
     }
 
-    /// Whether bytes wait unread in the kernel.
+    /// Whether the kernel holds unread bytes.
     static func hasUnread(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
-    /// From now on closing sends RST instead of FIN.
+    /// Makes closing the descriptor send RST instead of FIN.
     static func lingerForReset(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Whether one of the descriptors became readable within the time (nil: for ever).
+    /// Waits until a descriptor is readable and returns which are.
+    ///
+    /// - Parameter time: The longest time to wait, or `nil` for no limit.
     static func waitReadable(_ descriptors: [Int32], atMost time: Duration? = nil) -> [Bool] {
         var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let milliseconds = time.map { Int32($0.wholeNanoseconds / 1_000_000) } ?? -1
@@ -131,6 +139,7 @@ enum Sockets {
         return polled.map { count > 0 && $0.revents != 0 }
     }
 
+    /// Returns a new pipe.
     static func pipe() throws(FixtureError) -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
@@ -143,6 +152,7 @@ enum Sockets {
         return (ends[0], ends[1])
     }
 
+    /// Sends some of the bytes and returns the count, or -1 with errno set.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         while true {
             #if canImport(Glibc)
@@ -154,6 +164,7 @@ enum Sockets {
         }
     }
 
+    /// Receives some bytes. Returns the count, 0 at the end, or -1 with errno set.
     static func receive(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = recv(descriptor, bytes.baseAddress, bytes.count, 0)
@@ -161,8 +172,8 @@ enum Sockets {
         }
     }
 
-    /// Connects to a listener that never accepts until its queue takes no more; the sockets are the
-    /// caller's to keep open.
+    /// Connects to a listener that never accepts until its queue is full. The caller must keep the returned sockets
+    /// open.
     static func fillQueue(of text: String, port: UInt16) throws(FixtureError) -> [Int32] {
         let address = try LoopbackAddress(text, port: port)
         var fillers: [Int32] = []
@@ -172,7 +183,7 @@ enum Sockets {
             fillers.append(descriptor)
             _ = address.withSockaddr { connect(descriptor, $0, $1) }
             var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            // Over loopback a connection is there at once, or it is not coming.
+            // On loopback a connection is either established immediately or not at all.
             if poll(&polled, 1, 50) == 0 { return fillers }
         }
         return fillers
@@ -183,6 +194,7 @@ enum Sockets {
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
+    /// Sets close-on-exec and SO_NOSIGPIPE where they cannot be set with the call that made the descriptor.
     private static func closeOnExec(_ descriptor: Int32) {
         #if !canImport(Glibc)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -190,6 +202,7 @@ enum Sockets {
         #endif
     }
 
+    /// Returns an address and port from getsockname or getpeername.
     private static func name(
         of descriptor: Int32,
         by call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32

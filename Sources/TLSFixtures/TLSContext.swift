@@ -1,11 +1,11 @@
 internal import CDirectOpenSSL
 
-/// The `SSL_CTX` of a server. Certificates are put on each connection by the ClientHello callback,
-/// so all names share one context (and, as real servers do, one set of ticket keys).
+/// The `SSL_CTX` of a server. The ClientHello callback sets the certificates for each connection, so all names
+/// share one context and, as on real servers, one set of ticket keys.
 final class TLSContext: @unchecked Sendable {
     let context: OpaquePointer
     let settings: FixtureTLSSettings
-    /// The forced ALPN answer; OpenSSL keeps a pointer to it, so it lives as long as the context.
+    /// The forced ALPN answer. OpenSSL keeps a pointer to it, so it is freed with the context.
     private let forcedProtocol: UnsafeMutableBufferPointer<UInt8>
 
     init(_ settings: FixtureTLSSettings) throws(FixtureError) {
@@ -46,7 +46,7 @@ final class TLSContext: @unchecked Sendable {
     }
 
     private func setUpResumption() throws(FixtureError) {
-        // Without a session id context, OpenSSL refuses to resume where client certificates are asked for.
+        // Without a session id context, OpenSSL refuses to resume sessions if client certificates are requested.
         SSL_CTX_set_session_id_context(context, "fixture", 7)
         SSL_CTX_set_num_tickets(context, settings.tickets)
         if settings.tickets == 0 {
@@ -59,6 +59,7 @@ final class TLSContext: @unchecked Sendable {
         }
     }
 
+    /// Requests client certificates. With `.requested`, the callback accepts any certificate.
     private func setUpClientCertificates() throws(FixtureError) {
         switch settings.clientCertificates {
         case .none:
@@ -105,15 +106,17 @@ final class TLSContext: @unchecked Sendable {
     }
 }
 
+/// The ``Wire`` of an `SSL`.
 private func wire(of ssl: OpaquePointer?) -> Wire? {
     SSL_get_ex_data(ssl, 0).map { Unmanaged<Wire>.fromOpaque($0).takeUnretainedValue() }
 }
 
+/// The context that a callback was registered with.
 private func tlsContext(_ argument: UnsafeMutableRawPointer?) -> TLSContext? {
     argument.map { Unmanaged<TLSContext>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Records the hello and puts the certificates for its name on the connection, or refuses it.
+/// The ClientHello callback: records the ClientHello and sets the certificates for its server name, or refuses it.
 private func answerHello(
     _ ssl: OpaquePointer?,
     _ alert: UnsafeMutablePointer<Int32>?,
@@ -123,7 +126,7 @@ private func answerHello(
         return SSL_CLIENT_HELLO_ERROR
     }
     let hello = ClientHello(reading: ssl)
-    // After a HelloRetryRequest this runs again; the first hello is what the client wanted.
+    // This runs again after a HelloRetryRequest. The first ClientHello shows what the client wanted.
     if wire.hello == nil { wire.hello = hello }
     let choice = context.settings.choice(for: hello.serverName)
     switch choice.answer {
@@ -145,7 +148,8 @@ private func answerHello(
     return SSL_CLIENT_HELLO_SUCCESS
 }
 
-/// Comes after the hello's answer; its result decides whether the client is told its name was used.
+/// The server name callback, which OpenSSL calls after the ClientHello callback. Its result decides whether the
+/// client is told that its name was used.
 private func acknowledgeName(_ ssl: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?) -> Int32 {
     guard let wire = wire(of: ssl), wire.hello?.serverName != nil else { return SSL_TLSEXT_ERR_NOACK }
     guard wire.refusal == .warning else { return SSL_TLSEXT_ERR_OK }
@@ -154,6 +158,7 @@ private func acknowledgeName(_ ssl: OpaquePointer?, _ alert: UnsafeMutablePointe
     return SSL_TLSEXT_ERR_ALERT_WARNING
 }
 
+/// The ALPN callback: selects the server's first protocol that the client offers.
 private func selectProtocol(
     _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ count: UnsafeMutablePointer<UInt8>?,
@@ -178,10 +183,11 @@ private func selectProtocol(
             start = end
         }
     }
-    // The only fatal alert OpenSSL offers here is 120, no_application_protocol.
+    // The only fatal alert that OpenSSL can send here is 120, no_application_protocol.
     return context.settings.refusesUnknownProtocols ? SSL_TLSEXT_ERR_ALERT_FATAL : SSL_TLSEXT_ERR_NOACK
 }
 
+/// The OCSP callback: supplies the configured response.
 private func staple(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let response = tlsContext(argument)?.settings.ocspStaple,
         fixture_SSL_set_ocsp_response(ssl, response, response.count) == 1

@@ -1,27 +1,27 @@
 internal import CDirectOpenSSL
 
-/// A certification authority of the test's own, made in the process.
+/// A certification authority for tests, created in the process.
 public final class TestAuthority: Sendable {
     /// The authority's certificate and key.
     public let certificate: FixtureCertificate
-    /// What leaves are sent with: this authority's certificate and those above it, without the root.
+    /// The certificates sent with each leaf: this authority's and those above it, without the root.
     private let chain: [FixtureCertificate]
     private let cache = IssuedCertificates()
 
-    /// A new root authority.
+    /// Creates a root authority.
     public init(_ commonName: String = "Fixture Root", key: CertificateProfile.Key = .p256) {
         var profile = CertificateProfile.authority(commonName)
         profile.key = key
         do {
             certificate = try CertificateMaker.make(profile, serial: 1, issuer: nil, sentWith: [])
         } catch {
-            // Nothing here comes from outside: only a broken OpenSSL can refuse.
+            // No input comes from outside, so only a broken OpenSSL can fail here.
             fatalError("OpenSSL makes no certificates: \(error)")
         }
         chain = []
     }
 
-    /// A root authority as the profile has it; `CertificateProfile.authority` is a good start.
+    /// Creates a root authority from a profile. ``CertificateProfile/authority(_:pathLength:)`` is a good start.
     public init(_ profile: CertificateProfile) throws(FixtureError) {
         certificate = try CertificateMaker.make(
             profile,
@@ -37,18 +37,19 @@ public final class TestAuthority: Sendable {
         self.chain = chain
     }
 
-    /// The root, or this intermediate, in PEM: what a client is told to trust.
+    /// The certificate of this authority in PEM, for clients to trust.
     public var rootPEM: String { certificate.pem }
 
-    /// The root, or this intermediate, in DER.
+    /// The certificate of this authority in DER.
     public var rootDER: [UInt8] { certificate.der }
 
-    /// A good certificate for these host names and IP addresses; the same names get the same one.
+    /// Returns a valid server certificate for these host names and IP addresses. The same names always return the
+    /// same certificate.
     public func certificate(for names: String...) -> FixtureCertificate {
         cache.certificate(for: names) {
             let profile = CertificateProfile(
                 names.map { isIPAddress($0) ? .ip($0) : .dns($0) },
-                // RFC 5280 bounds the common name to 64 characters; OpenSSL refuses longer ones.
+                // RFC 5280 limits the common name to 64 characters, and OpenSSL refuses longer ones.
                 commonName: names.first.flatMap { $0.utf8.count <= 64 ? $0 : nil }
             )
             do {
@@ -59,7 +60,7 @@ public final class TestAuthority: Sendable {
         }
     }
 
-    /// A certificate as the profile has it.
+    /// Issues a certificate from a profile.
     public func issue(_ profile: CertificateProfile) throws(FixtureError) -> FixtureCertificate {
         try CertificateMaker.make(
             profile,
@@ -69,7 +70,7 @@ public final class TestAuthority: Sendable {
         )
     }
 
-    /// An authority below this one; what it issues is sent with its certificate.
+    /// Creates an intermediate authority below this one. Its certificate is sent with those that it issues.
     public func intermediate(
         _ commonName: String = "Fixture Intermediate",
         pathLength: Int? = nil,
@@ -82,6 +83,7 @@ public final class TestAuthority: Sendable {
     }
 }
 
+/// The certificates that an authority has issued by name, and its last serial number.
 private final class IssuedCertificates: @unchecked Sendable {
     private let lock = Lock()
     private var byNames: [[String]: FixtureCertificate] = [:]
@@ -98,7 +100,7 @@ private final class IssuedCertificates: @unchecked Sendable {
         if let known = lock.locked({ byNames[names] }) { return known }
         let made = make()
         return lock.locked {
-            // Two may have made one at once: everyone gets the first that was kept.
+            // Two threads may have made one at the same time. Both get the one that was stored first.
             let kept = byNames[names] ?? made
             byNames[names] = kept
             return kept

@@ -6,7 +6,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A pthread mutex: `Synchronization.Mutex` makes the thread sanitizer report races that are none.
+/// A pthread mutex. With `Synchronization.Mutex` the thread sanitizer reports false races.
 final class Lock: @unchecked Sendable {
     fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -27,13 +27,13 @@ final class Lock: @unchecked Sendable {
     }
 }
 
-/// One bell for the whole process: gates that open and servers that stop ring it, and every
-/// fixture thread that pauses or waits for a gate looks up and checks its own condition.
+/// A condition variable for the whole process. Opening a ``Gate`` and stopping a server ring it, and every fixture
+/// thread that pauses or waits for a gate then tests its own condition.
 enum Bell {
     private static let lock = Lock()
     nonisolated(unsafe) private static let condition = makeCondition()
 
-    /// Makes a change that waiting threads may be interested in.
+    /// Makes a change that waiting threads may be waiting for, and wakes them all.
     static func ring(_ change: () -> Void) {
         lock.locked {
             change()
@@ -41,11 +41,12 @@ enum Bell {
         }
     }
 
+    /// Reads a value under the bell's lock.
     static func read<Value>(_ value: () -> Value) -> Value {
         lock.locked(value)
     }
 
-    /// Blocks this thread until `isDone`, at the longest for `duration`.
+    /// Blocks this thread until `isDone` returns `true`, at most for `duration`.
     static func wait(atMost duration: Duration? = nil, until isDone: () -> Bool) {
         let end = duration.map { monotonicNanoseconds() + $0.wholeNanoseconds }
         lock.locked {
@@ -61,6 +62,7 @@ enum Bell {
         }
     }
 
+    /// Waits for one ring. Linux takes the absolute time, Darwin the remaining time.
     private static func waitOnce(nanoseconds: Int64, until end: Int64) {
         #if canImport(Glibc)
         var moment = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
@@ -90,15 +92,15 @@ enum Bell {
     }
 }
 
-/// A door that handlers and scripts wait at until the test opens it.
+/// A gate at which handlers and scripts wait until the test opens it.
 public final class Gate: @unchecked Sendable {
-    // Guarded by the bell's lock.
+    // The bell's lock guards this.
     private var opened = false
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets everyone through who waits now or comes later.
+    /// Opens the gate. Every present and later wait for it returns.
     public func open() {
         Bell.ring { opened = true }
     }
@@ -106,14 +108,15 @@ public final class Gate: @unchecked Sendable {
     /// Whether the gate has been opened.
     public var isOpen: Bool { Bell.read { opened } }
 
-    /// To be called inside the bell only.
+    /// Call this only inside the bell.
     var isOpenInsideBell: Bool { opened }
 }
 
-/// A joinable thread. Signals of the host process are never delivered to it.
+/// A joinable thread. All signals are blocked in it, so that the host process's signals go to other threads.
 struct WorkerThread: @unchecked Sendable {
     private let id: pthread_t
 
+    /// Starts a thread that runs `body`.
     init(_ body: @escaping @Sendable () -> Void) throws(FixtureError) {
         let box = Unmanaged.passRetained(ThreadBody(run: body))
         guard let id = Self.create(box.toOpaque()) else {
@@ -158,7 +161,7 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
-    // For who looks at the process with a debugger or top.
+    // Shown by debuggers and top.
     #if canImport(Glibc)
     fixture_name_this_thread("fixture")
     #else
@@ -168,6 +171,7 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
     return nil
 }
 
+/// The monotonic clock's time in nanoseconds.
 func monotonicNanoseconds() -> Int64 {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
@@ -175,6 +179,7 @@ func monotonicNanoseconds() -> Int64 {
 }
 
 extension Duration {
+    /// The duration in nanoseconds, rounded towards zero.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

@@ -6,27 +6,30 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// One accepted connection, plain or TLS, used by its own thread only.
+/// The socket of an accepted connection, plain or TLS. Only the connection's own thread uses it.
 ///
-/// Reads and writes block; `ServerCore.stop` shuts the socket down from outside, which ends them.
+/// Reads and writes block. ``ServerCore/stop()`` shuts the socket down from another thread, which ends them.
 final class Wire {
     let socket: Int32
     /// Set by the ClientHello callback.
     var hello: ClientHello? {
         didSet { if let hello { didReceiveHello(hello) } }
     }
+    /// Called with every ClientHello that is set.
     var didReceiveHello: (ClientHello) -> Void = { _ in }
-    /// Set by the ClientHello callback when the name gets a refusal instead of a handshake.
+    /// Set by the ClientHello callback if the server name is refused.
     var refusal: FixtureTLSSettings.Answer?
-    /// How many bytes TLS may still put on the socket; what comes after is silently dropped.
+    /// The number of bytes that TLS may still send on the socket. The rest is silently dropped.
     var writeAllowance = Int.max
+    /// The number of bytes received on the socket, before decryption.
     private(set) var socketByteCount = 0
+    /// Whether the TLS handshake has finished.
     private(set) var isSecure = false
 
     private let isStopping: () -> Bool
     private var tls: (ssl: OpaquePointer, context: TLSContext)?
     private var sawEnd = false
-    /// OpenSSL may clobber errno between the callback and its caller.
+    /// errno of the last failed socket call, since OpenSSL may change errno before its caller sees it.
     private var lastErrno: Int32 = 0
 
     init(socket: Int32, security: TLSContext?, isStopping: @escaping () -> Bool) {
@@ -49,7 +52,7 @@ final class Wire {
 
     var speaksTLS: Bool { tls != nil }
 
-    /// Does the TLS handshake; on a plain connection, or when it is done, nothing.
+    /// Does the TLS handshake. Does nothing on a plain connection or if the handshake is done.
     func handshake() throws(ConnectionEnd) {
         guard let tls, !isSecure else { return }
         ERR_clear_error()
@@ -61,12 +64,13 @@ final class Wire {
         isSecure = true
     }
 
+    /// The result of the TLS handshake, or `nil` before it has finished and on a plain connection.
     var facts: FixtureTLSFacts? {
         guard let tls, isSecure else { return nil }
         return FixtureTLSFacts(tls.ssl)
     }
 
-    /// Bytes from the client, at least one.
+    /// Receives at least one byte.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(ConnectionEnd) -> Int {
         guard let tls else {
             let count = receiveRaw(into: buffer)
@@ -80,13 +84,13 @@ final class Wire {
         return Int(count)
     }
 
-    /// Whether bytes have been taken from the socket that `receive` has not returned yet.
+    /// Whether bytes have been read from the socket that ``receive(into:)`` has not returned yet.
     var hasPending: Bool {
         guard let tls else { return false }
         return SSL_has_pending(tls.ssl) == 1
     }
 
-    /// Sends everything.
+    /// Sends all bytes.
     func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         guard let tls else { return try sendRaw(bytes) }
         try handshake()
@@ -101,7 +105,7 @@ final class Wire {
         try Self.typed { try bytes.withUnsafeBytes { try self.send($0) } }
     }
 
-    /// Sends bytes on the socket itself, past TLS.
+    /// Sends bytes on the socket itself, bypassing TLS.
     func sendRaw(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         var rest = bytes
         while rest.count > 0 {
@@ -115,7 +119,7 @@ final class Wire {
         try Self.typed { try bytes.withUnsafeBytes { try self.sendRaw($0) } }
     }
 
-    /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client for new keys in both directions.
+    /// Asks a TLS 1.2 client to renegotiate, or a TLS 1.3 client to update its keys.
     func askForNewKeys() throws(ConnectionEnd) {
         try handshake()
         guard let tls else { return }
@@ -126,7 +130,7 @@ final class Wire {
         )
     }
 
-    /// Updates the keys that this side sends with, and asks for nothing (TLS 1.3).
+    /// Updates the keys that the server sends with and does not ask the client to do the same (TLS 1.3).
     func updateKeys() throws(ConnectionEnd) {
         try handshake()
         guard let tls else { return }
@@ -134,14 +138,14 @@ final class Wire {
         try sendMessage(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_NOT_REQUESTED))
     }
 
-    /// Sends the message of the handshake protocol that has just been asked for, if that went well.
+    /// Sends the handshake message that an OpenSSL function has just prepared, if that function succeeded.
     private func sendMessage(_ asked: Int32) throws(ConnectionEnd) {
         guard let tls else { return }
         let result = asked == 1 ? SSL_do_handshake(tls.ssl) : asked
         guard result == 1 else { throw tlsFailure(result) }
     }
 
-    /// Sends the first part of a session ticket that takes several records; TLS sends nothing more after it.
+    /// Sends the first part of a session ticket that is longer than one record. TLS sends nothing after it.
     func sendHalfATicket() throws(ConnectionEnd) {
         try handshake()
         guard let tls else { return }
@@ -151,30 +155,32 @@ final class Wire {
         guard SSL_SESSION_set1_ticket_appdata(SSL_get_session(tls.ssl), padding, padding.count) == 1 else {
             return
         }
-        // One record of 512 bytes, and the beginning of the next.
+        // One record of 512 bytes and the beginning of the next.
         writeAllowance = 600
         let asked = SSL_new_session_ticket(tls.ssl)
         let result = asked == 1 ? SSL_do_handshake(tls.ssl) : asked
         guard result == 1 else { throw tlsFailure(result) }
     }
 
-    /// Tells the client in TLS that no more data comes; the socket stays open.
+    /// Sends close_notify if TLS is established, and keeps the socket open.
     func sendCloseNotify() {
         guard let tls, isSecure else { return }
         ERR_clear_error()
         SSL_shutdown(tls.ssl)
     }
 
-    /// Sends FIN; reading goes on.
+    /// Sends FIN. Reading is still possible.
     func halfClose() {
         shutdown(socket, Int32(SHUT_WR))
     }
 
-    /// The lower half of the TLS stack: what the BIO calls.
+    /// The read function of the BIO.
     fileprivate func transportRead(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         receiveRaw(into: buffer)
     }
 
+    /// The write function of the BIO. It drops what a refusal or the write allowance forbids, and reports it as
+    /// sent.
     fileprivate func transportWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch refusal {
         case .close, .reset: return bytes.count
@@ -204,7 +210,7 @@ final class Wire {
         return count
     }
 
-    /// Why the last call of OpenSSL failed, as the end of the connection.
+    /// Returns the end of the connection that fits the last failed OpenSSL call.
     private func tlsFailure(_ result: Int32) -> ConnectionEnd {
         guard let tls else { return .clientClosed }
         let kind = SSL_get_error(tls.ssl, result)
@@ -213,7 +219,7 @@ final class Wire {
         if isStopping() { return .serverStopped }
         if kind == SSL_ERROR_ZERO_RETURN { return .clientClosed }
         let reason = ERR_GET_REASON(error)
-        // OpenSSL numbers a received alert as 1000 plus its number.
+        // OpenSSL reports a received alert as reason 1000 plus the alert's number.
         if ERR_GET_LIB(error) == ERR_LIB_SSL, (1000..<1256).contains(reason) {
             return .clientAlert(UInt8(reason - 1000))
         }
@@ -222,7 +228,8 @@ final class Wire {
         return .tlsFailed(openSSLText(error))
     }
 
-    /// Closures of the standard library rethrow untyped; all that ours throw is a `ConnectionEnd`.
+    /// Calls `body` with a typed error: closures of the standard library rethrow untyped errors, and all that is
+    /// thrown here is ``ConnectionEnd``.
     private static func typed(_ body: () throws -> Void) throws(ConnectionEnd) {
         do {
             try body()
@@ -252,8 +259,8 @@ extension FixtureTLSFacts {
     }
 }
 
-/// The BIO between OpenSSL and a `Wire`: the stock socket BIO sends with write(2), and a client
-/// that has gone would kill the test process with SIGPIPE.
+/// The BIO between OpenSSL and a ``Wire``. OpenSSL's socket BIO sends with write(2), which would kill the test
+/// process with SIGPIPE if the client had disconnected.
 private enum WireBIO {
     nonisolated(unsafe) static let method: OpaquePointer? = makeMethod()
 

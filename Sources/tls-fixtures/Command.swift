@@ -1,11 +1,12 @@
-/// The command: reads its arguments, and does as told.
+/// The command: parses its arguments and runs or serves the fixtures.
 @main
 struct Command {
     static func main() async {
         exit(await status(for: Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// Does what the arguments say, and returns the exit status.
+    /// Runs the command and returns its exit status: 0 for success, 1 if a vector failed or a server could not be
+    /// started, 2 for a mistake in the command line or in the vectors.
     static func status(for arguments: [String]) async -> Int32 {
         let options: Options
         do throws(Options.Fault) {
@@ -25,16 +26,17 @@ struct Command {
         }
     }
 
+    /// Reads the folder of fixtures and passes it to `body`, or reports what is wrong with it.
     private static func withFolder(_ path: String?, _ body: (VectorFolder) async -> Int32) async -> Int32 {
         guard let path = path ?? FixtureFolder.found else {
-            Terminal.complain("tls-fixtures: there is no folder Fixtures around; name one with --fixtures")
+            Terminal.complain("tls-fixtures: found no Fixtures folder; give one with --fixtures")
             return 2
         }
         do throws(VectorFaults) {
             return await body(try VectorFolder(fixtures: path))
         } catch {
             Terminal.complain(
-                "\(error)\ntls-fixtures: nothing was run; what vectors look like says vectors/README.md"
+                "\(error)\ntls-fixtures: no vector was run; vectors/README.md describes the format"
             )
             return 2
         }
@@ -45,7 +47,7 @@ struct Command {
         var vectors = folder.vectors(of: topics)
         if let name = options.name { vectors = vectors.filter { $0.head.name.contains(name) } }
         guard !vectors.isEmpty else {
-            Terminal.complain("tls-fixtures: no vector is called like that")
+            Terminal.complain("tls-fixtures: no vector has that text in its name")
             return 2
         }
         let names = options.clients.isEmpty ? ["ours"] : options.clients

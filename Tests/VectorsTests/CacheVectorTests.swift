@@ -65,11 +65,11 @@ struct CacheVectorTests {
             ),
             (
                 #""exchanges": [{"response": "gone"}], "expect": {"answers": [{"use": "hit"}]}"#,
-                "a text stands where an object should be"
+                "expected an object, found a text"
             ),
             (
                 #""exchanges": [{"response": {}}], "expect": {"answers": [{"use": "found"}]}"#,
-                #""found" is none of hit, stale"#
+                #""found" is not one of hit, stale"#
             ),
         ]
         for (rest, fault) in wrong {

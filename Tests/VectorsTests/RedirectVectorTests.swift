@@ -52,7 +52,7 @@ struct RedirectVectorTests {
             (from: #"[{"url": "u"}]"#, to: "[]", fault: "at least one request"),
             (
                 from: #"[{"url": "u"}]"#, to: #"[{"url": "u"}], "error": "sad""#,
-                fault: #""sad" is none of tooMany"#
+                fault: #""sad" is not one of tooMany"#
             ),
             (from: #""status": 302"#, to: #""status": 302, "headers": [["a"]]"#, fault: "names and values"),
         ]

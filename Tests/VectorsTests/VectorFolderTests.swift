@@ -40,21 +40,21 @@ struct VectorFolderTests {
                 #":2: a: one: expect: there is no field "x""#
             ),
             (nameVector(expect: #"{}"#), #":2: a: one: expect: the field "verdict" is missing"#),
-            (nameVector(expect: "7"), ":2: a: one: expect: a number stands where an object should be"),
+            (nameVector(expect: "7"), ":2: a: one: expect: expected an object, found a number"),
             (
                 nameVector(expect: #"{"verdict": "maybe"}"#),
-                #"expect: verdict: "maybe" is none of accept, refuse"#
+                #"expect: verdict: "maybe" is not one of accept, refuse"#
             ),
-            (nameVector(expect: #"{"verdict": "refuse"}"#), "a refusal has a reason, and nothing else has"),
+            (nameVector(expect: #"{"verdict": "refuse"}"#), "a refusal needs a reason, and an"),
             (
                 nameVector(expect: #"{"verdict": "refuse", "reason": "sad"}"#),
-                #"expect: reason: "sad" is none of answered, untried, alert N, refused, "#
+                #"expect: reason: "sad" is not one of answered, untried, alert N, refused, "#
             ),
             (nameVector(certificate: "nobody"), #":1: a: one: there is no certificate "nobody""#),
             (nameVector("b: one"), #":1: b: one: the name does not begin with "a: ""#),
             (nameVector(reference: "hearsay"), #"reference: begins with neither "RFC " nor "CVE-""#),
             (#"{"why": "x"}"#, #":1: the field "name" is missing"#),
-            ("7", ":1: a number stands where an object should be"),
+            ("7", ":1: expected an object, found a number"),
             (
                 nameVector() + "," + nameVector(),
                 "a: one: the name is used twice, also in vectors/names/a.json"
@@ -74,7 +74,7 @@ struct VectorFolderTests {
     func unknownTopic() throws {
         let fixtures = try TemporaryFixtures(["nonsense/a.json": "[]"])
         let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
-        #expect(fixtures.faults == ["vectors/nonsense: is no topic; topics are \(known)"])
+        #expect(fixtures.faults == ["vectors/nonsense: is not a topic; topics are \(known)"])
     }
 
     @Test("with one name in two topics is refused")
@@ -112,10 +112,10 @@ struct VectorFolderTests {
         "whose servers are not as they should be is refused",
         arguments: [
             (#"{"name": "x", "about": "", "versions": ["1.3", "1.2"]}"#, "the oldest and the newest version"),
-            (#"{"name": "x", "about": "", "unknownName": "alert 256"}"#, "is none of default, alert N"),
+            (#"{"name": "x", "about": "", "unknownName": "alert 256"}"#, "is not one of default, alert N"),
             (#"{"name": "x", "about": "", "script": ["dance"]}"#, #"there is no step "dance""#),
-            (#"{"name": "x", "about": "", "script": [{"send": "a", "alert": 1}]}"#, "a step is one thing"),
-            (#"{"name": "x", "about": "", "script": [{"send": "\u0100"}]}"#, "U+100 is no byte"),
+            (#"{"name": "x", "about": "", "script": [{"send": "a", "alert": 1}]}"#, "a step has exactly one"),
+            (#"{"name": "x", "about": "", "script": [{"send": "\u0100"}]}"#, "U+100 is not a byte"),
             (
                 #"{"name": "x", "about": "", "certificates": ["nobody"]}"#,
                 #"there is no certificate "nobody.pem""#

@@ -1,7 +1,10 @@
 internal import DirectHTTP
 
 extension CacheVector {
-    /// Shows the requests to a cache of our client, in memory or in a folder; the time is told, nothing waits.
+    /// Sends the requests through a cache of our client, and returns what it does differently. The clock is
+    /// simulated, so that nothing waits.
+    ///
+    /// - Parameter folder: The folder to store the cache in, or `nil` for a cache in memory.
     func differences(folder: String? = nil) async -> [Difference] {
         let stage = CacheStage()
         let cache: ResponseCache
@@ -24,6 +27,7 @@ extension CacheVector {
         return differences
     }
 
+    /// Sends one request through the cache.
     private static func ask(_ exchange: Exchange, _ cache: ResponseCache, _ stage: CacheStage) async
         -> Result<FullResponse, any Error>
     {
@@ -46,7 +50,7 @@ extension CacheVector {
 }
 
 extension Request {
-    /// What an interceptor below the cache makes of it.
+    /// The request with these header fields set, as an interceptor between cache and origin would set them.
     fileprivate func with(_ fields: [(name: String, value: String)]) -> Request {
         var request = self
         for (name, value) in fields { request.headers[name] = value }
@@ -54,7 +58,7 @@ extension Request {
     }
 }
 
-/// The clock, and the origin of the exchange that is under way.
+/// The simulated clock and the origin server of the current exchange.
 private final class CacheStage: Sendable {
     private struct State {
         var now = CacheVector.start
@@ -67,6 +71,7 @@ private final class CacheStage: Sendable {
     var now: UnixTime { state.withLock { $0.now } }
     var requests: [Request] { state.withLock { $0.requests } }
 
+    /// Sets the clock and the origin's answer for the next exchange.
     func begin(_ exchange: CacheVector.Exchange) {
         state.withLock { state in
             state.now = CacheVector.start.advanced(bySeconds: exchange.time)
@@ -75,6 +80,7 @@ private final class CacheStage: Sendable {
         }
     }
 
+    /// Answers as the origin, and advances the clock by its delay.
     func answer(_ request: Request) throws -> Response {
         let exchange = state.withLock { state in
             state.requests.append(request)
@@ -90,6 +96,7 @@ private final class CacheStage: Sendable {
 }
 
 extension CacheVector.Answer {
+    /// Compares the response, and the requests that reached the origin, with the expectation.
     fileprivate func differences(from got: Result<FullResponse, any Error>, asked: [Request]) -> [Difference]
     {
         guard case .success(let response) = got else {

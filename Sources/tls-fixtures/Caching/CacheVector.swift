@@ -1,49 +1,51 @@
 internal import DirectHTTP
 internal import DirectJSON
 
-/// Requests one after the other, what an origin would answer, and what a cache has to do with each.
+/// A test of the cache: requests in turn, the origin's answer to each, and what the cache must do.
 struct CacheVector: Sendable {
-    /// One request, and the answer of the origin, should it be asked.
+    /// A request, and the origin's answer in case it is asked.
     struct Exchange: Sendable {
-        /// In seconds since the first one could have been.
+        /// The time of the request in seconds after ``CacheVector/start``.
         var time: Int64
         var method: String
-        /// A reference to `https://a.example/`.
+        /// The URL, relative to `https://a.example/`.
         var url: String
         var fields: [(name: String, value: String)]
         var body: String?
-        /// Protocols to switch to.
+        /// The protocols in the request's Upgrade field.
         var upgrade: [String]
-        /// Fields that something between cache and origin puts in the place of those of the same name.
+        /// Header fields that an interceptor between cache and origin sets in the request.
         var added: [(name: String, value: String)]
         var origin: Origin
-        /// How long the origin takes.
+        /// The time that the origin takes to answer, in seconds.
         var delay: Int64
     }
 
+    /// The origin's behaviour.
     enum Origin: Sendable {
         case answers(status: Int, fields: [(name: String, value: String)], body: String)
-        /// Nobody is there.
+        /// The origin cannot be reached.
         case isUnreachable
     }
 
-    /// What the caller gets, and what the origin sees; nothing where anything will do.
+    /// The response that the caller must get, and the request that the origin must see. Values that are `nil` are
+    /// not compared.
     struct Answer: Sendable {
         var use: String
         var status: Int?
         var body: String?
-        /// Fields that are there with that value, or are not there.
+        /// Header fields with their required values. `nil` means that the field must be absent.
         var fields: [(name: String, value: String?)]
-        /// Whether the origin is asked.
+        /// Whether the origin must be asked.
         var isAsked: Bool?
-        /// The same for the fields of the request that it gets.
+        /// Header fields of the request to the origin, in the same form.
         var sent: [(name: String, value: String?)]
     }
 
     let head: VectorHead
     let exchanges: [Exchange]
     let answers: [Answer]
-    /// How long the cache may use what is out of date where the origin cannot be reached, in seconds.
+    /// The time for which the cache may use stale responses if the origin cannot be reached, in seconds.
     let staleWhenUnreachable: Int64?
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
@@ -63,7 +65,7 @@ struct CacheVector: Sendable {
         }
     }
 
-    /// When a vector begins; dates in it count from here.
+    /// The time at which every vector begins. Dates in vectors are relative to it.
     static let start = UnixTime(seconds: 1_800_000_000)
 }
 
@@ -87,7 +89,7 @@ extension CacheVector.Answer {
         var fields = try Fields(value)
         use = try fields.required("use", Read.text)
         guard Self.uses.contains(use) else {
-            let what = "use: \"\(use)\" is none of \(Self.uses.joined(separator: ", "))"
+            let what = "use: \"\(use)\" is not one of \(Self.uses.joined(separator: ", "))"
             throw FieldFault(line: value.line, what: what)
         }
         status = try fields.optional("status", Read.integer)
@@ -102,7 +104,7 @@ extension CacheVector.Answer {
 }
 
 extension Read {
-    /// Names and values; a number stands for a date that many seconds after the vector's beginning.
+    /// Reads names and values. A number stands for the date that many seconds after the start.
     fileprivate static func fieldLines(_ value: JSONValue) throws(FieldFault) -> [(
         name: String, value: String
     )] {
@@ -114,7 +116,7 @@ extension Read {
         return lines
     }
 
-    /// The same, where null stands for no field.
+    /// Reads names and values like ``fieldLines(_:)``. Null means that the field must be absent.
     fileprivate static func wantedFields(_ value: JSONValue) throws(FieldFault) -> [(
         name: String, value: String?
     )] {

@@ -2,18 +2,19 @@ internal import DirectHTTP
 internal import DirectHTTP1
 internal import DirectJSON
 
-/// What responses set, and which cookies go with the requests behind them.
+/// A test of the cookie jar: the responses that set cookies, and the cookies that later requests must carry.
 struct CookieVector: Sendable {
     let head: VectorHead
     private let responses: [Response]
     private let requests: [Request]
 
-    /// What `at` counts from: Friday, 15 January 2027, 08:00:00 GMT.
+    /// The time that `at` is relative to: Friday, 15 January 2027, 08:00:00 GMT.
     private static let start = UnixTime(seconds: 1_800_000_000)
 
+    /// A response whose cookies the jar takes.
     private struct Response {
         var url: HTTPURL
-        /// The values of `Set-Cookie`, each a field.
+        /// The values of the `Set-Cookie` fields.
         var fields: [[UInt8]]
         var time: UnixTime
 
@@ -26,9 +27,10 @@ struct CookieVector: Sendable {
         }
     }
 
+    /// A request and the cookies that it must carry.
     private struct Request {
         var url: HTTPURL
-        /// The value of `Cookie`; nothing if there is no such field.
+        /// The expected value of `Cookie`. `nil` if the request must not have that field.
         var cookie: [UInt8]?
         var time: UnixTime
 
@@ -57,7 +59,7 @@ struct CookieVector: Sendable {
         }
     }
 
-    /// What our jar does differently.
+    /// Returns what our cookie jar does differently.
     func differences() -> [Difference] {
         let jar = CookieJar()
         for response in responses {
@@ -74,6 +76,7 @@ struct CookieVector: Sendable {
         }
     }
 
+    /// The bytes as Latin-1 text, or "no field" for `nil`.
     private static func text(_ bytes: [UInt8]?) -> String {
         bytes.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) } ?? "no field"
     }

@@ -1,24 +1,25 @@
 internal import DirectCoding
 internal import DirectJSON
 
-/// Coded content, and what comes of it.
+/// A test of the content decoders: an encoded body and the result of decoding it.
 struct DecodingVector: Sendable {
     let head: VectorHead
     /// The values of the response's `Content-Encoding` fields.
     let encodings: [String]
-    /// Codings besides `gzip` and `deflate` that a client need not know.
+    /// Content codings other than `gzip` and `deflate` that the vector uses and that a build may lack.
     let needs: [String]
     let limits: DecodingLimits
     let maximumCodings: Int
     let input: [UInt8]
     let expect: Decoded
 
-    /// What comes of it.
+    /// The result of decoding.
     enum Decoded: Equatable, Sendable {
+        /// Decoding succeeds with this content.
         case content([UInt8])
-        /// The fault's name with its values.
+        /// Decoding fails. The text is the error's name with its values.
         case fault(String)
-        /// It is handed out as it came.
+        /// The body is passed on without decoding.
         case raw
     }
 
@@ -31,15 +32,15 @@ struct DecodingVector: Sendable {
         expect = try fields.required("expect", Self.expectation)
     }
 
-    /// A coding that this build does not know.
+    /// A required coding that this build does not support, or `nil`.
     var missing: String? {
         needs.first { ContentCoding(name: $0)?.isAvailable != true }
     }
 
-    /// Decodes the input whole, byte by byte, and cut in two: it all has to come to the same.
+    /// Decodes the input whole, byte by byte, and cut in two. Every way must give the same result.
     func differences() -> [Difference] {
         let count = input.count
-        // Large ones are cut in some places only.
+        // Large inputs are cut at some positions only.
         let step = count > 400 || expect.contentCount > 20_000 ? count / 8 + 1 : 1
         var cuts = [("ending", []), ("byte by byte", Array(stride(from: 1, to: count, by: 1)))]
         for cut in stride(from: 1, to: count, by: step) { cuts.append(("cut at \(cut)", [cut])) }
@@ -52,6 +53,7 @@ struct DecodingVector: Sendable {
         return []
     }
 
+    /// Decodes the input in pieces that end at `cuts`.
     private func decoded(cutAt cuts: [Int]) -> Decoded {
         do throws(CodingError) {
             guard let codings = try ContentCoding.chain(listedIn: encodings, atMost: maximumCodings) else {
@@ -79,6 +81,7 @@ struct DecodingVector: Sendable {
         }
     }
 
+    /// Reads the decoder's limits and the maximum number of codings.
     private static func limits(_ value: JSONValue) throws(FieldFault) -> (DecodingLimits, Int) {
         var limits = DecodingLimits()
         var fields = try Fields(value)
@@ -93,7 +96,7 @@ struct DecodingVector: Sendable {
         return (limits, codings ?? 5)
     }
 
-    /// A number, or none.
+    /// Reads a number or null, which means no limit.
     private static func bound(_ value: JSONValue) throws(FieldFault) -> UInt64? {
         value.isNull ? nil : try Read.integer(value)
     }
@@ -129,7 +132,8 @@ extension DecodingVector.Decoded {
 }
 
 extension Read {
-    /// One text, or a list of texts and of objects that say how often theirs stands there.
+    /// Returns a reader for a value that is given once or in parts. A list may contain objects that give a part and
+    /// the number of times it is repeated.
     fileprivate static func repeated(
         _ name: String,
         _ read: @escaping (JSONValue) throws(FieldFault) -> [UInt8]
@@ -152,7 +156,7 @@ extension Read {
         }
     }
 
-    /// Bytes, two digits each.
+    /// Reads bytes with two hexadecimal digits each.
     fileprivate static func hexadecimal(_ value: JSONValue) throws(FieldFault) -> [UInt8] {
         let digits = try text(value).map(\.hexDigitValue)
         guard digits.count % 2 == 0, !digits.contains(nil) else {
@@ -164,7 +168,7 @@ extension Read {
 }
 
 extension CodingError {
-    /// The case's name and its values, as in the vectors.
+    /// The case's name with its values, as the vectors write it.
     fileprivate var label: String {
         switch self {
         case .corrupt(let coding, _): "corrupt \(coding.name)"

@@ -1,7 +1,7 @@
 internal import DirectHTTP1
 
 extension HTTP1Error {
-    /// The case's name and its values, as in the vectors.
+    /// The case's name with its values, as the vectors write it.
     var label: String {
         switch self {
         case .notHTTP: "notHTTP"
@@ -56,7 +56,7 @@ extension HTTP1Error {
 }
 
 extension ResponseFraming {
-    /// As in the vectors.
+    /// The framing as the vectors write it.
     var label: String {
         switch self {
         case .none: "none"
@@ -69,7 +69,7 @@ extension ResponseFraming {
 }
 
 extension ReuseVerdict {
-    /// As in the vectors.
+    /// The verdict as the vectors write it.
     var label: String {
         switch self {
         case .reusable: "reusable"

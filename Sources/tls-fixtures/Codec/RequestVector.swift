@@ -1,23 +1,26 @@
 internal import DirectJSON
 internal import DirectHTTP1
 
-/// A request, or a part of one, and its bytes.
+/// A test of the request writer: a request head, a chunk head or trailers, and the expected bytes or error.
 struct RequestVector: Sendable {
     let head: VectorHead
     let message: Message
     let expect: Expectation
 
+    /// The expected bytes, or the label of the expected error.
     enum Expectation: Sendable {
         case bytes([UInt8])
         case error(String)
     }
 
+    /// The part of a request to write.
     enum Message: Sendable {
         case head(RequestHead)
         case chunkHead(Int)
         case trailers(Headers)
     }
 
+    /// The arguments of ``RequestWriter``, with the defaults of the vectors.
     struct RequestHead: Sendable {
         var method = Method.get
         var target = Array("/".utf8)
@@ -42,7 +45,7 @@ struct RequestVector: Sendable {
         expect = try fields.required("expect", Expectation.init)
     }
 
-    /// Writes it, and compares.
+    /// Writes the message and compares the result.
     func differences() -> [Difference] {
         let outcome: Outcome
         do throws(HTTP1Error) {
@@ -139,7 +142,7 @@ extension RequestVector.Message {
     }
 }
 
-/// What `body` puts into memory that ends just behind the room it asked for.
+/// Returns the bytes that `body` writes to a buffer. The allocation is exactly `room` bytes long.
 func written(
     _ room: Int,
     _ body: (UnsafeMutableRawBufferPointer) throws(HTTP1Error) -> Int
@@ -168,7 +171,7 @@ extension Read {
 }
 
 extension [UInt8] {
-    /// Text in which each character is one of the bytes.
+    /// The bytes as Latin-1 text: one character for each byte.
     var latin1: String {
         var text = String.UnicodeScalarView()
         for byte in self { text.append(Unicode.Scalar(byte)) }

@@ -1,12 +1,13 @@
 internal import DirectJSON
 internal import DirectHTTP1
 
-/// Bytes of a response, and what they mean.
+/// A test of the response reader: the bytes of a response and what the reader must make of them.
 struct ResponseVector: Sendable {
     let head: VectorHead
     let bytes: ResponseBytes
     let expect: Expectation
 
+    /// The expected results. Values that are `nil` are not compared.
     struct Expectation: Sendable {
         var outcome: String
         var status: UInt16?
@@ -63,7 +64,7 @@ struct ResponseVector: Sendable {
         expect = try fields.required("expect", Expectation.init)
     }
 
-    /// Reads the bytes whole, byte by byte, and cut in two at every place: it all has to say the same.
+    /// Reads the bytes whole, byte by byte, and cut in two at every position. Every way must give the same result.
     func differences() -> [Difference] {
         let whole = bytes.read(cutAt: [])
         let wrong = differences(whole)
@@ -79,7 +80,7 @@ struct ResponseVector: Sendable {
                     Difference(
                         what: "cut at \(cut)",
                         expected: whole.outcome,
-                        got: "\(halves.outcome), or other facts"
+                        got: "\(halves.outcome), or different values"
                     )
                 ]
             }
@@ -87,6 +88,7 @@ struct ResponseVector: Sendable {
         return []
     }
 
+    /// Compares the transcript with the expectation.
     private func differences(_ got: Transcript) -> [Difference] {
         let head = got.head
         return Difference.between("outcome", expect.outcome, got.outcome)
@@ -140,7 +142,7 @@ extension Read {
 
     fileprivate static func leniency(_ value: JSONValue) throws(FieldFault) -> Leniency { try choice(value) }
 
-    /// A list of exactly two.
+    /// Returns a reader for a list of exactly two elements.
     static func pair<Element>(
         of read: @escaping (JSONValue) throws(FieldFault) -> Element
     ) -> (JSONValue) throws(FieldFault) -> [Element] {

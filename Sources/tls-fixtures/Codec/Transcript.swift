@@ -1,6 +1,6 @@
 internal import DirectHTTP1
 
-/// All that our codec says about the bytes of one response, however they were cut.
+/// Everything that our response reader reports for one response. It must not depend on how the input is cut.
 struct Transcript: Equatable {
     var outcome = "open"
     var interims: [UInt16] = []
@@ -14,17 +14,17 @@ struct Transcript: Equatable {
     var hasOtherCodings = false
 }
 
-/// The bytes of one response, and what our codec is told before it sees them.
+/// The bytes of one response, and the settings of the reader.
 struct ResponseBytes: Sendable {
     var input: [UInt8]
     var method = Method.get
     var upgrade = false
-    /// Whether the stream's end is clean; nothing if it does not end.
+    /// Whether the connection is closed cleanly after the input. `nil` if it stays open.
     var hasCleanEnd: Bool?
     var limits = HTTP1Limits()
     var leniency = HTTP1Leniency()
 
-    /// Reads the input in pieces that begin at `cuts`, which are in order.
+    /// Reads the input in pieces that begin at `cuts`, which must be in ascending order.
     func read(cutAt cuts: some Sequence<Int>) -> Transcript {
         var reader = ResponseReader(limits: limits, leniency: leniency)
         reader.begin(method, upgrade: upgrade)
@@ -41,6 +41,7 @@ struct ResponseBytes: Sendable {
         return transcript
     }
 
+    /// Feeds the reader piece by piece, then reports the end of the connection if there is one.
     private func feed(
         _ reader: inout ResponseReader,
         cuts: some Sequence<Int>,
@@ -58,14 +59,14 @@ struct ResponseBytes: Sendable {
         if case .end = try reader.endOfInput(clean: hasCleanEnd) { transcript.outcome = "end" }
     }
 
-    /// Takes one step; false if that was the last one with these bytes.
+    /// Processes one event. Returns `false` if the piece is used up or the response has ended.
     private func step(
         _ reader: inout ResponseReader,
         from used: inout Int,
         to end: Int,
         _ transcript: inout Transcript
     ) throws(HTTP1Error) -> Bool {
-        // A slice: the span of an array itself begins with macOS 26.
+        // Uses a slice because Array's own `span` requires macOS 26.
         let input = input[...]
         let step = try reader.next(input.span.extracting(used..<end))
         let start = used

@@ -1,25 +1,27 @@
 internal import DirectJSON
 
-/// Something in a file of ours is not as its schema says.
+/// A value in a JSON file that does not fit the schema.
 struct FieldFault: Error, Equatable {
     var line: Int
     var what: String
 }
 
-/// The fields of an object, each asked for once; what nobody asked for is an error at the end.
+/// The members of a JSON object, each read once. A member that was never read is an error at the end.
 struct Fields: ~Copyable {
     let line: Int
     private var unread: [JSONValue.Member]
 
     init(_ value: JSONValue) throws(FieldFault) {
         guard case .object(let members) = value.content else {
-            throw FieldFault(line: value.line, what: "\(value.kind) stands where an object should be")
+            throw FieldFault(line: value.line, what: "expected an object, found \(value.kind)")
         }
         line = value.line
         unread = members
     }
 
-    /// What a field holds; nothing if the field is absent.
+    /// Reads a member. Returns `nil` if it is absent.
+    ///
+    /// - Throws: ``FieldFault`` from `read`, with the member's name added.
     mutating func optional<Value>(
         _ name: String,
         _ read: (JSONValue) throws(FieldFault) -> Value
@@ -33,7 +35,7 @@ struct Fields: ~Copyable {
         }
     }
 
-    /// What a field holds; its absence is an error.
+    /// Reads a member that must be present.
     mutating func required<Value>(
         _ name: String,
         _ read: (JSONValue) throws(FieldFault) -> Value
@@ -44,14 +46,14 @@ struct Fields: ~Copyable {
         return value
     }
 
-    /// To be called last: is there a field that nobody knows?
+    /// Throws if a member was not read, which means that its name is unknown. Call this last.
     consuming func end() throws(FieldFault) {
         guard let member = unread.first else { return }
         throw FieldFault(line: member.value.line, what: "there is no field \"\(member.name)\"")
     }
 }
 
-/// What a field may hold; each of these reads one kind of value.
+/// Readers for single JSON values. Each throws ``FieldFault`` if the value is of another kind.
 enum Read {
     static func text(_ value: JSONValue) throws(FieldFault) -> String {
         guard case .text(let text) = value.content else { throw value.wrong("a text") }
@@ -70,12 +72,12 @@ enum Read {
         return integer
     }
 
-    /// A text each of whose characters is one byte.
+    /// Reads a text in which each character stands for one byte (Latin-1).
     static func bytes(_ value: JSONValue) throws(FieldFault) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in try text(value).unicodeScalars {
             guard let byte = UInt8(exactly: scalar.value) else {
-                throw FieldFault(line: value.line, what: "U+\(String(scalar.value, radix: 16)) is no byte")
+                throw FieldFault(line: value.line, what: "U+\(String(scalar.value, radix: 16)) is not a byte")
             }
             bytes.append(byte)
         }
@@ -87,6 +89,7 @@ enum Read {
         return elements
     }
 
+    /// Returns a reader for a list whose elements `read` reads.
     static func list<Element>(
         of read: @escaping (JSONValue) throws(FieldFault) -> Element
     ) -> (JSONValue) throws(FieldFault) -> [Element] {
@@ -101,14 +104,14 @@ enum Read {
         try list(of: text)(value)
     }
 
-    /// One of the words that a type knows.
+    /// Reads one of the raw values of an enumeration.
     static func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue) throws(FieldFault)
         -> Choice
     where Choice.RawValue == String {
         let word = try text(value)
         guard let choice = Choice(rawValue: word) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw FieldFault(line: value.line, what: "\"\(word)\" is none of \(known)")
+            throw FieldFault(line: value.line, what: "\"\(word)\" is not one of \(known)")
         }
         return choice
     }
@@ -117,8 +120,9 @@ enum Read {
 extension JSONValue {
     var isNull: Bool { content == .null }
 
+    /// Returns an error that says what was expected instead of this value.
     func wrong(_ wanted: String) -> FieldFault {
-        FieldFault(line: line, what: "\(kind) stands where \(wanted) should be")
+        FieldFault(line: line, what: "expected \(wanted), found \(kind)")
     }
 }
 

@@ -2,7 +2,8 @@ internal import DirectHTTP
 internal import TLSFixtures
 
 extension RedirectVector {
-    /// The same over connections to servers of ours, one with TLS and one without; nothing where that cannot be.
+    /// Runs the vector over real connections to two fixture servers, one with TLS and one without. Returns `nil` if
+    /// the vector cannot be run that way.
     func networkDifferences() async throws -> [Difference]? {
         guard isFitForNetwork else { return nil }
         let script = ServedScript(answers)
@@ -19,8 +20,8 @@ extension RedirectVector {
         return await differences(of: client) { script.requests }
     }
 
-    /// The servers have names and no addresses, and are asked for no tunnel; and what is no field value does not
-    /// come as far as redirects.
+    /// Whether the vector can be run over real connections: its URLs have names rather than addresses, it uses no
+    /// CONNECT, and its field values are valid, since an invalid one is refused before the redirect is looked at.
     private var isFitForNetwork: Bool {
         let urls = [question.url] + sent.map(\.url)
         let areNames = !urls.contains { $0.contains("192.0.2.") || $0.contains("[") }
@@ -39,7 +40,7 @@ extension RedirectVector {
     )
 }
 
-/// Leads port 80 to one server, and every other port to the one with TLS.
+/// Resolves every name with port 80 to the plain server, and with any other port to the TLS server.
 private struct SchemeResolver: Resolver {
     let secure: Endpoint
     let plain: Endpoint
@@ -51,7 +52,7 @@ private struct SchemeResolver: Resolver {
     }
 }
 
-/// Gives one answer after the other, and keeps what it was asked.
+/// Gives the answers in turn and records the requests.
 private final class ServedScript: Sendable {
     private let seen = Locked<[RedirectVector.Seen]>([])
     private let answers: [RedirectVector.Answer]

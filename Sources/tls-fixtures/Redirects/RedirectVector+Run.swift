@@ -1,7 +1,7 @@
 internal import DirectHTTP
 
 extension RedirectVector {
-    /// Asks a client of ours, whose network is made of the answers.
+    /// Runs the vector with a client whose transport is replaced by the answers.
     func differences() async -> [Difference] {
         let network = ScriptedNetwork(answers)
         let client = HTTPClient { settings in
@@ -11,7 +11,7 @@ extension RedirectVector {
         return await differences(of: client) { network.requests.map(Seen.init) }
     }
 
-    /// What comes of it, and what was seen.
+    /// Sends the request and compares the requests that the network saw and the outcome with the expectation.
     func differences(of client: HTTPClient, seen: () -> [Seen]) async -> [Difference] {
         let got = await ending(of: client)
         let seen = seen()
@@ -38,13 +38,13 @@ extension RedirectVector {
         }
     }
 
-    /// A request that came to an end of ours.
+    /// A request that reached the simulated or real network.
     struct Seen: Sendable {
         var method: String
         var url: String
         var fields: [(name: String, value: String)]
         var body: String
-        /// Where the caller has told to connect; the network cannot know.
+        /// The addresses that the caller set for the request. `nil` over a real network, where they cannot be seen.
         var addresses: String?
         var isFromNetwork: Bool
 
@@ -52,7 +52,7 @@ extension RedirectVector {
     }
 }
 
-/// Gives one answer after the other, and keeps what it was asked.
+/// Gives the answers in turn and records the requests.
 private final class ScriptedNetwork: Sendable {
     private let asked = Locked<[Request]>([])
     private let answers: [RedirectVector.Answer]
@@ -104,7 +104,7 @@ extension RedirectVector.Question {
 extension RedirectVector.Sent {
     fileprivate var line: String { "\(method) \(url)" }
 
-    /// As it looks from the other end: without what is not sent.
+    /// The request as a server sees it: without what is not sent.
     fileprivate func overNetwork(_ question: RedirectVector.Question) -> RedirectVector.Sent {
         var sent = self
         sent.url = String(url.prefix { $0 != "#" })
@@ -142,7 +142,7 @@ extension RedirectVector.Seen {
 }
 
 extension AsyncStream<[UInt8]> {
-    /// The bytes, once.
+    /// A stream that yields the bytes once.
     fileprivate init(_ bytes: [UInt8]) {
         self.init { continuation in
             continuation.yield(bytes)
@@ -152,7 +152,7 @@ extension AsyncStream<[UInt8]> {
 }
 
 extension RedirectFault {
-    /// The vectors' word for it.
+    /// The fault's name in the vectors.
     fileprivate var label: String {
         let fault: RedirectVector.Fault
         switch self {

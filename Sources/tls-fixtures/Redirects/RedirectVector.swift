@@ -1,21 +1,22 @@
 internal import DirectHTTP
 internal import DirectJSON
 
-/// A request, answers that point elsewhere, and the requests that come of it.
+/// A test of redirects: a request, the answers to it and to the redirected requests, and the requests that must be
+/// sent.
 struct RedirectVector: Sendable {
-    /// What the caller asks for.
+    /// The caller's request.
     struct Question: Sendable {
         var method: String
         var url: String
         var fields: [(name: String, value: String)]
         var body: String?
-        /// Whether the body can be had only once.
+        /// Whether the body is a stream that can be sent only once.
         var isSentOnce: Bool
-        /// Where to connect for the host of the URL.
+        /// The addresses to connect to for the host of the URL.
         var addresses: [String]?
     }
 
-    /// How the client is set up; the defaults where nothing is said.
+    /// The client's settings, with its defaults.
     struct Settings: Sendable {
         var follows = true
         var limit: Int?
@@ -23,32 +24,35 @@ struct RedirectVector: Sendable {
         var carriesBodyAcrossOrigins = true
         var sendsReferer = false
         var surviving: [String] = []
-        /// Fields that the client sends with every request.
+        /// Header fields that the client sends with every request.
         var fields: [(name: String, value: String)] = []
-        /// Whether it keeps cookies, and who wants TLS.
+        /// Whether the client stores cookies.
         var keepsCookies = false
+        /// Whether the client stores HSTS policies.
         var keepsHSTS = false
     }
 
+    /// A response of the simulated network.
     struct Answer: Sendable {
         var status: Int
         var fields: [(name: String, value: [UInt8])]
     }
 
-    /// A request that the network sees.
+    /// A request that the network must see.
     struct Sent: Sendable {
         var method: String
         var url: String
-        /// Fields that are there with that value, or are not there.
+        /// Header fields with their required values. `nil` means that the field must be absent.
         var fields: [(name: String, value: String?)]
         var body: String?
-        /// Whether it goes where the caller said, or where nobody has said; nothing if that is not looked at.
+        /// The addresses that the request must carry, with a null value if it must carry none. `nil` if they are
+        /// not compared.
         var addresses: [String]??
     }
 
-    /// What the caller gets in the end.
+    /// The outcome for the caller.
     enum Ending: Equatable, Sendable {
-        /// This status, and the URL whose response it is.
+        /// A response with this status, from this URL.
         case answered(Int, String)
         case fault(String)
     }
@@ -56,7 +60,7 @@ struct RedirectVector: Sendable {
     let head: VectorHead
     let question: Question
     let settings: Settings
-    /// One after the other; when all have been given, it is 200 with nothing.
+    /// The answers in turn. After the last one, every request is answered with an empty 200.
     let answers: [Answer]
     let sent: [Sent]
     let ending: Ending
@@ -82,7 +86,7 @@ struct RedirectVector: Sendable {
         }
     }
 
-    /// Why a redirect is not followed.
+    /// The reasons for not following a redirect.
     enum Fault: String, CaseIterable {
         case tooMany, loop, severalLocations, badLocation, downgrade, bodySentOnce, bodyAcrossOrigins
     }
@@ -146,7 +150,7 @@ extension RedirectVector.Sent {
 }
 
 extension Read {
-    /// Names and values, where null stands for no field.
+    /// Reads names and values. Null means that the field must be absent.
     fileprivate static func wantedLines(_ value: JSONValue) throws(FieldFault) -> [(
         name: String, value: String?
     )] {
@@ -158,7 +162,7 @@ extension Read {
         return lines
     }
 
-    /// Names and values.
+    /// Reads names and values.
     fileprivate static func fieldLines(_ value: JSONValue) throws(FieldFault) -> [(
         name: String, value: String
     )] {

@@ -1,17 +1,17 @@
 internal import DirectJSON
 
-/// Where rows go as they come, and the totals at the end.
+/// An output format. Rows are added as they come, and the totals at the end.
 protocol Report {
     mutating func add(_ row: Row)
     mutating func finish(_ totals: Run.Totals)
 }
 
 extension Run.Totals {
-    /// The last line of every report, whatever comes before.
+    /// The last line of every report.
     var lastLine: String { "\(passed) passed, \(failed) failed" }
 }
 
-/// One JSON object a line.
+/// A report with one JSON object on each line, followed by the last line.
 struct JSONReport: Report {
     mutating func add(_ row: Row) {
         Terminal.write("\(Self.object(row))\n")
@@ -21,6 +21,7 @@ struct JSONReport: Report {
         Terminal.write("\(totals.lastLine)\n")
     }
 
+    /// Returns the JSON object for a row.
     static func object(_ row: Row) -> JSONValue {
         var differences: [Difference] = []
         var outcome = "passed"

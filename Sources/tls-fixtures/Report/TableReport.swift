@@ -1,6 +1,6 @@
-/// What a person reads: progress while it runs, every failure in full, then a table.
+/// A report for people: progress during the run, every failure in full, then a table.
 struct TableReport: Report {
-    /// All that will come.
+    /// The number of rows that will be added.
     let expectedCount: Int
     private let showsProgress = Terminal.isTerminal
     private var totals: [Key: Run.Totals] = [:]
@@ -8,6 +8,7 @@ struct TableReport: Report {
     private var count = 0
     private var reasons: [String: Int] = [:]
 
+    /// A row of the table.
     private struct Key: Hashable {
         var client: String
         var topic: Topic
@@ -59,10 +60,11 @@ struct TableReport: Report {
             text += "        \(difference.what): expected \(difference.expected), got \(difference.got)\n"
         }
         text += "        why: \(row.head.why) (\(row.head.reference))\n"
-        if !row.words.isEmpty { text += "        it says: \(row.words.prefix(300))\n" }
+        if !row.words.isEmpty { text += "        the client says: \(row.words.prefix(300))\n" }
         return Terminal.harmless(text)
     }
 
+    /// Returns the rows as lines with aligned columns.
     private static func table(_ rows: [[String]]) -> String {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

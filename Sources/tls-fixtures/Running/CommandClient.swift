@@ -1,18 +1,19 @@
-/// A client that is a command: it gets a URL, and prints what it got or ends with an error.
+/// A client that is a shell command. It is given a URL, and either prints the body of the response or exits with an
+/// error.
 struct CommandClient: VectorClient {
     let title: String
-    /// For the shell, with placeholders.
+    /// The shell command, with placeholders.
     let command: String
     let knowledge: Knowledge
-    /// Who takes longer hangs.
+    /// The time after which the command counts as hung.
     var limit = Duration.seconds(6)
 
-    /// What else can be told to a client that we know.
+    /// The known client whose further options can be used.
     enum Knowledge: Sendable {
         case nothing, curl, wget
     }
 
-    /// "curl", "wget", or any command.
+    /// Creates the client "curl" or "wget", or one from any other command.
     init(_ text: String) {
         switch text {
         case "curl":
@@ -37,24 +38,24 @@ struct CommandClient: VectorClient {
     func obstacle(to errand: Errand) -> String? {
         guard let addresses = errand.addresses, let address = addresses.first, errand.mappedAddresses.isEmpty
         else {
-            return "it has no map of its own, or no address to go to"
+            return "it has no address map, or the vector gives no address"
         }
         if errand.dialling.isOfAnotherKind { return "it cannot be told how to try addresses" }
-        if errand.urls.count > 1 && knowledge != .curl { return "one command is one request" }
+        if errand.urls.count > 1 && knowledge != .curl { return "a command makes one request" }
         if knowledge == .nothing {
             if errand.client.certificate != nil { return "it cannot be told which certificate to show" }
-            if errand.client.versions != nil { return "it cannot be told which versions of TLS to speak" }
+            if errand.client.versions != nil { return "it cannot be told which TLS versions to use" }
             if !errand.client.resumes { return "it cannot be told not to resume" }
         }
         let hasPort = addresses.contains { $0.hasSuffix("]") == false && $0.count { $0 == ":" } == 1 }
         switch knowledge {
         case .curl:
             if addresses.count > 1 && (hasPort || errand.host.isAddress) {
-                return "--resolve takes names, and one port for all addresses"
+                return "--resolve takes only names, and one port for all addresses"
             }
         case .wget, .nothing:
             if addresses.count > 1 && !command.contains("{addresses}") { return "it takes one address" }
-            if hasPort { return "it takes no port with the address" }
+            if hasPort { return "its address cannot have a port" }
             if command.contains("{proxy}") && errand.urls[0].hasPrefix("http:") {
                 return "the proxy is for https"
             }
@@ -80,6 +81,7 @@ struct CommandClient: VectorClient {
         return observation(of: outcome)
     }
 
+    /// Returns the command with its placeholders replaced.
     private func filled(_ errand: Errand, _ address: String, proxyPort: UInt16?) -> String {
         let values = [
             "{url}": errand.urls.map(Self.quoted).joined(separator: " "),
@@ -97,7 +99,8 @@ struct CommandClient: VectorClient {
         return line
     }
 
-    /// How curl is told where to connect: `--resolve` takes many addresses, `--connect-to` leaves any host alone.
+    /// Returns curl's options for the addresses: `--resolve` accepts several addresses, `--connect-to` works with
+    /// any host.
     private func route(_ errand: Errand) -> String {
         let addresses = (errand.addresses ?? []).map { address in
             address.count { $0 == ":" } > 1 && !address.hasPrefix("[") ? "[\(address)]" : address
@@ -110,6 +113,7 @@ struct CommandClient: VectorClient {
         return "--resolve " + Self.quoted("\(errand.host):\(errand.port):\(addresses.joined(separator: ","))")
     }
 
+    /// Returns the options for the TLS settings.
     private func settings(_ errand: Errand) -> String {
         let certificate = errand.client.certificate.map { Self.quoted("\(errand.certificates)/\($0).pem") }
         switch knowledge {
@@ -152,7 +156,7 @@ struct CommandClient: VectorClient {
         }
     }
 
-    /// Whether the command did not even begin: the shell does not find it, or it does not know its options.
+    /// Whether the command did not run at all: the shell did not find it, or it does not know one of its options.
     private static func isMisuse(_ status: Int32, _ knowledge: Knowledge) -> Bool {
         switch knowledge {
         case .curl, .wget: status == 126 || status == 127 || status == 2
@@ -160,7 +164,7 @@ struct CommandClient: VectorClient {
         }
     }
 
-    /// Safe for the shell.
+    /// Quotes a text for the shell.
     private static func quoted(_ text: String) -> String {
         let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/:@%+=,"
         if !text.isEmpty && text.allSatisfy({ plain.contains($0) }) { return text }

@@ -1,43 +1,45 @@
-/// What a client is asked to do for one vector.
+/// A client's task in one vector.
 struct Errand: Sendable {
-    /// Got one after the other, each over a connection of its own; the last one counts.
+    /// The URLs to request in turn, each on a new connection. The result is that of the last.
     var urls: [String]
     /// The name or address in the URL, without brackets.
     var host: String
     var port: UInt16
-    /// Where to go, as texts that may have a port; nothing if the request does not say.
+    /// The addresses in the request, as texts that may have a port. `nil` if the request has none.
     var addresses: [String]?
-    /// Where the client's own map says to go.
+    /// The addresses in the client's own map.
     var mappedAddresses: [String] = []
     var client = HandshakeVector.ClientSide()
     var dialling = RouteVector.Dialling()
-    /// The folder with the client's certificates, and the root it trusts.
+    /// The folder with the client's certificates and the root that it trusts.
     var certificates: String
 
-    /// The file with the only root that the client trusts.
+    /// The path of the only root that the client trusts.
     var root: String { "\(certificates)/root.pem" }
 }
 
-/// What a client says it has come to.
+/// The result of a client's task, as the client reports it.
 struct Observation: Sendable {
     var ending: Ending
-    /// The content of the response, or the client's own words for the failure.
+    /// The body of the response, or the client's own error message.
     var text: String
-    /// What the client says about the addresses it tried, in that order; nothing if it does not say.
+    /// The outcome at each address that was tried, in that order. `nil` if the client does not report it.
     var attempts: [(address: String, ending: Ending)]?
 }
 
 /// A client that the vectors are run against.
 protocol VectorClient: Sendable {
-    /// What the table calls it.
+    /// The name in reports.
     var title: String { get }
-    /// Whether it says why something failed in the vectors' words; else only success and failure count.
+    /// Whether it reports the reason of a failure in the vectors' words. If not, only success and failure are
+    /// compared.
     var givesReasons: Bool { get }
-    /// Whether vectors of bytes can be shown to it: only our own codec has no network around it.
+    /// Whether it can run vectors of bytes, which have no network. Only the package's own code can.
     var takesBytes: Bool { get }
-    /// How many errands it does at the same time.
+    /// The number of tasks that it runs at the same time.
     var width: Int { get }
-    /// Why the client cannot show what the vector is about; nothing if it can.
+    /// Returns why the client cannot run this task, or `nil` if it can.
     func obstacle(to errand: Errand) -> String?
+    /// Runs the task.
     func run(_ errand: Errand) async -> Observation
 }

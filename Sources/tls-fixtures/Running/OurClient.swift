@@ -5,7 +5,7 @@ struct OurClient: VectorClient {
     var title: String { "direct-http" }
     var givesReasons: Bool { true }
     var takesBytes: Bool { true }
-    /// Most of what takes time is waiting.
+    /// Most of the time is spent waiting.
     var width: Int { 24 }
 
     func obstacle(to errand: Errand) -> String? { nil }
@@ -56,8 +56,8 @@ struct OurClient: VectorClient {
         return HTTPClient(settings)
     }
 
-    /// How long a phase may take. Servers that never answer cost this much, and a loaded machine must not
-    /// take longer for those that do.
+    /// The time limit of each phase. It is the cost of every server that never answers, and is long enough for
+    /// those that do, even on a loaded machine.
     private static let patience = Duration.milliseconds(2500)
 
     private static func get(_ url: String, _ addresses: [String]?, _ client: HTTPClient) async -> Observation
@@ -85,21 +85,21 @@ struct OurClient: VectorClient {
         }
     }
 
-    /// What became of each address of a request that was not the last.
+    /// The outcomes at the addresses of an earlier hop.
     private static func attempts(_ hop: Hop) -> [(String, Ending)] {
         if let error = hop.error { return attempts(error) }
         return hop.status.map { attempts(hop.transaction, Ending($0)) } ?? []
     }
 
-    /// What became of each address on the way to a failure.
+    /// The outcomes at the addresses that were tried before a failure.
     private static func attempts(_ error: HTTPError) -> [(String, Ending)] {
         let failed = error.attempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
-        // After an address has been found good, what happens there is no attempt any more.
+        // Once an address has been selected, a failure there is not among the attempts.
         guard let endpoint = error.endpoint, failed.last?.0 != "\(endpoint)" else { return failed }
         return failed + [("\(endpoint)", Ending(error.phase, error.reason))]
     }
 
-    /// What became of each address on the way to a response.
+    /// The outcomes at the addresses that were tried before a response.
     private static func attempts(_ transaction: Transaction?, _ ending: Ending) -> [(String, Ending)] {
         guard let transaction else { return [] }
         let failed = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
@@ -108,7 +108,7 @@ struct OurClient: VectorClient {
 }
 
 extension ProtocolVersion {
-    /// The same for our client, which speaks no old ones.
+    /// The version in the client's type, or `nil` for versions that the client does not support.
     fileprivate var forUs: TLSVersion? {
         switch self {
         case .tls10, .tls11: nil
@@ -123,6 +123,7 @@ extension Ending {
         self = status == .misdirectedRequest ? .fault(.misdirected) : .answered
     }
 
+    /// The vectors' word for an error of our client.
     fileprivate init(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) {
         switch reason {
         case .address: self = .fault(.noAddress)
@@ -171,7 +172,7 @@ extension Ending {
         }
     }
 
-    /// OpenSSL's numbers (`X509_V_ERR_…`).
+    /// Maps OpenSSL's verification errors (`X509_V_ERR_…`).
     private init(x509 code: Int) {
         switch code {
         case 2, 18, 19, 20, 21: self = .fault(.untrusted)

@@ -1,14 +1,14 @@
 internal import TLSFixtures
 
-/// A vector's addresses, each with a server that does what the vector says.
+/// The addresses of a vector, each with a running server.
 struct RoutePlan {
     let stage: Stage
-    /// The URL's port, which all servers share unless an address has one of its own.
+    /// The port of the URL. All servers share it, except at addresses that have their own.
     let port: UInt16
     private let vector: RouteVector
-    /// How the client is given each address.
+    /// The addresses as they are given to the client.
     private let texts: [String]
-    /// Which of the servers stands at each address; nothing where a text is no address.
+    /// The index of the server at each address, or `nil` if the text is not an address.
     private let places: [Int?]
     private let countsRequests: [Bool]
 
@@ -46,14 +46,14 @@ struct RoutePlan {
         self.countsRequests = countsRequests
     }
 
-    /// The addresses that come from there, as the client is given them; nothing if there are none, unless
-    /// the vector is about having none.
+    /// Returns the addresses from this source as they are given to the client. `nil` if there are none, unless the
+    /// vector tests an empty list.
     func texts(of source: RouteVector.Source) -> [String]? {
         let chosen = texts.indices.filter { vector.addresses[$0].source == source }.map { texts[$0] }
         return chosen.isEmpty && !(vector.addresses.isEmpty && source == .request) ? nil : chosen
     }
 
-    /// How what happened at the addresses differs from what should have.
+    /// Compares what happened at the addresses with the expectation.
     func differences(_ records: [[ConnectionRecord]], _ seen: Observation) -> [Difference] {
         var differences: [Difference] = []
         for (index, expected) in vector.endings.enumerated() {
@@ -63,13 +63,13 @@ struct RoutePlan {
                 let got = attempts.first { $0.address == text || $0.address == texts[index] }?.ending
                 differences += Difference.between(what, expected, got ?? .untried)
             }
-            // What the client does not say, the server may know.
+            // If the client does not report attempts, the server's records show them.
             guard let place = places[index], case .some = records[place].first else { continue }
             if expected == .untried {
                 differences.append(Difference(what: what, expected: "untried", got: "tried"))
             }
         }
-        // Scripts read no requests that they could count.
+        // Scripts do not parse requests, so their requests are not counted.
         if let place = vector.endings.firstIndex(of: .answered).flatMap({ places[$0] }), countsRequests[place]
         {
             differences += Difference.between(
@@ -81,6 +81,7 @@ struct RoutePlan {
         return differences
     }
 
+    /// The address with the port of the URL, if it has none of its own.
     private func complete(_ text: String) -> String {
         if text.hasSuffix("]") { return "\(text):\(port)" }
         if text.hasPrefix("[") { return text }

@@ -1,10 +1,10 @@
-/// Runs vectors against clients, many at a time, and hands out the rows in their order.
+/// Runs vectors against clients, many at a time, and reports the rows in order.
 struct Run {
     let folder: VectorFolder
     let vectors: [Vector]
     let clients: [any VectorClient]
 
-    /// What a run came to.
+    /// The numbers of rows by outcome.
     struct Totals: Equatable, Sendable {
         var passed = 0
         var failed = 0
@@ -19,6 +19,7 @@ struct Run {
         }
     }
 
+    /// Runs all vectors against each client in turn.
     func run(_ report: (Row) -> Void) async -> Totals {
         var totals = Totals()
         for client in clients {
@@ -31,6 +32,7 @@ struct Run {
         return totals
     }
 
+    /// Runs up to `width` vectors at a time. Rows are held back until all earlier ones have been reported.
     private func inOrder(width: Int, _ trial: Trial, _ report: (Row) -> Void) async {
         await withTaskGroup(of: (Int, Row).self) { group in
             var waiting: [Int: Row] = [:]

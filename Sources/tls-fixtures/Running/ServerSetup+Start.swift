@@ -1,6 +1,6 @@
 internal import TLSFixtures
 
-/// Where servers of vectors get their certificates from.
+/// The folder from which servers load their certificates.
 struct CertificateFolder: Sendable {
     let path: String
 
@@ -10,14 +10,16 @@ struct CertificateFolder: Sendable {
 }
 
 extension ServerSetup {
-    /// A server with nothing odd about it but its certificate.
+    /// Returns an ordinary HTTPS server with this certificate.
     static func plain(certificate: String) -> ServerSetup {
         var setup = ServerSetup(name: certificate)
         setup.certificates = [certificate]
         return setup
     }
 
-    /// Starts it, also with another certificate than its own.
+    /// Starts the server.
+    ///
+    /// - Parameter certificate: A certificate to serve instead of its own.
     func start(
         on address: String,
         port: UInt16 = 0,
@@ -33,7 +35,7 @@ extension ServerSetup {
         return try .start(security, on: address, port: port, behaviour: behaviour)
     }
 
-    /// Whether its connections end without being stopped, once the client has gone.
+    /// Whether its connections end once the client has disconnected, without stopping the server.
     var endsByItself: Bool {
         guard let script else { return true }
         return !script.contains { if case .stall = $0 { true } else { false } }

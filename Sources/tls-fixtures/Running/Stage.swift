@@ -1,17 +1,17 @@
 internal import TLSFixtures
 
-/// The servers of one vector, started for it alone.
+/// The servers of one vector. No other vector uses them.
 struct Stage {
     let servers: [FixtureServer]
-    /// Whether each of them sees its connections end without being stopped.
+    /// Whether each server's connections end without stopping it.
     let endsByItself: [Bool]
 
-    /// What happened at each of the servers, once nothing more will.
+    /// Returns the records of each server once its connections have ended, or after 2 seconds.
     func records() async -> [[ConnectionRecord]] {
         var all: [[ConnectionRecord]] = []
         for (server, endsByItself) in zip(servers, endsByItself) {
             if endsByItself {
-                // Too late is no fault of the client's: what is there is judged.
+                // A connection that ends late is not the client's fault. The records are compared as they are.
                 _ = try? await server.waitUntil(within: .seconds(2)) { $0.allSatisfy { $0.end != nil } }
             }
             all.append(server.records)
@@ -21,10 +21,10 @@ struct Stage {
 }
 
 extension [ConnectionRecord] {
-    /// What is wrong about the names that the client gave, whichever address it went to.
+    /// Compares the names that the client sent with the requested host.
     ///
-    /// The name decides SNI (RFC 6066, section 3) and Host (RFC 9110, section 7.2); neither ever shows the address
-    /// that was dialled or its port.
+    /// The host decides SNI (RFC 6066, section 3) and Host (RFC 9110, section 7.2). Neither ever contains the
+    /// address that was connected to or its port.
     func misnamings(host: String, port: UInt16) -> [Difference] {
         let wantedName = host.isAddress ? "no name" : host.bareName
         let wantedHost = "\(host.bareName), port \(port)"
@@ -47,17 +47,17 @@ extension [ConnectionRecord] {
 }
 
 extension String {
-    /// Whether this is an address and not a name, as far as vectors have any.
+    /// Whether this is an IP address rather than a name, for hosts as the vectors use them.
     var isAddress: Bool {
         contains(":") || (!isEmpty && allSatisfy { $0 == "." || ("0"..."9").contains($0) })
     }
 
-    /// A host in the spelling that hosts are compared in: no case, no dot at the end, one form of address.
+    /// The host in the form used for comparison: lower case, no trailing dot, canonical addresses.
     fileprivate var bareName: String {
         (hasSuffix(".") ? String(dropLast()) : self).lowercased().canonicalAddress
     }
 
-    /// The value of a Host field, taken apart.
+    /// The value of a Host field as host and port, in the form used for comparison.
     fileprivate var readAsHost: String {
         guard let colon = lastIndex(of: ":") else { return self }
         var host = String(self[..<colon])

@@ -1,18 +1,18 @@
 internal import TLSFixtures
 
-/// What came of one vector.
+/// The result of one vector with one client.
 struct Row: Sendable {
     enum Outcome: Equatable, Sendable {
         case passed
         case failed([Difference])
-        /// The client cannot show this, for that reason.
+        /// The vector was left out because the client cannot run it, for this reason.
         case left(String)
     }
 
     var client: String
     var head: VectorHead
     var outcome: Outcome
-    /// The client's own words, where it failed.
+    /// The client's own error message, if there was one.
     var words = ""
 }
 
@@ -28,7 +28,7 @@ struct Trial: Sendable {
             return Row(
                 client: client.title,
                 head: vector.head,
-                outcome: .left("bytes cannot be shown to a command")
+                outcome: .left("a command cannot run vectors of bytes")
             )
         }
         return switch vector {
@@ -57,7 +57,7 @@ struct Trial: Sendable {
         return row(vector.head, vector.differences())
     }
 
-    /// A server that cannot be started is a failure of that vector, not the end of the run.
+    /// Runs `body`. A server that cannot be started fails the vector and does not end the run.
     private func attempt(_ head: VectorHead, _ body: () async throws -> Row) async -> Row {
         do {
             return try await body()
@@ -68,7 +68,7 @@ struct Trial: Sendable {
         }
     }
 
-    /// The client cannot do what the vector is about.
+    /// The client cannot run the vector.
     private struct Obstacle: Error {
         var why: String
     }
@@ -101,7 +101,7 @@ struct Trial: Sendable {
         return row(vector.head, differences, words: seen.text)
     }
 
-    /// With a network made up for it, and with a real one.
+    /// Runs the vector with a simulated network and, if possible, with a real one.
     private func run(_ vector: RedirectVector) async throws -> Row {
         let real = try await vector.networkDifferences() ?? []
         return await row(vector.head, vector.differences() + real)
@@ -169,7 +169,7 @@ struct Trial: Sendable {
     private func run(_ vector: RouteVector) async throws -> Row {
         var differences: [Difference] = []
         var words = ""
-        // Where time decides, others may have had the machine: the best of a few counts.
+        // If the vector depends on time, other load may have made it fail: the best of several tries counts.
         for _ in 0..<(vector.isAboutTime ? Self.chances : 1) {
             (differences, words) = try await judge(vector)
             if differences.isEmpty { break }
@@ -203,6 +203,7 @@ struct Trial: Sendable {
         return (differences, seen.text)
     }
 
+    /// The number of tries for a vector that depends on time.
     private static let chances = 5
 
     private func observe(_ errand: Errand) async throws -> Observation {
@@ -210,6 +211,8 @@ struct Trial: Sendable {
         return await client.run(errand)
     }
 
+    /// Compares the outcome with the accepted ones. For a client that gives no reasons, only success and failure
+    /// count.
     private func judge(_ expected: [Ending], _ seen: Observation) -> [Difference] {
         if expected.contains(seen.ending) { return [] }
         if !client.givesReasons && !seen.ending.isCrash {

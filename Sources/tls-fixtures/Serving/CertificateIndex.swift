@@ -1,17 +1,19 @@
 internal import DirectJSON
 
-/// The rows of `certificates.json` that a server can show.
+/// The rows of `certificates.json` that can be served.
 enum CertificateIndex {
+    /// A certificate and the names it is tested with.
     struct Row {
         var name: String
         var about: String
-        /// What the certificate is asked for as.
+        /// The host names and addresses that the tests request it for.
         var identities: [String]
 
-        /// The loopback address of the family that is asked for.
+        /// The loopback address of the family of the first identity.
         var address: String { identities.first == "::1" ? "::1" : "127.0.0.1" }
     }
 
+    /// Returns the rows with at least one server identity.
     static func rows(in folder: String) throws -> [Row] {
         let file = "\(folder)/certificates.json"
         do {
@@ -30,7 +32,7 @@ enum CertificateIndex {
         let about = try fields.required("about", Read.text)
         let identities = try fields.required("verdicts", Read.list(of: identity))
         try fields.end()
-        // A client's certificate is nothing to be served.
+        // Client certificates are not served.
         let asked = identities.filter { $0 != "a client" }
         return Row(name: String(file.prefix(file.count - ".pem".count)), about: about, identities: asked)
     }

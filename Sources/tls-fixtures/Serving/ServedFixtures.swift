@@ -1,7 +1,7 @@
 internal import DirectJSON
 internal import TLSFixtures
 
-/// Every server of the fixtures, started: one for each certificate, and one for each row of `servers.json`.
+/// All fixture servers, running: one for each row of `servers.json` and one for each certificate.
 struct ServedFixtures {
     private struct Endpoint {
         var name: String
@@ -13,6 +13,7 @@ struct ServedFixtures {
     private let endpoints: [Endpoint]
     private let root: String
 
+    /// Starts the servers.
     init(_ folder: VectorFolder) throws {
         let certificates = CertificateFolder(path: folder.certificates)
         var endpoints: [Endpoint] = []
@@ -31,7 +32,7 @@ struct ServedFixtures {
         root = "\(folder.certificates)/root.pem"
     }
 
-    /// One object, an endpoint a line.
+    /// The servers and the root certificate as one JSON object, with one endpoint on each line.
     var map: String {
         let rows = endpoints.map { endpoint in
             JSONValue.object([
@@ -46,13 +47,14 @@ struct ServedFixtures {
         return "{\"root\": \(JSONValue.text(root)), \"endpoints\": [\n\(list)\n]}\n"
     }
 
+    /// Stops the servers.
     func stop() {
         endpoints.forEach { $0.server.stop() }
     }
 }
 
 extension VectorFolder {
-    /// Whom the vectors ask a server for.
+    /// Returns the names that the vectors request from a server.
     fileprivate func namesAsked(of server: String) -> [String] {
         var names: [String] = []
         for case .handshake(let vector) in vectors where vector.server == server {

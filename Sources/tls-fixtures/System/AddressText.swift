@@ -7,7 +7,7 @@ internal import Glibc
 #endif
 
 extension String {
-    /// An IPv6 address in the one spelling that the system writes (RFC 5952); any other text as it is.
+    /// An IPv6 address in the canonical text form (RFC 5952). Any other text is returned unchanged.
     var canonicalAddress: String {
         var bytes = [UInt8](repeating: 0, count: 16)
         guard contains(":"), inet_pton(AF_INET6, self, &bytes) == 1 else { return self }

@@ -7,23 +7,25 @@ internal import Glibc
 #endif
 internal import Synchronization
 
-/// Runs a shell command to its end, or to ours.
+/// Runs a shell command with a time limit.
 enum ChildProcess {
+    /// The way the command ended.
     enum Ending: Equatable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
-        /// It was still there when its time was up; now it is not.
+        /// It was still running at the time limit and was killed.
         case hung
         case notStarted(String)
     }
 
+    /// The result of a command, with what it printed.
     struct Outcome: Sendable {
         var ending: Ending
         var output: [UInt8] = []
         var errors: [UInt8] = []
     }
 
-    /// Blocks for at most that long. The command's whole process group is gone afterwards.
+    /// Runs a command and blocks until it ends, at most for `limit`. Its whole process group is killed afterwards.
     static func run(_ command: String, within limit: Duration) -> Outcome {
         let begin = ContinuousClock.now
         let started = starting.withLock { _ in start(command) }
@@ -42,8 +44,8 @@ enum ChildProcess {
         return outcome
     }
 
-    /// Between the making of a pipe and its mark that no child is to have it, another child could inherit it and
-    /// keep it open: only one is started at a time.
+    /// Guards the start of a process. Between the creation of a pipe and setting close-on-exec, another child could
+    /// inherit the pipe and keep it open, so only one child is started at a time.
     private static let starting = Mutex(())
 
     private enum Started {
@@ -84,7 +86,8 @@ enum ChildProcess {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // A group of its own, so that what it starts can be ended with it; signals as a shell has them.
+        // A separate process group, so that the command's own children can be killed with it. Signals are set as a
+        // shell sets them.
         var none = sigset_t()
         sigemptyset(&none)
         var defaults = sigset_t()
@@ -104,7 +107,7 @@ enum ChildProcess {
         return (id, code)
     }
 
-    /// Little of ours: a proxy or a trust store named there would change what is tested.
+    /// A minimal environment. Variables such as those for a proxy or a trust store would change what is tested.
     private static var environmentTexts: [String] {
         let names: [String] = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"]
         return names.compactMap { name in
@@ -112,7 +115,7 @@ enum ChildProcess {
         }
     }
 
-    /// Reads until all streams have ended or the time is up.
+    /// Reads until all streams have ended or the time limit is reached.
     private static func collect(
         _ streams: [Int32],
         into places: [WritableKeyPath<Outcome, [UInt8]>],
@@ -137,9 +140,10 @@ enum ChildProcess {
         }
     }
 
+    /// Waits for the process until the time limit, then kills it and its process group.
     private static func reap(_ id: pid_t, until end: ContinuousClock.Instant) -> Ending {
         var status: Int32 = 0
-        // It has closed its output, so it is about to end, or it never will.
+        // It has closed its output, so either it ends soon or it hangs.
         while waitpid(id, &status, WNOHANG) == 0 {
             guard ContinuousClock.now < end else {
                 kill(-id, SIGKILL)
@@ -148,17 +152,17 @@ enum ChildProcess {
             }
             usleep(500)
         }
-        // What it may have left behind.
+        // Kills processes that it may have left running.
         kill(-id, SIGKILL)
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }
 
-    /// What a client prints beyond this is read and forgotten.
+    /// The limit on stored output, in bytes. Further output is read and discarded.
     private static let outputLimit = 64 << 10
 }
 
-/// Two ends that no other child inherits.
+/// A pipe whose ends are close-on-exec.
 private final class Pipe {
     private(set) var reading: Int32
     private(set) var writing: Int32
@@ -174,6 +178,7 @@ private final class Pipe {
     func closeWriting() { close(writing) }
 }
 
+/// Calls `body` with the texts as a NULL-terminated vector of C strings.
 private func withVector<Result>(
     _ texts: [String],
     _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
@@ -184,7 +189,7 @@ private func withVector<Result>(
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one.
+    /// The duration in whole milliseconds, at least one.
     var milliseconds: Int32 {
         let (seconds, attoseconds) = components
         return Int32(clamping: max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))

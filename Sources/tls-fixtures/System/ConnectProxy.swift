@@ -6,16 +6,16 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A proxy (RFC 9110, section 9.3.6) that leads every CONNECT to one address, whatever name it asks for.
+/// A proxy (RFC 9110, section 9.3.6) that connects every CONNECT request to one address, whatever target it names.
 ///
-/// With it a client that cannot be told where to connect can be tested under any name. It serves one
-/// connection after the other, on loopback, until it is let go.
+/// It makes it possible to test a client that has no option for the address to connect to. It listens on loopback
+/// and serves one connection at a time until it is released.
 final class ConnectProxy: Sendable {
     let port: UInt16
     private let listener: Int32
     private let stopping: Int32
 
-    /// Leads to this address and port; nothing if no socket is to be had.
+    /// Starts a proxy that connects to this address and port. Returns `nil` if a socket cannot be created.
     init?(to address: String, port target: UInt16) {
         guard let listener = Self.listen() else { return nil }
         var ends: [Int32] = [-1, -1]
@@ -35,10 +35,11 @@ final class ConnectProxy: Sendable {
     }
 
     deinit {
-        // The other end sees this, and ends.
+        // The thread sees the end of the socket pair and ends.
         close(stopping)
     }
 
+    /// Serves connections until `stop` becomes readable.
     private static func serve(_ listener: Int32, _ address: String, _ port: UInt16, _ stop: Int32) {
         while wait(for: [listener, stop]) == [true, false] {
             let client = accept(listener, nil, nil)
@@ -53,6 +54,7 @@ final class ConnectProxy: Sendable {
         }
     }
 
+    /// Reads a request head. Returns whether it is a CONNECT request.
     private static func readHead(_ client: Int32, _ stop: Int32) -> Bool {
         var head: [UInt8] = []
         var byte: UInt8 = 0
@@ -65,7 +67,7 @@ final class ConnectProxy: Sendable {
         return head.starts(with: Array("CONNECT ".utf8))
     }
 
-    /// Passes bytes on in both directions, and also how each of them ends.
+    /// Relays bytes in both directions, and relays the end of each direction.
     private static func relay(_ client: Int32, _ server: Int32, _ stop: Int32) {
         var open = [client: true, server: true]
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -84,7 +86,7 @@ final class ConnectProxy: Sendable {
         }
     }
 
-    /// Closing will send RST to both.
+    /// Makes closing these sockets send RST.
     private static func reset(_ sockets: Int32...) {
         for socket in sockets {
             var setting = linger(l_onoff: 1, l_linger: 0)
@@ -92,6 +94,7 @@ final class ConnectProxy: Sendable {
         }
     }
 
+    /// Sends all bytes. Returns `false` if the connection is lost.
     @discardableResult
     private static func send(_ socket: Int32, _ bytes: [UInt8]) -> Bool {
         var sent = 0
@@ -109,7 +112,7 @@ final class ConnectProxy: Sendable {
         return true
     }
 
-    /// Which of them have something to be read, as soon as one has.
+    /// Waits until at least one descriptor is readable and returns which are.
     private static func wait(for descriptors: [Int32]) -> [Bool] {
         var list = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while poll(&list, nfds_t(list.count), -1) < 0 && errno == EINTR {}
@@ -178,7 +181,7 @@ final class ConnectProxy: Sendable {
     private static func keepFromChildren(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
-        // A client that has gone must not take us along (SIGPIPE).
+        // Writing to a client that has disconnected must not raise SIGPIPE.
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
@@ -195,7 +198,7 @@ final class ConnectProxy: Sendable {
     }
 
     #if !canImport(Darwin)
-    /// A client that has gone must not take us along (SIGPIPE).
+    /// Writing to a client that has disconnected must not raise SIGPIPE.
     private static func systemSend(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         #if canImport(Musl)
         Musl.send(socket, bytes, count, Int32(MSG_NOSIGNAL))

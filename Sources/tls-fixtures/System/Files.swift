@@ -6,9 +6,9 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Reading files, which Swift leaves to libraries we do without.
+/// Reading files and folders through libc, without Foundation.
 enum Files {
-    /// A file or folder that could not be read; `why` is the system's word for it.
+    /// A file or folder that could not be read. `why` is the system's error text.
     struct Unreadable: Error, Equatable, CustomStringConvertible {
         var path: String
         var why: String
@@ -16,6 +16,7 @@ enum Files {
         var description: String { "\(path): \(why)" }
     }
 
+    /// Returns the contents of a file.
     static func contents(of path: String) throws(Unreadable) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path) }
@@ -31,7 +32,7 @@ enum Files {
         }
     }
 
-    /// The names in a folder, sorted, without hidden ones.
+    /// Returns the names in a folder, sorted, without hidden files.
     static func names(in folder: String) throws(Unreadable) -> [String] {
         guard let stream = opendir(folder) else { throw unreadable(folder) }
         defer { closedir(stream) }
@@ -56,7 +57,7 @@ enum Files {
         return String(cString: path)
     }
 
-    /// Where this very program lies, if the system tells.
+    /// The path of this program, or `nil` if the system does not provide it.
     static var program: String? {
         guard let path = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(path) }

@@ -1,7 +1,7 @@
-/// Where the fixtures are if nobody says.
+/// The default location of the fixtures.
 enum FixtureFolder {
-    /// The nearest folder `Fixtures` above the current folder, else above this program, which SwiftPM builds
-    /// inside of the package.
+    /// The nearest `Fixtures` folder above the current folder, else above this program, which SwiftPM builds inside
+    /// the package. `nil` if there is none.
     static var found: String? {
         above(Files.currentFolder) ?? Files.program.flatMap(above)
     }

@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Waits until the process is told to stop: by a signal, or by closing the pipe it reads from.
+/// Waits until the process is told to stop: by SIGINT or SIGTERM, or by closing the pipe on its standard input.
 struct StopSignal {
     private let reading: Int32
 
@@ -17,7 +17,7 @@ struct StopSignal {
             signalPipe = ends[1]
         }
         reading = ends[0]
-        // A program that starts this one from a thread of a pool may leave us its mask.
+        // A program that starts this one from a thread pool may pass on a mask that blocks these signals.
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM] {
@@ -27,6 +27,7 @@ struct StopSignal {
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
     }
 
+    /// Blocks until the process is told to stop.
     func wait() {
         var list = [pollfd(fd: reading, events: Int16(POLLIN), revents: 0)]
         if Self.isInputAPipe { list.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0)) }
@@ -34,12 +35,13 @@ struct StopSignal {
         while true {
             guard poll(&list, nfds_t(list.count), -1) > 0 else { continue }
             if list[0].revents != 0 { return }
-            // Whatever is said there, only its end counts.
+            // The input is discarded. Only its end matters.
             if list.count > 1, list[1].revents != 0, read(0, &buffer, buffer.count) <= 0 { return }
         }
     }
 
-    /// A terminal or `/dev/null` says nothing by ending; a pipe or socket is closed by someone.
+    /// Whether standard input is a pipe or socket, whose end is a signal to stop. The end of a terminal or of
+    /// `/dev/null` is not.
     private static var isInputAPipe: Bool {
         var facts = stat()
         guard fstat(0, &facts) == 0 else { return false }
@@ -48,10 +50,10 @@ struct StopSignal {
     }
 }
 
-/// Written before the handlers are installed, read by them only.
+/// The signal handlers' end of the pipe. It is written before the handlers are installed and read only by them.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 
-/// Async-signal-safe: one write, and `errno` as it was.
+/// Async-signal-safe: it makes one write and restores `errno`.
 nonisolated private func noteSignal(_ number: Int32) {
     let before = errno
     var byte: UInt8 = 0
@@ -59,7 +61,7 @@ nonisolated private func noteSignal(_ number: Int32) {
     errno = before
 }
 
-/// Ends the process with that status.
+/// Ends the process with this status.
 func exit(_ status: Int32) -> Never {
     #if canImport(Darwin)
     Darwin.exit(status)

@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Values of `errno`, for files that have no other business with C.
+/// Values of `errno`, for files that do not import libc.
 enum SystemNumbers {
     static let connectionRefused = ECONNREFUSED
     static let connectionReset = ECONNRESET

@@ -6,15 +6,17 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Standard output and error, written at once and not when a buffer is full.
+/// Standard output and standard error without buffering.
 enum Terminal {
     static var isTerminal: Bool { isatty(1) == 1 }
 
+    /// Writes to standard output.
     static func write(_ text: String) { write(text, to: 1) }
 
+    /// Writes a line to standard error.
     static func complain(_ text: String) { write(text + "\n", to: 2) }
 
-    /// The same without control characters, which a client's words may hold.
+    /// Replaces control characters, which the output of a client may contain, with question marks.
     static func harmless(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -30,7 +32,7 @@ enum Terminal {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            // Nobody reads any more: nothing to be done about it here.
+            // The reader has closed the pipe. There is nothing left to do.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

@@ -6,14 +6,14 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Runs what blocks on a thread of its own: Swift's few cooperative threads must stay free.
+/// Runs blocking work on its own thread, so that Swift's cooperative threads stay free.
 nonisolated func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
         startThread { continuation.resume(returning: body()) }
     }
 }
 
-/// Starts a thread that nobody joins; without one, the caller does the work.
+/// Starts a detached thread. If that fails, runs `body` on the current thread.
 nonisolated func startThread(_ body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(ThreadBody(body))
     #if canImport(Darwin)

@@ -1,65 +1,71 @@
 internal import DirectJSON
 
-/// What became of a request, or of an address that was tried for it: one word of the vectors' vocabulary.
+/// The outcome of a request, or of an attempt at one of its addresses: one word of the vectors' vocabulary.
 enum Ending: Hashable, Sendable {
-    /// A response came, whole.
+    /// A complete response was received.
     case answered
-    /// Nobody went there.
+    /// No connection was attempted.
     case untried
-    /// The server ended it with this TLS alert.
+    /// The server ended the handshake or the connection with this TLS alert.
     case alert(UInt8)
+    /// There is no response, for this reason.
     case fault(Fault)
-    /// Something for which the vectors have no word.
+    /// An outcome for which the vectors have no word.
     case other(String)
-    /// The client did not even fail as it should: it hung, or died.
+    /// The client hung or crashed instead of reporting an error.
     case crashed(String)
 
-    /// Why there is no response.
+    /// The reason why there is no response.
     enum Fault: String, CaseIterable, Sendable {
-        /// Nothing listens there.
+        /// The connection was refused.
         case refused
-        /// It took too long.
+        /// A time limit was exceeded.
         case timeout
-        /// Another address was faster, or decided the matter in another way.
+        /// Another address was faster, or settled the request in another way.
         case overtaken
-        /// The server answered that it is the wrong one (421).
+        /// The server answered that the request was misdirected (421).
         case misdirected
         /// The connection was reset.
         case reset
         /// The connection ended before the response began.
         case closed
-        /// The connection ended before the response did.
+        /// The connection ended before the response was complete.
         case incomplete
-        /// What came was not TLS, or broke its rules.
+        /// The data received was not TLS or broke its rules.
         case badTLS
-        /// The server chose a protocol by ALPN that was not offered.
+        /// The server selected an ALPN protocol that was not offered.
         case wrongProtocol
-        /// What came was not HTTP, or broke its rules.
+        /// The data received was not HTTP or broke its rules.
         case badHTTP
-        /// The certificate is for others.
+        /// The certificate does not cover the requested name.
         case wrongName
+        /// The certificate has expired.
         case expired
+        /// The certificate is not valid yet.
         case notYetValid
-        /// No path leads to a root that is trusted.
+        /// No path leads to a trusted root.
         case untrusted
+        /// The signature of a certificate is invalid.
         case badSignature
+        /// The certificate may not be used for a TLS server.
         case wrongPurpose
-        /// A name that its authority may not vouch for.
+        /// The certificate's name violates the name constraints of an issuer.
         case outsideConstraints
+        /// The path exceeds a path length constraint.
         case pathTooLong
-        /// Signed by something that may not sign certificates.
+        /// The issuer is not a certification authority.
         case notAuthority
-        /// A key or a digest that is too weak.
+        /// The key or digest is too weak.
         case weak
-        /// A critical extension that nobody knows.
+        /// A critical extension is unknown.
         case unknownExtension
-        /// The certificate is at fault in another way.
+        /// The certificate is invalid for another reason.
         case badCertificate
-        /// The text given is no address.
+        /// The given text is not an address.
         case noAddress
-        /// No address was given.
+        /// The list of addresses is empty.
         case noAddresses
-        /// The client itself was told what cannot be.
+        /// The client was given invalid settings.
         case badSettings
     }
 
@@ -67,6 +73,7 @@ enum Ending: Hashable, Sendable {
 }
 
 extension Ending {
+    /// Reads one word.
     static func read(_ value: JSONValue) throws(FieldFault) -> Ending {
         let word = try Read.text(value)
         if word == "answered" { return .answered }
@@ -76,13 +83,13 @@ extension Ending {
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
         throw FieldFault(
             line: value.line,
-            what: "\"\(word)\" is none of answered, untried, alert N, \(known)"
+            what: "\"\(word)\" is not one of answered, untried, alert N, \(known)"
         )
     }
 }
 
 extension Ending {
-    /// Where several will do.
+    /// Reads one word or a list of words, any of which is accepted.
     static func readOneOrMore(_ value: JSONValue) throws(FieldFault) -> [Ending] {
         guard case .list = value.content else { return [try read(value)] }
         let endings = try Read.list(of: read)(value)

@@ -1,11 +1,11 @@
 internal import DirectJSON
 
-/// How a server speaks TLS, how a client does, and what becomes of it.
+/// A test of TLS handshakes: a server, the client's settings, and the outcome.
 struct HandshakeVector: Sendable {
     let head: VectorHead
-    /// One of `servers.json`.
+    /// The name of a server in `servers.json`.
     let server: String
-    /// Who is asked for, one request after the other, each on a connection of its own.
+    /// The hosts to request in turn, each on a new connection.
     let names: [String]
     let client: ClientSide
     let expect: Expectation
@@ -16,17 +16,17 @@ struct HandshakeVector: Sendable {
         names = try fields.optional("names", Read.texts) ?? ["good.test"]
         client = try fields.optional("client", ClientSide.init) ?? ClientSide()
         expect = try fields.required("expect", Expectation.init)
-        guard !names.isEmpty else { throw FieldFault(line: fields.line, what: "names: there is none") }
+        guard !names.isEmpty else { throw FieldFault(line: fields.line, what: "names: the list is empty") }
     }
 
     var mentions: Mentions {
         Mentions(certificates: client.certificate.map { [$0] } ?? [], servers: [server])
     }
 
-    /// How the client is set.
+    /// The client's TLS settings.
     struct ClientSide: Sendable {
         var versions: ClosedRange<ProtocolVersion>?
-        /// What it shows a server that asks.
+        /// The certificate to send to a server that requests one.
         var certificate: String?
         var resumes = true
 
@@ -41,11 +41,11 @@ struct HandshakeVector: Sendable {
         }
     }
 
-    /// What becomes of the last of the requests; all before it are answered.
+    /// The expected outcome of the last request. All earlier requests must be answered.
     struct Expectation: Sendable {
         var endings: [Ending]
         var content: String?
-        /// As the server saw it.
+        /// The TLS version that the server saw. The values below are also the server's view.
         var version: ProtocolVersion?
         var chosenProtocol: String??
         var offeredProtocols: [String]?
@@ -54,7 +54,7 @@ struct HandshakeVector: Sendable {
         var offersResumption: Bool?
         var offersEarlyData: Bool?
         var clientCertificate: String??
-        /// Whether the server has read anything that was meant for it alone.
+        /// Whether the server has received application data.
         var hasSentRequest: Bool?
 
         init(_ value: JSONValue) throws(FieldFault) {

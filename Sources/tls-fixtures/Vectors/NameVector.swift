@@ -1,22 +1,22 @@
 internal import DirectJSON
 
-/// Whether a certificate proves that this is who was asked for.
+/// A test of certificate verification: whether a certificate is accepted for a host.
 struct NameVector: Sendable {
     enum Verdict: String, CaseIterable, Sendable {
         case accept, refuse
     }
 
     let head: VectorHead
-    /// A file of `Fixtures/certificates`, without its ending.
+    /// The name of a file in `Fixtures/certificates`, without its extension.
     let certificate: String
     /// The host of the URL: a name, or an address without brackets.
     let identity: String
-    /// Where the server listens, which is nobody's business but the socket's.
+    /// The address that the server listens on. It plays no part in verification.
     let address: String
     let verdict: Verdict
-    /// Why it is refused; any of these will do, where a certificate has several faults.
+    /// The accepted reasons for a refusal. A certificate with several faults may be refused for any of them.
     let reasons: [Ending]
-    /// What the client says in its SNI: nothing, or one value, which may be that it sends none.
+    /// The SNI that the client must send, or a null value if it must send none. `nil` if SNI is not checked.
     let serverName: String??
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
@@ -39,7 +39,8 @@ struct NameVector: Sendable {
             reasons = try fields.optional("reason", Ending.readOneOrMore) ?? []
             serverName = try fields.optional("serverName", Read.textOrNull)
             guard reasons.isEmpty == (verdict == .accept) else {
-                throw FieldFault(line: value.line, what: "a refusal has a reason, and nothing else has")
+                let what = "a refusal needs a reason, and an acceptance must not have one"
+                throw FieldFault(line: value.line, what: what)
             }
             try fields.end()
         }

@@ -1,6 +1,6 @@
 internal import DirectJSON
 
-/// A version of TLS, as the vectors write it. Client and server have types of their own for that.
+/// A TLS version as the vectors write it. The client and the fixture servers have their own types.
 enum ProtocolVersion: String, CaseIterable, Comparable, Sendable {
     case tls10 = "1.0"
     case tls11 = "1.1"
@@ -15,7 +15,7 @@ enum ProtocolVersion: String, CaseIterable, Comparable, Sendable {
 extension Read {
     static func version(_ value: JSONValue) throws(FieldFault) -> ProtocolVersion { try choice(value) }
 
-    /// The oldest and the newest.
+    /// Reads a range of versions, given as the oldest and the newest.
     static func versions(_ value: JSONValue) throws(FieldFault) -> ClosedRange<ProtocolVersion> {
         let ends = try list(of: version)(value)
         guard ends.count == 2, ends[0] <= ends[1] else {

@@ -1,24 +1,26 @@
 internal import DirectJSON
 
-/// Several addresses for one name: which of them answers, and what becomes of the others.
+/// A test of connection establishment: several addresses for one host, and what must happen at each of them.
 struct RouteVector: Sendable {
-    /// Who names an address.
+    /// The source of an address.
     enum Source: String, CaseIterable, Sendable {
-        /// The request itself.
+        /// The `addresses` of the request.
         case request
-        /// The client's own map of names.
+        /// The client's own map from names to addresses.
         case map
     }
 
+    /// An address and the server that listens on it.
     struct Address: Sendable {
-        /// Given as text, whether it is an address or not; else the vector's place in the list makes one.
+        /// The text to give to the client, which need not be a valid address. `nil` uses an address derived from
+        /// the position in the list.
         var text: String?
-        /// One of `servers.json`; nothing if the text is no address.
+        /// The name of a server in `servers.json`. `nil` if the text is not an address.
         var server: String?
-        /// Instead of the server's own.
+        /// The certificate to serve instead of the server's own.
         var certificate: String?
         var source: Source
-        /// Whether the address comes with a port of its own, other than the URL's.
+        /// Whether the address has its own port, different from the URL's.
         var hasOwnPort: Bool
 
         init(_ value: JSONValue) throws(FieldFault) {
@@ -29,15 +31,16 @@ struct RouteVector: Sendable {
             source = try fields.optional("source", Read.choice) ?? .request
             hasOwnPort = try fields.optional("ownPort", Read.flag) ?? false
             guard server != nil || text != nil else {
-                throw FieldFault(line: value.line, what: "an address needs a server, or a text that is none")
+                throw FieldFault(line: value.line, what: "a server or an invalid address is required")
             }
             try fields.end()
         }
     }
 
-    /// How the client is told to try addresses.
+    /// The client's settings for trying addresses.
     struct Dialling: Sendable {
-        /// Milliseconds from one address to the next. Long by default: a busy machine is no silent address.
+        /// The delay before the next address is tried, in milliseconds. The default is long so that a busy machine
+        /// is not taken for an unresponsive address.
         var stagger = 2000
         var keepsOrder = false
         var passesOverWrongServers = false
@@ -53,7 +56,8 @@ struct RouteVector: Sendable {
             try fields.end()
         }
 
-        /// Whether a client must be told, as none does so by itself.
+        /// Whether the settings differ from what clients do by default, so that the client needs an option for
+        /// them.
         var isOfAnotherKind: Bool { keepsOrder || passesOverWrongServers }
     }
 
@@ -62,11 +66,12 @@ struct RouteVector: Sendable {
     let scheme: Scheme
     let addresses: [Address]
     let dialling: Dialling
-    /// What becomes of each address, in the same order.
+    /// The expected outcome at each address, in the same order.
     let endings: [Ending]
-    /// What becomes of the request; the last ending of an address that was tried, if absent.
+    /// The expected outcome of the request. If the file gives none: answered if an address answers, else the
+    /// outcome at the last address that was tried.
     let ending: Ending
-    /// How many milliseconds it may take; not judged if absent.
+    /// The time limit of the request in milliseconds, or `nil` if the time is not checked.
     let within: Int?
 
     enum Scheme: String, CaseIterable, Sendable {
@@ -89,7 +94,7 @@ struct RouteVector: Sendable {
             try fields.end()
             let last = endings.last { $0 != .untried && $0 != .fault(.overtaken) }
             guard let result = ending ?? (endings.contains(.answered) ? .answered : last) else {
-                throw FieldFault(line: value.line, what: "an ending is needed where no address is tried")
+                throw FieldFault(line: value.line, what: "an ending is required if no address is tried")
             }
             return (endings, result, within)
         }
@@ -98,7 +103,7 @@ struct RouteVector: Sendable {
         }
     }
 
-    /// Whether a machine that is busy elsewhere can spoil it.
+    /// Whether other load on the machine can make the vector fail.
     var isAboutTime: Bool { within != nil || dialling.stagger < Dialling().stagger }
 
     var mentions: Mentions {

@@ -1,17 +1,19 @@
 internal import DirectJSON
 internal import TLSFixtures
 
-/// A server of `servers.json`: how it connects, speaks TLS and answers.
+/// A server in `servers.json`: how it accepts connections, speaks TLS and answers.
 struct ServerSetup: Sendable {
-    /// What becomes of a client that connects.
+    /// The server's behaviour towards a connecting client.
     enum Connecting: String, CaseIterable, Sendable {
+        /// Connections are accepted.
         case accepted
-        /// Nothing listens.
+        /// Connections are refused, since nothing listens on the port.
         case refused
-        /// No answer at all comes back.
+        /// Connecting hangs, since there is no answer.
         case unanswered
     }
 
+    /// Whether the server requests a client certificate.
     enum ClientCertificates: String, CaseIterable, Sendable {
         case none, requested, required
     }
@@ -20,7 +22,7 @@ struct ServerSetup: Sendable {
     var about: String
     var connecting = Connecting.accepted
     var speaksTLS = true
-    /// Chosen by SNI; the first one is for everybody else.
+    /// The certificates to choose from by SNI. The first is the default.
     var certificates = ["good"]
     var versions = ProtocolVersion.tls12 ... .tls13
     var unknownName = FixtureTLSSettings.Answer.defaultCertificate
@@ -30,15 +32,15 @@ struct ServerSetup: Sendable {
     var protocols = ["http/1.1"]
     var forcedProtocol: String?
     var refusesOtherProtocols = false
-    /// A file with an OCSP response.
+    /// The name of a file with an OCSP response to staple.
     var staple: String?
     var ciphers: String?
     var groups: String?
     var allowsRenegotiation = false
-    /// Instead of an HTTP server's answer.
+    /// The steps to run instead of an HTTP server.
     var script: [ByteScript.Step]?
 
-    /// HTTP over TLS, as everybody would do it.
+    /// Creates an ordinary HTTPS server.
     init(name: String, about: String = "") {
         self.name = name
         self.about = about
@@ -66,12 +68,12 @@ struct ServerSetup: Sendable {
         allowsRenegotiation = try fields.optional("renegotiation", Read.flag) ?? allowsRenegotiation
         script = try fields.optional("script", Read.list(of: ByteScript.Step.init))
         guard !certificates.isEmpty else {
-            throw FieldFault(line: fields.line, what: "certificates: there is none")
+            throw FieldFault(line: fields.line, what: "certificates: the list is empty")
         }
         try fields.end()
     }
 
-    /// The files in `certificates` that it needs.
+    /// The files in `certificates` that the server needs.
     var certificateFiles: [String] {
         certificates.map { "\($0).pem" } + (staple.map { [$0] } ?? [])
     }
@@ -86,7 +88,7 @@ struct ServerSetup: Sendable {
             guard text.hasPrefix("alert "), let number = UInt8(text.dropFirst(6)) else {
                 throw FieldFault(
                     line: value.line,
-                    what: "\"\(text)\" is none of default, alert N, warning, close, reset"
+                    what: "\"\(text)\" is not one of default, alert N, warning, close, reset"
                 )
             }
             return .alert(number)
@@ -95,7 +97,7 @@ struct ServerSetup: Sendable {
 }
 
 extension ByteScript.Step {
-    /// A word, or an object with one field.
+    /// Reads a step: a word, or an object with one member.
     init(_ value: JSONValue) throws(FieldFault) {
         if case .text(let word) = value.content {
             self = try Self.step(word, line: value.line)
@@ -124,7 +126,7 @@ extension ByteScript.Step {
         guard let step = steps.first, steps.count == 1 else {
             throw FieldFault(
                 line: line,
-                what: "a step is one thing: send, raw, alert, mute, updateKeys or pause"
+                what: "a step has exactly one of send, raw, alert, mute, updateKeys and pause"
             )
         }
         self = step

@@ -1,25 +1,25 @@
-/// What vectors are about; each has a folder of its own.
+/// The topics of the vectors. Each has its own folder.
 enum Topic: String, CaseIterable, Sendable {
-    /// The bytes of a response, and what they mean.
+    /// Parsing responses.
     case response
-    /// A request, and its bytes.
+    /// Writing requests.
     case request
-    /// Coded content, and what it is decoded.
+    /// Decoding bodies.
     case decoding
-    /// Who is asked for, a certificate, and whether that is good enough.
+    /// Verifying certificates for a host.
     case names
-    /// How a server speaks TLS, how a client does, and what becomes of it.
+    /// TLS handshakes.
     case handshake
-    /// Several addresses for one name, and which of them answers.
+    /// Choosing among several addresses for one host.
     case routes
-    /// What responses set, and which cookies go with the requests behind them.
+    /// Storing cookies and sending them back.
     case cookies
-    /// Requests one after the other, and what a cache has to do with them.
+    /// Answering requests from a cache.
     case cache
     /// Answers that point elsewhere, and the requests that come of them.
     case redirect
 
-    /// Whether a whole client is needed, and servers for it.
+    /// Whether the topic tests a whole client against servers.
     var needsServers: Bool {
         switch self {
         case .response, .request, .decoding, .cookies, .cache, .redirect: false

@@ -1,11 +1,11 @@
 internal import DirectJSON
 
-/// What every vector has.
+/// The members that every vector has.
 struct VectorHead: Equatable, Sendable {
     var topic: Topic
-    /// Unique among all vectors, and begins with its file's name.
+    /// The name, which is unique among all vectors and begins with the name of its file.
     var name: String
-    /// The rule, or what goes wrong without it.
+    /// The rule, or the consequence of breaking it.
     var why: String
     /// The section of an RFC, or a CVE.
     var reference: String
@@ -23,6 +23,7 @@ struct VectorHead: Equatable, Sendable {
         }
     }
 
+    /// Reads a text that must be one non-empty line.
     private static func line(_ value: JSONValue) throws(FieldFault) -> String {
         let text = try Read.text(value)
         guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
@@ -75,7 +76,7 @@ enum Vector: Sendable {
         }
     }
 
-    /// The certificates and servers it speaks of, which have to be there.
+    /// The certificates and servers that the vector refers to. They must exist.
     var mentions: Mentions {
         switch self {
         case .response, .request, .decoding, .cookies, .cache, .redirect: Mentions()
@@ -86,7 +87,7 @@ enum Vector: Sendable {
     }
 }
 
-/// Names in a vector that stand for something outside of it.
+/// References from a vector to other files.
 struct Mentions {
     var certificates: [String] = []
     var servers: [String] = []

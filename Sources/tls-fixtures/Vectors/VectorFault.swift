@@ -1,8 +1,8 @@
-/// What is wrong with a vector, and where it stands.
+/// An error in a vector file, with its position.
 struct VectorFault: Error, Equatable, CustomStringConvertible {
     var file: String
     var line: Int?
-    /// The vector's name, if it has one.
+    /// The name of the vector, if it has one.
     var vector: String?
     var what: String
 
@@ -14,7 +14,7 @@ struct VectorFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// All that is wrong with a folder of vectors: nothing of it is to be run.
+/// All errors in a folder of vectors. If there is any, no vector is run.
 struct VectorFaults: Error, CustomStringConvertible {
     var faults: [VectorFault]
 

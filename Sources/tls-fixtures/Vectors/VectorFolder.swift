@@ -1,13 +1,15 @@
 internal import DirectJSON
 
-/// The vectors and the servers they speak of, read from `Fixtures` and found to be as their schema says.
+/// The vectors and the servers they refer to, read from `Fixtures` and checked against their schema.
 struct VectorFolder: Sendable {
     let vectors: [Vector]
     let servers: [ServerSetup]
-    /// Where the certificates are.
+    /// The path of the folder with the certificates.
     let certificates: String
 
-    /// Reads `vectors` and `certificates` below `fixtures`; throws everything that is wrong with them.
+    /// Reads `vectors` and `certificates` in the folder `fixtures`.
+    ///
+    /// - Throws: ``VectorFaults`` with everything that is wrong with them.
     init(fixtures: String) throws(VectorFaults) {
         var reading = Reading(fixtures)
         reading.readServers()
@@ -28,7 +30,7 @@ struct VectorFolder: Sendable {
     }
 }
 
-/// What has been read so far, and what was wrong with it.
+/// The contents read so far and the errors found in them.
 private struct Reading {
     struct Found {
         var vector: Vector
@@ -64,7 +66,8 @@ private struct Reading {
         for name in names(in: "vectors") where Files.isFolder("\(fixtures)/vectors/\(name)") {
             guard let topic = Topic(rawValue: name) else {
                 let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
-                faults.append(VectorFault(file: "vectors/\(name)", what: "is no topic; topics are \(known)"))
+                let what = "is not a topic; topics are \(known)"
+                faults.append(VectorFault(file: "vectors/\(name)", what: what))
                 continue
             }
             for file in names(in: "vectors/\(name)") where file.hasSuffix(".json") {
@@ -73,7 +76,7 @@ private struct Reading {
         }
     }
 
-    /// Whatever a vector speaks of has to be there.
+    /// Checks that every certificate and server that a vector refers to exists.
     mutating func checkMentions() {
         let certificates = Set(names(in: "certificates"))
         let servers = Set(self.servers.map(\.name))
@@ -112,6 +115,7 @@ private struct Reading {
         }
     }
 
+    /// Returns the elements of a JSON file. Errors are noted, and give an empty list.
     private mutating func elements(of file: String) -> [JSONValue] {
         do {
             return try Read.elements(try JSONReader.read(try Files.contents(of: "\(fixtures)/\(file)")))
@@ -147,7 +151,7 @@ private struct Reading {
 }
 
 extension JSONValue {
-    /// The text under "name", however wrong the rest of the object is.
+    /// The text of the member "name", even if the rest of the object is invalid.
     fileprivate var nameField: String? {
         guard case .object(let members) = content,
             case .text(let name)? = members.first(where: { $0.name == "name" })?.value.content

@@ -1,26 +1,27 @@
-/// What is wrong with the text of an address, an endpoint, or a zone.
+/// An error in the text of an address, an endpoint, an address range or a zone.
 @nonexhaustive
 public enum AddressError: Error, Hashable, Sendable {
-    /// There is no text at all.
+    /// The text is empty.
     case empty
-    /// This text is neither an IPv4 nor an IPv6 address in strict form.
+    /// The text is neither an IPv4 nor an IPv6 address in strict form.
     case notAnAddress(String)
-    /// Brackets hold something that is not an IPv6 address.
+    /// The text in brackets is not an IPv6 address.
     case notIPv6(String)
-    /// A bracket is opened and never closed.
+    /// An opening bracket has no closing one.
     case unclosedBracket
     /// Something other than `:port` follows the closing bracket.
     case textAfterBracket(String)
     /// The port is not a number from 1 to 65535.
     case invalidPort(String)
-    /// The text is no range of addresses: an address and the length of a prefix, the bits behind it zero.
+    /// The text is not a range of addresses: an address, a slash, and the length of a prefix, with all bits after
+    /// the prefix zero.
     case invalidRange(String)
-    /// No network interface of this machine carries the zone's name.
+    /// No network interface of this machine has the zone's name.
     case unknownZone(String)
 }
 
 extension AddressError: CustomStringConvertible {
-    /// The fault in words, with the offending text quoted and bounded.
+    /// The error as a short English text. The offending text is quoted and its length is limited.
     public var description: String {
         switch self {
         case .empty: "the address is empty"
@@ -35,8 +36,8 @@ extension AddressError: CustomStringConvertible {
     }
 }
 
-/// The text between quotation marks, cut at 64 characters and free of control characters, so that a
-/// hostile address cannot write lines of its own into a log.
+/// Returns the text in quotation marks, limited to 64 characters and without control characters, so that a hostile
+/// address cannot forge lines in a log.
 private func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars.prefix(64) {

@@ -1,11 +1,18 @@
-/// Runs calls that block (reading files, name look-ups) on threads of their own, a few at a time, so that no event
-/// loop and no thread of Swift's ever waits for them.
+/// A pool of threads for blocking calls (reading files, name lookups), so that they block neither an event loop nor
+/// one of Swift's cooperative threads.
+///
+/// Calls start in order, at most `threadLimit` at a time. Threads are started on demand and end after an idle
+/// period. A call that has started cannot be interrupted; a call that has not is removed from the queue when its
+/// caller gives up.
 package final class BlockingWork: Sendable {
+    /// The pool for file access, with 8 threads.
     package static let shared = BlockingWork(threadLimit: 8)
 
-    /// Why the caller waits no longer. A call that has begun runs to its end, and its answer is dropped.
+    /// The reason why a caller stopped waiting. A call that has started runs to its end, and its result is dropped.
     package enum Abandoned: Error {
+        /// The deadline has passed.
         case expired
+        /// The task was cancelled.
         case cancelled
     }
 
@@ -14,8 +21,9 @@ package final class BlockingWork: Sendable {
 
     private struct Queue {
         var jobs = Waitlist<Job>()
+        /// The number of running threads.
         var threads = 0
-        /// Those of them that wait, also when they have been woken and have not had their turn yet.
+        /// The number of threads that wait for a job, including those that have been woken but have not yet run.
         var idle = 0
     }
 
@@ -24,15 +32,23 @@ package final class BlockingWork: Sendable {
     private let threadLimit: Int
     private let patience: UInt64
 
-    /// Threads stay for `patience` nanoseconds: a file is read piece by piece, and a thread for each piece would cost
-    /// more than the reading.
+    /// Creates a pool.
+    ///
+    /// - Parameter threadLimit: The maximum number of threads.
+    /// - Parameter patience: The idle time, in nanoseconds, after which a thread ends. A file is read piece by
+    ///   piece, and a thread for each piece would cost more than the reading.
     package init(threadLimit: Int, patience: UInt64 = 1_000_000_000) {
         self.threadLimit = threadLimit
         self.patience = patience
     }
 
-    /// The call's answer, unless the deadline or the cancellation of the task comes first. A call that has not begun
-    /// by then is never made, and what it holds is released at once.
+    /// Runs a call on a thread of the pool and returns its result.
+    ///
+    /// A call that has not started when the wait ends is never made, and everything it captures is released
+    /// immediately.
+    ///
+    /// - Parameter deadline: The deadline by the clock of `loop`.
+    /// - Throws: ``Abandoned`` if the deadline passes or the task is cancelled first.
     package func run<Answer: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
@@ -50,8 +66,8 @@ package final class BlockingWork: Sendable {
         }
     }
 
-    /// The answer of a call that has to be made although its caller may wait no longer: a removal, say, or the last
-    /// step of many.
+    /// Like ``run(until:on:_:)``, for a call that must be made even if its caller stops waiting, for example a
+    /// removal or the last step of several.
     package func carryOut<Answer: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
@@ -62,19 +78,21 @@ package final class BlockingWork: Sendable {
         return try await reply.value(until: deadline)
     }
 
-    /// Runs a call that nobody waits for.
+    /// Runs a call without waiting for it.
     package func submit(_ job: @escaping @Sendable () -> Void) {
         _ = add(job)
     }
 
-    /// How many calls wait for a thread.
+    /// The number of calls that wait for a thread.
     package var waiting: Int { queue.withLock { $0.jobs.count } }
 
     private func withdraw(_ ticket: Ticket) {
-        // Handed out, to be released outside the lock: the end of what the job holds may run code of its own.
+        // Returned from the lock and released outside it, since releasing the captured values may run arbitrary
+        // code.
         _ = queue.withLock { $0.jobs.remove(ticket) }
     }
 
+    /// Queues a job, and starts a thread or wakes an idle one.
     private func add(_ job: @escaping Job) -> Ticket {
         let (ticket, needsThread) = queue.withLock { queue in
             let ticket = queue.jobs.append(job)
@@ -93,16 +111,17 @@ package final class BlockingWork: Sendable {
             pool.work(patience: pool.patience)
         }
         guard refused != nil else { return }
-        // No thread to be had. Blocking the caller is the lesser evil: nobody waits for ever.
+        // The system refused a thread. The caller is blocked instead, since otherwise the job might never run.
         Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue().work(patience: 0)
     }
 
-    /// Works until nothing has been left to do for a while. The thread then ends, for most programs block rarely.
+    /// Runs jobs until there has been none for `patience` nanoseconds. The thread then ends, since most programs
+    /// block rarely.
     private func work(patience: UInt64) {
         while let job = nextJob(patience) { job() }
     }
 
-    /// Nothing if the thread shall end; it is no longer counted then.
+    /// Returns the next job, or `nil` if the thread must end. In that case it is no longer counted.
     private func nextJob(_ patience: UInt64) -> Job? {
         var isIdle = false
         return queue.wait(at: arrival, nanoseconds: patience) { queue, isLast in

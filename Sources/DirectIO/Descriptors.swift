@@ -4,24 +4,24 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The descriptors that this process may have open, which everything in it shares.
+/// The limit on open descriptors, which is shared by everything in the process.
 package enum Descriptors {
-    /// How many there may be at a time: the soft limit, as it is at this moment.
+    /// The maximum number of open descriptors: the current soft limit.
     package static var limit: Int {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0 else { return .max }
-        // Infinity is a large number of its own.
+        // RLIM_INFINITY is a large number too.
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// How many of them no connection takes. The system's resolver needs some for each name, files need some, and
-    /// libdispatch ends the process when it cannot have one.
+    /// Returns the number of descriptors that connections must leave free. The system's resolver needs some for
+    /// each lookup, files need some, and libdispatch ends the process if it cannot open one.
     package static func reserve(of limit: Int) -> Int {
         max(8, min(limit / 8, 64))
     }
 
-    /// Whether a descriptor just opened is one of the last: the system gives out the lowest number that is free, so all
-    /// below it are in use, by whomever.
+    /// Whether a new descriptor is one of the last. The system assigns the lowest free number, so all numbers below
+    /// it are in use.
     static func isInReserve(_ descriptor: Int32) -> Bool {
         let limit = limit
         return Int(descriptor) >= limit - reserve(of: limit)
@@ -35,12 +35,12 @@ package enum Descriptors {
 }
 
 extension SystemError {
-    /// Whether the process, or the system, has no descriptor left.
+    /// Whether the process or the system has run out of descriptors.
     package var meansNoDescriptors: Bool { code == EMFILE || code == ENFILE }
 }
 
 extension LookupError {
-    /// Whether the resolver could not ask, for want of descriptors.
+    /// Whether the lookup failed because no descriptor was free.
     package var meansNoDescriptors: Bool {
         code == EAI_SYSTEM && (systemCode == EMFILE || systemCode == ENFILE)
     }

@@ -6,33 +6,36 @@ package import Musl
 package import Glibc
 #endif
 
-/// Where to connect: an address, and a port if it is not the URL's own.
+/// The address to connect to, with a port if it differs from the URL's.
 ///
-/// Its text is `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or
-/// `[fe80::1%eth0]:443`; ports run from 1 to 65535, without leading zeros.
+/// Its text is `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or `[fe80::1%eth0]:443`.
+/// Ports are 1 to 65535, without leading zeros.
 ///
-/// A string literal can be an endpoint: `request.addresses = ["203.0.113.7", "[2001:db8::7]:8443"]`. A
-/// literal cannot throw, and a program should not die of a typing error in one, so a literal that is no
-/// address keeps its fault; whoever is about to dial it throws that fault first and dials nothing.
-/// `Endpoint("…")` with a literal means the same; for text from outside, `try Endpoint(text)` throws at
-/// once.
+/// An endpoint can be written as a string literal: `request.addresses = ["203.0.113.7", "[2001:db8::7]:8443"]`. A
+/// literal cannot throw, and a typing error should not crash the program, so an invalid literal keeps its error.
+/// Connecting to it throws that error before any attempt. `Endpoint("…")` with a literal behaves in the same way.
+/// For text from outside, use `try Endpoint(text)`, which throws immediately.
 public struct Endpoint: Hashable, Sendable {
-    /// The address to connect to; for a faulty literal an address where nothing can answer.
+    /// The address to connect to. For an invalid literal, an address at which nothing can answer.
     public let address: IPAddress
 
-    /// The port to connect to, or `nil` for the port of the URL.
+    /// The port to connect to. `nil` uses the port of the URL.
     public let port: UInt16?
 
     private let faultyLiteral: FaultyLiteral?
 
-    /// Joins an address and a port.
+    /// Creates an endpoint.
+    ///
+    /// - Parameter port: The port to connect to. `nil` uses the port of the URL.
     public init(_ address: IPAddress, port: UInt16? = nil) {
         self.address = address
         self.port = port
         faultyLiteral = nil
     }
 
-    /// Reads an endpoint; the error names the part that is wrong.
+    /// Parses an endpoint.
+    ///
+    /// - Throws: ``AddressError``, which names the part that is wrong.
     public init(_ text: String) throws(AddressError) {
         var text = text
         self = try text.withUTF8 { bytes -> Result<Endpoint, AddressError> in
@@ -44,10 +47,13 @@ public struct Endpoint: Hashable, Sendable {
         }.get()
     }
 
-    /// What is wrong with the literal this endpoint was written as.
+    /// The error in the literal from which this endpoint was created, or `nil`.
     package var fault: AddressError? { faultyLiteral?.error }
 
-    /// Lends the endpoint as a `sockaddr`; a faulty literal throws its fault here at the latest.
+    /// Calls `body` with the endpoint as a `sockaddr`.
+    ///
+    /// - Parameter defaultPort: The port to use if the endpoint has none.
+    /// - Throws: The error of an invalid literal, or ``AddressError/unknownZone(_:)``.
     package func withSocketAddress<Result>(
         defaultPort: UInt16,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -56,17 +62,17 @@ public struct Endpoint: Hashable, Sendable {
         return try address.withSocketAddress(port: port ?? defaultPort, body)
     }
 
-    /// Reads address and port out of a `sockaddr` (see `IPAddress.init(socketAddress:)`).
+    /// Reads the address and port from a `sockaddr` (see ``IPAddress/init(socketAddress:)``).
     package init?(socketAddress pointer: UnsafePointer<sockaddr>) {
         guard let address = IPAddress(socketAddress: pointer) else { return nil }
-        // The port lies at the same place in both families.
+        // The port is at the same offset in both families.
         let port = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self).sin_port
         self.init(address, port: UInt16(bigEndian: port))
     }
 }
 
 extension Endpoint: ExpressibleByStringLiteral {
-    /// Reads a literal, and keeps what is wrong with it until someone wants to dial.
+    /// Parses a literal. An error is kept and thrown when the endpoint is used to connect.
     public init(stringLiteral text: String) {
         do throws(AddressError) {
             try self.init(text)
@@ -75,8 +81,8 @@ extension Endpoint: ExpressibleByStringLiteral {
         }
     }
 
-    /// `100::` is the discard prefix of RFC 6666: should a caller overlook the fault, nothing answers.
-    /// (`0.0.0.0` and `::` would reach this very machine.)
+    /// `100::` is in the discard prefix of RFC 6666, so nothing answers even if a caller overlooks the error.
+    /// (`0.0.0.0` and `::` would reach this machine.)
     private init(faulty literal: FaultyLiteral) {
         address = IPAddress(family: .v6, high: 0x0100_0000_0000_0000, low: 0)
         port = nil
@@ -85,7 +91,7 @@ extension Endpoint: ExpressibleByStringLiteral {
 }
 
 extension Endpoint: CustomStringConvertible {
-    /// The text that `init(_:)` reads; for a faulty literal, the literal.
+    /// The text that ``init(_:)`` accepts. For an invalid literal, the literal itself.
     public var description: String {
         if let faultyLiteral { return faultyLiteral.text }
         guard let port else { return address.description }
@@ -94,7 +100,7 @@ extension Endpoint: CustomStringConvertible {
 }
 
 extension Endpoint {
-    /// Reads an endpoint from the whole of the given bytes.
+    /// Parses an endpoint from all of these bytes.
     package init(utf8 text: Span<UInt8>) throws(AddressError) {
         guard !text.isEmpty else { throw .empty }
         if text[0] == UInt8(ascii: "[") {
@@ -105,7 +111,7 @@ extension Endpoint {
             self.init(address)
             return
         }
-        // One colon parts an IPv4 address from its port; an IPv6 address has two or more.
+        // An IPv4 address has one colon before its port; an IPv6 address has two or more.
         guard let colon = text.onlyIndex(of: UInt8(ascii: ":")),
             let address = IPAddress(v4: text.extracting(..<colon))
         else { throw .notAnAddress(String(copying: text)) }
@@ -141,7 +147,8 @@ extension Endpoint {
     }
 }
 
-/// Kept behind a reference, so that the endpoints of a large map do not carry the room for it.
+/// An invalid literal with its error. It is a class so that the endpoints of a large map do not contain space for
+/// it.
 private final class FaultyLiteral: Hashable, Sendable {
     let text: String
     let error: AddressError
@@ -157,6 +164,7 @@ private final class FaultyLiteral: Hashable, Sendable {
 }
 
 extension Span<UInt8> {
+    /// Returns the index of this byte if it occurs exactly once.
     fileprivate func onlyIndex(of byte: UInt8) -> Int? {
         var found: Int?
         for index in indices where self[index] == byte {

@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The value of an environment variable; nothing if it is not set.
+/// Returns the value of an environment variable, or `nil` if it is not set.
 package func environmentValue(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
 }

@@ -2,12 +2,13 @@
 internal import CDirectLinux
 internal import Glibc
 
-/// The kernel's readiness queue on Linux: the only file that knows epoll and eventfd.
+/// The kernel's readiness queue on Linux. This is the only file that uses epoll and eventfd.
 ///
-/// Edge-triggered, each descriptor registered once for both directions. A poller for another system
-/// offers the same five functions.
+/// It is edge-triggered, and each descriptor is registered once for both directions. A poller for another system
+/// has the same five functions.
 struct Poller: ~Copyable {
     private let queue: Int32
+    /// An eventfd whose counter is increased to wake the loop.
     private let alarm: Int32
     private let events: UnsafeMutablePointer<epoll_event>
 
@@ -17,7 +18,7 @@ struct Poller: ~Copyable {
         events = .allocate(capacity: Self.capacity)
     }
 
-    /// A failed start leaves no descriptor open: it may be tried again.
+    /// Opens a queue. If this fails, no descriptor is left open, so it may be tried again.
     static func open() throws(SystemError) -> Poller {
         let queue = try checked("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
         do throws(SystemError) {
@@ -48,6 +49,7 @@ struct Poller: ~Copyable {
         events.deallocate()
     }
 
+    /// Registers a descriptor for both directions. Its events carry `token`.
     func add(_ descriptor: Int32, token: UnsafeMutableRawPointer) throws(SystemError) {
         var event = epoll_event()
         event.events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
@@ -55,23 +57,26 @@ struct Poller: ~Copyable {
         _ = try checked("epoll_ctl") { epoll_ctl(queue, EPOLL_CTL_ADD, descriptor, &event) }
     }
 
-    /// Once this has returned, no later `poll` speaks of the descriptor; one that runs now may.
+    /// Unregisters a descriptor. A `poll` that starts after this returns does not report it; one that is running
+    /// may.
     func remove(_ descriptor: Int32) {
         var unused = epoll_event()
         _ = epoll_ctl(queue, EPOLL_CTL_DEL, descriptor, &unused)
     }
 
-    /// Ends a `poll` that sleeps, from any thread.
+    /// Wakes a sleeping `poll`. May be called from any thread.
     func wake() {
         var one: UInt64 = 1
         _ = retryingInterrupts { write(alarm, &one, 8) }
     }
 
-    /// Waits for events, at most `nanoseconds` (nothing: for ever), and hands each one over.
+    /// Waits for events and passes each one to `handle`.
+    ///
+    /// - Parameter nanoseconds: The longest time to wait, or `nil` for no limit.
     func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
         var milliseconds: Int32 = -1
         if let nanoseconds {
-            // Rounded up: waking before the deadline would only mean to sleep again.
+            // Rounded up: waking before the deadline would only lead to another sleep.
             milliseconds = Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
         }
         let count = epoll_wait(queue, events, Int32(Self.capacity), milliseconds)
@@ -79,7 +84,7 @@ struct Poller: ~Copyable {
         for index in 0..<Int(count) {
             let flags = events[index].events
             guard let token = events[index].data.ptr else {
-                // Edge-triggered: the counter needs no reading, the next write is a new edge.
+                // Edge-triggered: the counter need not be read, since the next write is a new edge.
                 continue
             }
             let isHungUp = flags & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
@@ -94,7 +99,8 @@ struct Poller: ~Copyable {
         }
     }
 
-    /// Few: an event may mean half a handshake, and what those before it set going waits behind all of them.
+    /// The number of events for each call. It is small because an event may cause half a handshake, and the tasks
+    /// that earlier events made ready wait until all of them have been handled.
     private static var capacity: Int { 16 }
 }
 #endif

@@ -5,53 +5,69 @@ internal import Glibc
 #endif
 internal import Synchronization
 
-/// One thread that sleeps in the kernel's readiness queue and runs tasks that prefer it.
+/// A thread that waits in the kernel's readiness queue, wakes the tasks that wait for sockets, and runs the tasks
+/// that use it as executor.
 ///
-/// Sockets wake their tasks through it (see `WaitPoint`); where such a task then runs is its own affair.
-/// A task with this loop as executor preference goes on right here, without changing threads; any other
-/// goes on where Swift runs it. There is one code path for both, and it is correct on either.
+/// A socket wakes its task through a ``WaitPoint``, whatever executor the task runs on. A task that has this loop
+/// as its executor preference continues on the loop's thread without a switch; any other task continues on its own
+/// executor. There is one code path for both.
 ///
-/// A loop lives as long as the process: its thread holds it, so there is nothing to shut down and no
-/// order of destruction to get wrong. Make few.
+/// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs, ends the waits
+/// whose deadline has passed, polls (without blocking if jobs are left), wakes the tasks whose sockets have become
+/// ready, and releases removed handles.
+///
+/// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are atomic. To wake
+/// the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`, `hasClockMoved` or `earliestDeadline`)
+/// and then reads `isAsleep`. The loop first stores `isAsleep` and then reads the flags. Both are sequentially
+/// consistent, so at least one side sees the other and no wake-up is lost.
+///
+/// A loop lives as long as the process. Its thread holds a reference to it, so there is no shutdown and no order of
+/// destruction to observe. Create few.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
-    /// The loop that clients use unless they are given another.
+    /// The loop that clients use by default.
     public static let shared = EventLoop()
 
-    /// What only the loop's thread touches; behind a raw pointer, where Swift checks no exclusive access.
+    /// The jobs to run. Only the loop's thread touches them; they are behind a raw pointer so that Swift does not
+    /// check for exclusive access.
     private let jobs: UnsafeMutablePointer<JobQueue>
     private let poller: LazyPoller
-    /// Where this loop's time comes from; `nil` is the system's clock.
+    /// The source of this loop's time. `nil` uses the system's clock.
     private let heldClock: HeldClock?
-    /// Jobs from other threads.
+    /// Jobs that other threads have enqueued.
     private let arrivals = Locked<[UnownedJob]>([])
     private let hasArrivals = Atomic<Bool>(false)
-    /// Set before sleeping, taken by who wakes: one write to the alarm for any number of arrivals.
+    /// Set by the loop before it sleeps, and cleared by the thread that wakes it, so that any number of arrivals
+    /// causes one write to the alarm.
     private let isAsleep = Atomic<Bool>(false)
+    /// The loop's thread, once it runs.
     private let thread = Atomic<UInt>(0)
     private let registry = Locked<HandleRegistry>(HandleRegistry())
+    /// Whether the registry has removed handles to release.
     private let hasDeparted = Atomic<Bool>(false)
+    /// Whether there are so many of them that an idle loop must wake to release them.
     private let haveManyDeparted = Atomic<Bool>(false)
+    /// Whether the held clock has been moved since the loop last looked.
     private let hasClockMoved = Atomic<Bool>(false)
-    /// No deadline of any handle lies before this one.
+    /// A lower bound of all deadlines: no deadline of a handle is earlier.
     private let earliestDeadline = Atomic<UInt64>(.max)
 
-    /// Starts a loop with a thread of its own.
+    /// Starts a loop with its own thread.
     ///
-    /// A loop whose readiness queue the system refuses, for want of descriptors, asks for it again until it gets
-    /// one; sockets cannot be opened until then. Without a thread nothing here can work: when the system refuses
-    /// one the process ends with a message, as it would in libdispatch.
+    /// If the system cannot provide a readiness queue because descriptors have run out, the loop asks again until
+    /// it gets one. Sockets cannot be opened until then. If the system refuses the thread, the process ends with a
+    /// message, as it would in libdispatch, since nothing could work without it.
     public convenience init() {
         self.init(clock: nil)
     }
 
-    /// The same with a clock that is moved by hand, for tests.
+    /// Starts a loop with a clock that is moved by hand, for tests.
     package convenience init(clock: HeldClock?) {
         self.init(heldClock: clock)
         clock?.attach(self)
         startThread()
     }
 
-    /// A loop without a thread: `turn` is called instead, by one thread.
+    /// Creates a loop without a thread. One thread calls ``turn()`` instead.
     package convenience init(isDriven: Void) {
         self.init(heldClock: nil)
     }
@@ -63,22 +79,22 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.heldClock = heldClock
     }
 
-    /// Whether its clock stands still until it is moved by hand.
+    /// Whether the loop's clock is moved by hand.
     package var isHeld: Bool { heldClock != nil }
 
-    /// The time by this loop's clock, which counts for every wait on it.
+    /// The time on this loop's clock, which counts for every wait on the loop.
     package var now: Instant {
         guard let heldClock else { return .now }
         return heldClock.now
     }
 
-    /// The date that goes with it, for what counts by the calendar.
+    /// The date that corresponds to ``now``, for calendar times.
     package var date: UnixTime {
         guard let heldClock else { return .now }
         return heldClock.date
     }
 
-    /// Returns when the moment has come.
+    /// Waits until this time.
     package func sleep(until moment: Instant) async throws(CancellationError) {
         let pause = LoopHandle(loop: self)
         add(pause)
@@ -86,6 +102,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         if case .cancelled = await pause.input.wait(until: moment, on: self) { throw CancellationError() }
     }
 
+    /// Queues a job. May be called from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrent {
@@ -97,6 +114,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
+    /// Whether the current thread is the loop's.
     private var isCurrent: Bool {
         thread.load(ordering: .relaxed) == Self.currentThread
     }
@@ -106,25 +124,25 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
     }
 
-    /// Looks after the handle's deadlines from now on, and holds it until `remove`.
+    /// Registers a handle, so that the deadlines of its waits are observed. The loop holds it until ``remove(_:)``.
     package func add(_ handle: LoopHandle) {
         registry.withLock { $0.insert(handle) }
     }
 
-    /// Lets go of the handle.
+    /// Removes a handle. The loop releases it after the events that it is currently handling.
     package func remove(_ handle: LoopHandle) {
         let waiting = registry.withLock { registry in
             registry.remove(handle)
             return registry.departed.count
         }
         hasDeparted.store(true, ordering: .sequentiallyConsistent)
-        // A loop that has nothing else to do would hold them all until something happens.
+        // Otherwise a loop that has nothing else to do would hold all removed handles until its next event.
         guard waiting >= Self.departedBeforeWaking else { return }
         haveManyDeparted.store(true, ordering: .sequentiallyConsistent)
         wakeIfAsleep()
     }
 
-    /// The same for a handle with a descriptor, whose readiness is reported as well.
+    /// Registers a handle with a descriptor, whose readiness is reported to the handle.
     func add(_ handle: LoopHandle, descriptor: Int32) throws(SystemError) {
         add(handle)
         do {
@@ -135,13 +153,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Events that are just being handed out may still speak of it: the loop lets go after them.
+    /// Removes a handle with a descriptor. The loop releases it after the events that it is currently handling,
+    /// since they may still refer to it.
     func remove(_ handle: LoopHandle, descriptor: Int32) {
         poller.remove(descriptor)
         remove(handle)
     }
 
-    /// Sees to it that the loop looks at the deadlines no later than at `instant`.
+    /// Makes the loop test deadlines at `instant` at the latest.
     func noteDeadline(_ instant: Instant) {
         defer { heldClock?.noteWait(until: instant) }
         let due = instant.nanoseconds
@@ -157,13 +176,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Whether a wait that ends at this moment is under way.
+    /// Whether a wait with exactly this deadline is in progress.
     func hasWait(until moment: Instant) -> Bool {
         registry.withLock { $0.handles.contains { $0?.hasWait(until: moment) == true } }
     }
 
     private func startThread() {
-        // Balanced by nothing: the thread, and with it the loop, ends with the process.
+        // Never released: the thread, and with it the loop, lives until the process ends.
         let context = Unmanaged.passRetained(self).toOpaque()
         let refused = startDetachedThread(named: "direct-http loop", context) { context in
             Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
@@ -177,7 +196,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         while true { turn(executor) }
     }
 
-    /// One round of a loop without a thread of its own: runs what is ready, then waits for the next event.
+    /// Runs one turn of a loop that has no thread: runs the jobs that are ready, then waits for the next event.
     package func turn() {
         thread.store(Self.currentThread, ordering: .relaxed)
         turn(asUnownedTaskExecutor())
@@ -197,7 +216,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         var timeout: UInt64? = 0
         if jobs.pointee.isEmpty {
             isAsleep.store(true, ordering: .sequentiallyConsistent)
-            // Looked at after the flag is up: who comes later sees it and wakes us.
+            // Read after the flag is set: a thread that stores one of these later sees the flag and wakes the loop.
             let hasWork =
                 hasArrivals.load(ordering: .sequentiallyConsistent)
                 || haveManyDeparted.load(ordering: .sequentiallyConsistent)
@@ -208,7 +227,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             _ = expireDeadlines()
         }
         poller.poll(nanoseconds: timeout) { event in
-            // Alive: the registry holds every handle that the poller may speak of.
+            // The handle is alive: the registry holds every handle that the poller may report.
             Unmanaged<LoopHandle>.fromOpaque(event.token)._withUnsafeGuaranteedRef { handle in
                 handle.note(event)
             }
@@ -217,31 +236,34 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         releaseDeparted()
     }
 
-    /// Ends the waits that are due. Returns how long it is to the next deadline, `nil` if there is none.
+    /// Ends the waits that are due. Returns the time to the next deadline in nanoseconds, or `nil` if there is
+    /// none.
     private func expireDeadlines() -> UInt64? {
         let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
         guard due < .max else { return nil }
         let now = now
         guard due <= now.nanoseconds else { return time(to: Instant(nanoseconds: due), from: now) }
-        // Anew before the scan: a deadline set from here on counts again.
+        // Reset before the scan, so that a deadline set from here on is noted again.
         earliestDeadline.store(.max, ordering: .sequentiallyConsistent)
         let (late, others) = registry.withLock { registry in registry.scan(at: now) }
-        // Outside the lock: to resume a task may run code of its executor.
+        // Outside the lock, since resuming a task may run code of its executor.
         var next = others
         for handle in late { next = min(next, handle.expire(ifBefore: now)) }
         guard next < .never else { return nil }
-        // A scan has its price: many handles are looked at less often.
+        // A scan is not free, so with many handles it is done less often.
         let pause = heldClock == nil ? UInt64(1_000_000 + registry.withLock { $0.handles.count } * 1000) : 0
         let soonest = max(next, now.advanced(byNanoseconds: pause))
         noteDeadline(soonest)
         return time(to: soonest, from: now)
     }
 
-    /// A held clock does not move by itself: the loop sleeps until it is moved.
+    /// Returns the time to sleep. With a held clock it is `nil`, since that clock moves only by hand, which wakes
+    /// the loop.
     private func time(to moment: Instant, from now: Instant) -> UInt64? {
         heldClock == nil ? moment.nanoseconds - now.nanoseconds : nil
     }
 
+    /// Wakes the loop after its held clock has been moved.
     func clockHasMoved() {
         hasClockMoved.store(true, ordering: .sequentiallyConsistent)
         wakeIfAsleep()
@@ -259,7 +281,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         guard hasDeparted.load(ordering: .acquiring) else { return }
         hasDeparted.store(false, ordering: .sequentiallyConsistent)
         haveManyDeparted.store(false, ordering: .sequentiallyConsistent)
-        // Let go outside the lock: a handle's end may run code of its own.
+        // Released outside the lock, since a handle's deinit may run arbitrary code.
         var departed: [LoopHandle] = []
         registry.withLock { swap(&$0.departed, &departed) }
     }

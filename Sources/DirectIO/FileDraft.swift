@@ -4,17 +4,19 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A file that is written beside its final place and put there when it is whole: who looks finds what was there
-/// before, or all of the new one. All of it blocks.
+/// A file that is written under a temporary name and renamed to its final path when it is complete. Readers of that
+/// path find either the old file or the whole new one. Every call blocks.
 ///
-/// One that is let go of before `commit` leaves nothing behind.
+/// A draft that is released before ``commit()`` deletes its file.
 package final class FileDraft: @unchecked Sendable {
     private let path: String
     private let draft: String
     private let descriptor: Int32
     private var isCommitted = false
 
-    /// Begins a file for that path, with the permissions of `mode` less those that the process withholds (umask).
+    /// Creates a temporary file next to this path.
+    ///
+    /// - Parameter mode: The permissions, from which the process's umask is subtracted.
     package init(_ path: String, mode: UInt16) throws(SystemError) {
         guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
         let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
@@ -30,7 +32,7 @@ package final class FileDraft: @unchecked Sendable {
         if !isCommitted { discard() }
     }
 
-    /// Writes these bytes behind the others.
+    /// Appends these bytes.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
         var written = 0
         while written < bytes.count {
@@ -44,20 +46,21 @@ package final class FileDraft: @unchecked Sendable {
         }
     }
 
-    /// Returns when all bytes are on the disk, still beside the file's place.
+    /// Returns when all bytes are on disk, still under the temporary name.
     package func settle() throws(SystemError) {
         try putOnDisk(descriptor)
     }
 
-    /// Puts the file, which has been settled, in its place.
+    /// Renames the file to its path. Call ``settle()`` first.
     package func commit() throws(SystemError) {
         _ = try checked("rename", path: path) { rename(draft, path) }
         isCommitted = true
     }
 
-    /// Leaves nothing of it, unless it has been committed; now, and not when the last thread lets go of it.
+    /// Deletes the temporary file unless it has been committed. Deletes it now rather than when the last reference
+    /// is released.
     package func discard() {
-        // Nobody else makes a file of this name, so another time does no harm.
+        // The temporary name is unique, so deleting it twice does no harm.
         unlink(draft)
     }
 
@@ -71,10 +74,10 @@ package final class FileDraft: @unchecked Sendable {
     }
 }
 
-/// Returns when the bytes of the file are on the disk.
+/// Returns when the bytes of the file are on disk.
 func putOnDisk(_ file: Int32) throws(SystemError) {
     #if canImport(Darwin)
-    // There fsync is done when the disk's own cache has them. Some file systems know no more than that.
+    // On Darwin, fsync returns when the disk's own cache has the data. Some file systems support nothing better.
     if fcntl(file, F_FULLFSYNC) == 0 { return }
     #endif
     _ = try checked("fsync") { fsync(file) }

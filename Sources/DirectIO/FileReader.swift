@@ -4,18 +4,17 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A regular file that is read once, from its start to its end. All of it blocks.
+/// Reads a regular file once, from its start to its end. Every call blocks.
 ///
-/// It may be let go of while a read is still under way on another thread: the descriptor lives as long as the
-/// last reference.
+/// It may be released while another thread is still reading. The descriptor is closed with the last reference.
 package final class FileReader: @unchecked Sendable {
-    /// How many bytes the file had when it was opened.
+    /// The size of the file when it was opened, in bytes.
     package let size: UInt64
     private let descriptor: Int32
 
-    /// Opens the file. Anything that is no regular file is refused: a pipe might never end, nor even begin.
+    /// Opens a regular file. Other kinds are refused, since a pipe might never end, or never begin.
     package init(_ path: String) throws(SystemError) {
-        // A C string would end at the NUL, and name another file.
+        // A C string would end at the NUL and name another file.
         guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
         let file = try checked("open", path: path) { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         do throws(SystemError) {
@@ -31,7 +30,7 @@ package final class FileReader: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// The next bytes, as many as there are but no more than `pieceSize`; none at the end.
+    /// Returns the next bytes, at most `pieceSize` of them. An empty array means the end.
     package func next() throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
@@ -53,6 +52,6 @@ package final class FileReader: @unchecked Sendable {
         return UInt64(max(0, facts.st_size))
     }
 
-    /// Large enough that handing the reading to another thread costs little beside it.
+    /// The size of a piece. It is large enough that handing the read to another thread costs little in comparison.
     private static let pieceSize = 256 * 1024
 }

@@ -1,10 +1,12 @@
-/// The handles of one loop, each in a slot of its own, and those that wait to be let go.
+/// The handles of one loop, each in its own slot, and the removed handles that are still to be released.
 struct HandleRegistry {
     private(set) var handles: [LoopHandle?] = []
     private var freeSlots: [Int] = []
-    /// Removed, but the events that the loop is just handing out may still speak of them.
+    /// Removed handles. They are kept because the events that the loop is currently handling may still refer to
+    /// them.
     var departed: [LoopHandle] = []
 
+    /// Adds a handle, in a free slot if there is one.
     mutating func insert(_ handle: LoopHandle) {
         if let slot = freeSlots.popLast() {
             handles[slot] = handle
@@ -15,7 +17,7 @@ struct HandleRegistry {
         }
     }
 
-    /// The handles with a wait that is due, and the earliest deadline of the others.
+    /// Returns the handles with a wait that is due, and the earliest deadline of the others.
     func scan(at now: Instant) -> (due: [LoopHandle], next: Instant) {
         var due: [LoopHandle] = []
         var next = Instant.never
@@ -26,6 +28,7 @@ struct HandleRegistry {
         return (due, next)
     }
 
+    /// Moves a handle to the removed ones, if it is registered.
     mutating func remove(_ handle: LoopHandle) {
         let slot = handle.slot
         guard slot >= 0 else { return }

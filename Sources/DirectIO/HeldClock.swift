@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A clock that stands still until it is moved by hand, and the date that goes with it.
 ///
-/// A loop that is made with one fires its deadlines when the clock is moved past them, and at no other time. Tests
-/// of time-outs use it: their verdict does not depend on how fast or how busy the machine is.
+/// A loop with such a clock ends waits only when the clock is moved past their deadlines. Tests of time limits use
+/// it, so that their result does not depend on how fast or how busy the machine is.
 package final class HeldClock: Sendable {
     private let start: (instant: Instant, date: UnixTime)
     private let nanoseconds: Atomic<UInt64>
@@ -15,38 +15,41 @@ package final class HeldClock: Sendable {
         var observerCount = 0
     }
 
+    /// A test that waits until a wait with this deadline begins.
     private struct Observer {
         let number: Int
         let moment: Instant
         let continuation: UnsafeContinuation<Void, Never>
     }
 
-    /// A clock that shows the system's time of this moment.
+    /// Creates a clock that shows the system's current time.
     package init() {
         start = (.now, .now)
         nanoseconds = Atomic(start.instant.nanoseconds)
     }
 
+    /// The time that the clock shows.
     package var now: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .sequentiallyConsistent)) }
 
-    /// The date when the clock was made, and the time that has been let pass since.
+    /// The date at which the clock was created, plus the time by which it has been moved since.
     package var date: UnixTime {
         let passed = now.nanoseconds - start.instant.nanoseconds
         return start.date.advanced(bySeconds: Int64(clamping: passed / 1_000_000_000))
     }
 
-    /// Moves the clock forward, and lets its loops end the waits that are due.
+    /// Moves the clock forward and makes its loops end the waits that are due.
     package func advance(by duration: Duration) {
         nanoseconds.wrappingAdd(duration.clampedNanoseconds, ordering: .sequentiallyConsistent)
         for loop in state.withLock({ $0.loops }) { loop.clockHasMoved() }
     }
 
-    /// Whether a wait that ends at this moment is under way.
+    /// Whether a wait with exactly this deadline is in progress.
     package func hasWait(until moment: Instant) -> Bool {
         state.withLock { $0.loops }.contains { $0.hasWait(until: moment) }
     }
 
-    /// Returns once a wait that ends at this moment is under way: what is to be tested has come that far.
+    /// Returns once a wait with exactly this deadline is in progress, that is, once the code under test has got
+    /// that far.
     package func waitBegins(until moment: Instant) async throws(CancellationError) {
         let number = state.withLock { state in
             state.observerCount += 1
@@ -56,7 +59,7 @@ package final class HeldClock: Sendable {
             await withUnsafeContinuation { continuation in
                 let observer = Observer(number: number, moment: moment, continuation: continuation)
                 state.withLock { $0.observers.append(observer) }
-                // Looked at afterwards: a wait or a cancellation that comes later finds the observer.
+                // Tested after the observer was added: a wait or cancellation that comes later finds it.
                 if Task.isCancelled || hasWait(until: moment) { resume { $0.number == number } }
             }
         } onCancel: {
@@ -65,11 +68,12 @@ package final class HeldClock: Sendable {
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// To be called when the wait can be seen by `hasWait`.
+    /// Resumes the observers of a wait with this deadline. Call it when ``hasWait(until:)`` can see the wait.
     func noteWait(until moment: Instant) {
         resume { $0.moment == moment }
     }
 
+    /// Adds a loop that uses this clock.
     func attach(_ loop: EventLoop) {
         state.withLock { $0.loops.append(loop) }
     }

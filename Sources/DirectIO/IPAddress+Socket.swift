@@ -7,10 +7,10 @@ package import Glibc
 #endif
 
 extension IPAddress {
-    /// Lends the address and port as the `sockaddr` that `connect` and `bind` take.
+    /// Calls `body` with the address and port as the `sockaddr` that `connect` and `bind` take.
     ///
-    /// The pointer is good inside `body` only. A zone becomes the index of its interface; a zone that no
-    /// interface carries is an error, never scope 0, which would leave the choice to the kernel.
+    /// The pointer is valid only inside `body`. A zone is converted to the index of its interface. A zone without
+    /// an interface is an error and never becomes scope 0, which would leave the choice of interface to the kernel.
     package func withSocketAddress<Result>(
         port: UInt16,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -41,10 +41,10 @@ extension IPAddress {
         }
     }
 
-    /// Reads the address out of a `sockaddr` of either family; any other family gives `nil`.
+    /// Reads the address from a `sockaddr`. Returns `nil` if its family is neither IPv4 nor IPv6.
     ///
-    /// The caller vouches that the memory behind the pointer is as long as its family says, which is so
-    /// for what `getaddrinfo`, `accept`, `getpeername` and `getsockname` return.
+    /// The memory at the pointer must be as long as the family requires. This holds for the results of
+    /// `getaddrinfo`, `accept`, `getpeername` and `getsockname`.
     package init?(socketAddress pointer: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(pointer)
         switch Int32(pointer.pointee.sa_family) {
@@ -65,7 +65,7 @@ extension IPAddress {
         }
     }
 
-    /// As glibc does it: a name first, since an interface may be called `2`; then a number.
+    /// Tries the zone as a name first, since an interface may be called `2`, then as a number. glibc does the same.
     private func scopeID() throws(AddressError) -> UInt32 {
         guard let zone else { return 0 }
         let index = if_nametoindex(zone)
@@ -83,7 +83,7 @@ extension IPAddress {
             let bytes = UnsafeRawBufferPointer(start: base, count: strlen(base))
             return bytes.withMemoryRebound(to: UInt8.self) { ZoneName(Span(_unsafeElements: $0)) }
         }
-        // An interface that is gone, or has a name we would not read back, is told by its number.
+        // If the interface no longer exists or its name is not a valid zone, the zone is its number.
         return name
             ?? Array(String(scope).utf8).withUnsafeBufferPointer {
                 ZoneName(Span(_unsafeElements: $0)) ?? ZoneName()

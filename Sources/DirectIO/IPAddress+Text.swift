@@ -1,5 +1,5 @@
 extension IPAddress {
-    /// Reads an address, with its zone after a percent sign, from the whole of the given bytes.
+    /// Parses an address, with its zone after a percent sign, from all of these bytes.
     package init?(utf8 text: Span<UInt8>) {
         var hasColon = false
         for index in text.indices {
@@ -15,9 +15,9 @@ extension IPAddress {
         }
     }
 
-    /// Reads an IPv6 address and its zone where the two are already apart (in a URL `%25` parts them).
+    /// Parses an IPv6 address and its zone from separate texts (in a URL they are separated by `%25`).
     ///
-    /// A mapped IPv4 address takes no zone: it would be lost where the address is unmapped.
+    /// An IPv4-mapped address with a zone is refused, since the zone would be lost by ``unmapped``.
     package init?(v6 text: Span<UInt8>, zone: Span<UInt8>) {
         guard let address = IPAddress(v6: text), !address.isIPv4Mapped, let name = ZoneName(zone) else {
             return nil
@@ -25,13 +25,13 @@ extension IPAddress {
         self.init(family: .v6, high: address.high, low: address.low, zoneName: name)
     }
 
-    /// Reads a strict dotted quad.
+    /// Parses an IPv4 address in strict dotted-quad form.
     package init?(v4 text: Span<UInt8>) {
         guard let number = Self.dottedQuad(text) else { return nil }
         self.init(family: .v4, high: 0, low: UInt64(number))
     }
 
-    /// Reads an IPv6 address without zone.
+    /// Parses an IPv6 address without a zone.
     package init?(v6 text: Span<UInt8>) {
         guard let number = Self.groups(text) else { return nil }
         self.init(
@@ -54,7 +54,8 @@ extension IPAddress {
                 number = number << 8 | octet
                 (octet, digits, dots) = (0, 0, dots + 1)
             } else {
-                // A leading zero would be octal to inet_aton and decimal to others: no one may guess.
+                // inet_aton takes a number with a leading zero as octal, other parsers as decimal, so it is
+                // refused.
                 guard byte >= 0x30, byte <= 0x39, !(digits > 0 && octet == 0) else { return nil }
                 octet = octet * 10 + UInt32(byte - 0x30)
                 digits += 1
@@ -64,8 +65,8 @@ extension IPAddress {
         return dots == 3 && digits > 0 ? number << 8 | octet : nil
     }
 
-    /// RFC 4291, section 2.2: eight groups, one run of them left out as `::`, the last two perhaps a
-    /// dotted quad.
+    /// Parses the form of RFC 4291, section 2.2: eight groups, of which one run may be replaced by `::`. The last
+    /// two groups may be a dotted quad.
     private static func groups(_ text: Span<UInt8>) -> UInt128? {
         // 45 bytes: eight full groups with a dotted quad at the end.
         guard text.count >= 2, text.count <= 45 else { return nil }
@@ -144,8 +145,8 @@ extension IPAddress: LosslessStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the canonical text without the zone: a zone means nothing to the other side, and HTTP
-    /// keeps it out of `Host` (RFC 6874, section 4).
+    /// Appends the canonical text without the zone, which means nothing to the peer and must not be in `Host` (RFC
+    /// 6874, section 4).
     package func appendText(to text: inout [UInt8]) {
         if family == .v4 {
             appendQuad(to: &text)
@@ -184,7 +185,8 @@ extension IPAddress: LosslessStringConvertible {
         return (half >> UInt64(48 - 16 * (index & 3))) & 0xFFFF
     }
 
-    /// RFC 5952, section 4.2: the longest run is left out, the first of equals, and never a single group.
+    /// The groups to replace by `::` (RFC 5952, section 4.2): the longest run of zeros, the first of equal ones,
+    /// never a single group.
     private var longestRunOfZeroGroups: Range<Int> {
         var longest = 0..<0
         var start = 0

@@ -1,22 +1,24 @@
 /// An IPv4 or IPv6 address, with the zone that a link-local IPv6 address needs (`fe80::1%eth0`).
 ///
-/// The text is read as `inet_pton` reads it and no wider: four decimal numbers without leading zeros, or
-/// RFC 4291 groups. `1.2.3`, `01.2.3.4`, `0x7f.1` and ` ::1` are not addresses. A zone (RFC 4007,
-/// section 11) is a name or a number of up to 15 letters, digits, `-`, `.`, `_` and `~`; it is kept as
-/// written and takes part in equality, so `fe80::1%2` and `fe80::1%eth0` differ.
+/// Text is accepted in the strict form of `inet_pton`: four decimal numbers without leading zeros, or the groups of
+/// RFC 4291. `1.2.3`, `01.2.3.4`, `0x7f.1` and ` ::1` are not addresses. A zone (RFC 4007, section 11) is a name or
+/// number of up to 15 letters, digits, `-`, `.`, `_` and `~`. It is kept as written and is part of equality, so
+/// `fe80::1%2` and `fe80::1%eth0` differ.
 ///
-/// The value has a fixed size and owns no memory.
+/// The value has a fixed size and allocates no memory.
 public struct IPAddress: Hashable, Sendable {
-    /// The two families of addresses.
+    /// The address families.
     public enum Family: Hashable, Sendable {
+        /// IPv4.
         case v4
+        /// IPv6.
         case v6
     }
 
-    /// Whether this is an IPv4 or an IPv6 address.
+    /// The family of the address.
     public let family: Family
 
-    /// The address as one number, first byte highest; an IPv4 address fills the lowest 32 bits.
+    /// The address as a big-endian number in two words. An IPv4 address is in the lowest 32 bits.
     let high: UInt64
     let low: UInt64
 
@@ -29,15 +31,14 @@ public struct IPAddress: Hashable, Sendable {
         self.zoneName = zoneName
     }
 
-    /// Reads an address in strict form; anything else gives `nil`.
+    /// Parses an address in strict form. Returns `nil` for any other text.
     public init?(_ description: String) {
         var text = description
         guard let address = text.withUTF8({ IPAddress(utf8: Span(_unsafeElements: $0)) }) else { return nil }
         self = address
     }
 
-    /// Takes the 4 bytes of an IPv4 or the 16 bytes of an IPv6 address in network order; any other count
-    /// gives `nil`.
+    /// Creates an address from its 4 (IPv4) or 16 (IPv6) bytes in network order. Returns `nil` for any other count.
     public init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: family = .v4
@@ -57,15 +58,15 @@ public struct IPAddress: Hashable, Sendable {
         return (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt128(8 * (count - 1 - $0))) }
     }
 
-    /// The address with these words, as `words` has them.
+    /// Creates an address from the two words of ``words``.
     package init(_ family: Family, high: UInt64, low: UInt64) {
         self.init(family: family, high: high, low: low)
     }
 
-    /// The address as two numbers, network order read as big-endian; IPv4 fills the lowest 32 bits.
+    /// The address as a big-endian number in two words. An IPv4 address is in the lowest 32 bits.
     package var words: (high: UInt64, low: UInt64) { (high, low) }
 
-    /// The zone as written, without the percent sign.
+    /// The zone as written, without the percent sign, or `nil` if there is none.
     public var zone: String? {
         zoneName.isEmpty ? nil : zoneName.description
     }
@@ -75,19 +76,19 @@ public struct IPAddress: Hashable, Sendable {
         IPAddress(family: family, high: high, low: low)
     }
 
-    /// Whether this is an IPv6 address that stands for an IPv4 one (`::ffff:203.0.113.7`).
+    /// Whether this is an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`).
     public var isIPv4Mapped: Bool {
         family == .v6 && high == 0 && low >> 32 == 0xFFFF
     }
 
-    /// The IPv4 address that a mapped IPv6 address stands for; any other address is returned as it is.
+    /// The IPv4 address of an IPv4-mapped IPv6 address. Any other address is returned unchanged.
     public var unmapped: IPAddress {
         isIPv4Mapped ? IPAddress(family: .v4, high: 0, low: low & 0xFFFF_FFFF) : self
     }
 }
 
 extension IPAddress: Comparable {
-    /// IPv4 before IPv6, then by number, then by the zone's bytes.
+    /// Orders IPv4 before IPv6, then by number, then by the zone's bytes.
     public static func < (left: IPAddress, right: IPAddress) -> Bool {
         guard left.family == right.family else { return left.family == .v4 }
         guard left.high == right.high else { return left.high < right.high }
@@ -96,18 +97,20 @@ extension IPAddress: Comparable {
     }
 }
 
-/// Up to 15 ASCII bytes of a zone, held inline: an interface name fits (IFNAMSIZ is 16 with its zero).
+/// The name of a zone: up to 15 ASCII bytes, stored inline. Every interface name fits (IFNAMSIZ is 16 with its
+/// terminating zero).
 struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
     static let maximumLength = 15
 
-    /// The bytes from the highest down, filled up with zeros, so that numeric order is byte order.
+    /// The bytes from the highest down, padded with zeros, so that numeric order is byte order.
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
+    /// Creates an empty name, which means no zone.
     init() {}
 
-    /// Fails for a name that is empty, too long, or holds anything but RFC 3986 unreserved characters:
-    /// only those need no escaping in a URL (RFC 6874).
+    /// Creates a name. Returns `nil` if it is empty, too long, or contains anything but RFC 3986 unreserved
+    /// characters, the only ones that need no escaping in a URL (RFC 6874).
     init?(_ name: Span<UInt8>) {
         guard !name.isEmpty, name.count <= Self.maximumLength else { return nil }
         for index in name.indices {

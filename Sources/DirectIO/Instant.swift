@@ -4,42 +4,46 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A moment on the monotonic clock, in nanoseconds: one word, so that it fits an atomic.
+/// A time on the monotonic clock, in nanoseconds. It is one word, so that it fits in an atomic.
 package struct Instant: Hashable, Comparable, Sendable {
+    /// The reading of the clock.
     package var nanoseconds: UInt64
 
+    /// Creates a time from a reading of the clock.
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The system's clock. Whatever a loop waits for is counted by `EventLoop.now` instead, which a test may hold.
+    /// The current time of the system's clock. Waits on a loop use ``EventLoop/now`` instead, which a test can
+    /// control.
     package static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Instant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
-    /// Later than everything: a deadline that never comes.
+    /// A time later than every other, for a deadline that never passes.
     package static let never = Instant(nanoseconds: .max)
 
     package static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The moment `nanoseconds` after this one, at most `.never`.
+    /// Returns the time `count` nanoseconds later, at most ``never``.
     package func advanced(byNanoseconds count: UInt64) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
         return overflow ? .never : Instant(nanoseconds: sum)
     }
 
-    /// How long ago `earlier` was; nothing when it lies ahead.
+    /// Returns the time since `earlier`, or zero if that is in the future.
     package func since(_ earlier: Instant) -> Duration {
         .nanoseconds(Int64(clamping: nanoseconds.subtractingClamped(earlier.nanoseconds)))
     }
 }
 
 extension Duration {
-    /// Whole nanoseconds, clamped into what one word holds: negative is nothing, endless is `UInt64.max`.
+    /// The duration in whole nanoseconds, limited to the range of `UInt64`: zero if negative, `UInt64.max` if too
+    /// long.
     package var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,8 +1,9 @@
-/// A ring of jobs, first in first out; belongs to one thread.
+/// A first-in, first-out ring buffer of jobs. It belongs to one thread.
 struct JobQueue {
     private var ring: UnsafeMutablePointer<UnownedJob>
     private var mask: Int
-    /// Both only ever grow; the slots between them, modulo the capacity, hold jobs.
+    /// The positions of the first job and behind the last. Both only ever grow; a job's slot is its position modulo
+    /// the capacity.
     private var head = 0
     private var tail = 0
 
@@ -25,6 +26,7 @@ struct JobQueue {
         return ring[head & mask]
     }
 
+    /// Doubles the capacity.
     private mutating func grow() {
         let larger = UnsafeMutablePointer<UnownedJob>.allocate(capacity: (mask + 1) * 2)
         for index in head..<tail {

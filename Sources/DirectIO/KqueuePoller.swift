@@ -1,10 +1,10 @@
 #if canImport(Darwin)
 internal import Darwin
 
-/// The kernel's readiness queue on Apple platforms: the only file that knows kqueue.
+/// The kernel's readiness queue on Apple platforms. This is the only file that uses kqueue.
 ///
-/// It offers the five functions of its Linux twin; `EV_CLEAR` is what edge-triggered is elsewhere. No Apple machine
-/// has run it yet: `scripts/apple` says what has been tried, and how.
+/// It has the same five functions as the poller for Linux. `EV_CLEAR` makes it edge-triggered. It has not yet run
+/// on an Apple machine; `scripts/apple` describes what has been tested, and how.
 struct Poller: ~Copyable {
     private let queue: Int32
     private let events: UnsafeMutablePointer<kevent>
@@ -14,6 +14,7 @@ struct Poller: ~Copyable {
         events = .allocate(capacity: Self.capacity)
     }
 
+    /// Opens a queue. If this fails, no descriptor is left open, so it may be tried again.
     static func open() throws(SystemError) -> Poller {
         let queue = try checked("kqueue") { kqueue() }
         _ = fcntl(queue, F_SETFD, FD_CLOEXEC)
@@ -32,6 +33,7 @@ struct Poller: ~Copyable {
         events.deallocate()
     }
 
+    /// Registers a descriptor for both directions. Its events carry `token`.
     func add(_ descriptor: Int32, token: UnsafeMutableRawPointer) throws(SystemError) {
         let both = [EVFILT_READ, EVFILT_WRITE].map { filter in
             Self.change(UInt(descriptor), filter, EV_ADD | EV_CLEAR, token: token)
@@ -39,27 +41,30 @@ struct Poller: ~Copyable {
         do throws(SystemError) {
             try Self.submit(both, to: queue)
         } catch {
-            // The first of the two may be in, and would go on speaking of the token.
+            // The first of the two may have been registered and would keep reporting the token.
             remove(descriptor)
             throw error
         }
     }
 
-    /// Once this has returned, no later `poll` speaks of the descriptor; one that runs now may.
+    /// Unregisters a descriptor. A `poll` that starts after this returns does not report it; one that is running
+    /// may.
     func remove(_ descriptor: Int32) {
         for filter in [EVFILT_READ, EVFILT_WRITE] {
             try? Self.submit([Self.change(UInt(descriptor), filter, EV_DELETE, token: nil)], to: queue)
         }
     }
 
-    /// Ends a `poll` that sleeps, from any thread.
+    /// Wakes a sleeping `poll`. May be called from any thread.
     func wake() {
         var trigger = Self.change(Self.alarm, EVFILT_USER, 0, token: nil)
         trigger.fflags = UInt32(NOTE_TRIGGER)
         try? Self.submit([trigger], to: queue)
     }
 
-    /// Waits for events, at most `nanoseconds` (nothing: for ever), and hands each one over.
+    /// Waits for events and passes each one to `handle`.
+    ///
+    /// - Parameter nanoseconds: The longest time to wait, or `nil` for no limit.
     func poll(nanoseconds: UInt64?, _ handle: (PollerEvent) -> Void) {
         let limit = nanoseconds.map(Self.limit)
         let count = withUnsafePointer(to: limit ?? timespec()) { pointer in
@@ -69,7 +74,7 @@ struct Poller: ~Copyable {
         for index in 0..<Int(count) {
             let event = events[index]
             guard let token = event.udata else { continue }
-            // The end of output may be our own doing (`shutdown`), and a dead connection ends its input as well.
+            // The end of output may be caused by our own `shutdown`, and a dead connection ends its input as well.
             let isInput = event.filter == Int16(EVFILT_READ)
             handle(
                 PollerEvent(
@@ -82,8 +87,11 @@ struct Poller: ~Copyable {
         }
     }
 
-    /// In whole microseconds, rounded up, since the kernel rounds down: waking before the deadline would only mean to
-    /// sleep again. And no more than a day: it refuses a wait of more than 100,000,000 seconds, and the loop would spin.
+    /// Returns the time limit of a poll in whole microseconds.
+    ///
+    /// It is rounded up, since the kernel rounds down and waking before the deadline would only lead to another
+    /// sleep. It is at most a day, since the kernel refuses a wait of more than 100,000,000 seconds, and the loop
+    /// would spin.
     private static func limit(nanoseconds: UInt64) -> timespec {
         let longest: UInt64 = 86_400 * 1_000_000
         let microseconds = min(nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1), longest)
@@ -113,9 +121,10 @@ struct Poller: ~Copyable {
         _ = try checked("kevent") { kevent(queue, changes, Int32(changes.count), nil, 0, nil) }
     }
 
-    /// No descriptor, but the name of our own event.
+    /// The identifier of our own event, which is not a descriptor.
     private static let alarm: UInt = 0
-    /// Few: an event may mean half a handshake, and what those before it set going waits behind all of them.
+    /// The number of events for each call. It is small because an event may cause half a handshake, and the tasks
+    /// that earlier events made ready wait until all of them have been handled.
     private static var capacity: Int { 16 }
 }
 #endif

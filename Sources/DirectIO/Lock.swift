@@ -4,15 +4,16 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A mutual exclusion lock around a value.
+/// A value guarded by a lock.
 ///
-/// A pthread mutex, because the thread sanitizer does not understand `Synchronization.Mutex` and cries
-/// wolf (Swift 6.3.1). Critical sections are short and never suspend.
+/// It uses a pthread mutex, because the thread sanitizer does not understand `Synchronization.Mutex` and reports
+/// false races (Swift 6.3.1). Critical sections are short and never suspend.
 package final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    /// Access is exclusive by the lock; Swift need not check it a second time.
+    /// The lock makes access exclusive, so Swift need not check it again.
     @exclusivity(unchecked) private var value: Value
 
+    /// Creates a lock around this value.
     package init(_ value: consuming sending Value) {
         self.value = value
         mutex = .allocate(capacity: 1)
@@ -25,6 +26,7 @@ package final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// Calls `body` with the value while holding the lock.
     @inline(__always)
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -34,8 +36,10 @@ package final class Locked<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Asks for an answer whenever `condition` is signalled, until there is one or the time is over; the last
-    /// question says that it is the last. Only for threads that may block.
+    /// Calls `answer` whenever `condition` is signalled, until it returns a value or the time is over. The last
+    /// call has `isLast` set.
+    ///
+    /// This blocks the thread, so it must not be called on an event loop or a cooperative thread.
     package func wait<Answer>(
         at condition: Condition,
         nanoseconds: UInt64,
@@ -52,17 +56,18 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 }
 
-/// Where threads wait for what a lock guards to change.
+/// A condition variable for the value of a ``Locked``.
 package final class Condition: @unchecked Sendable {
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
+    /// Creates a condition variable.
     package init() {
         condition = .allocate(capacity: 1)
         condition.initialize(to: pthread_cond_t())
         #if canImport(Darwin)
         pthread_cond_init(condition, nil)
         #else
-        // A clock that is set must not end a wait, or keep it from ending.
+        // With the monotonic clock, setting the system's clock neither ends nor prolongs a wait.
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -76,12 +81,12 @@ package final class Condition: @unchecked Sendable {
         condition.deallocate()
     }
 
-    /// Wakes one thread that waits, if there is one.
+    /// Wakes one waiting thread, if there is one.
     package func signal() {
         pthread_cond_signal(condition)
     }
 
-    /// May return for no reason.
+    /// Waits for a signal. It may return spuriously.
     fileprivate func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, until end: Instant) {
         #if canImport(Darwin)
         var span = end.since(.now).clampedNanoseconds.asTimespec

@@ -1,54 +1,68 @@
-/// Which names the system's resolver is asked for next, and for whom: a table without threads, lock and clock.
+/// The scheduler of lookups by the system's resolver: it decides which name is looked up next and which callers get
+/// the result. It has no threads, lock or clock of its own.
 ///
-/// A call of the resolver cannot be broken off. One that has lost all its askers still occupies its thread, so it counts
-/// to the limit of threads, but no longer to the limit of calls that somebody waits for.
+/// Callers for one name share one call, across all clients. Names wait in two queues: those that have been answered
+/// before, and all others. The others may not use the last `reserved` calls, so that names that hang leave room for
+/// names that do not.
+///
+/// A call of the resolver cannot be interrupted. A call that all its callers have abandoned still occupies its
+/// thread, so it counts towards the limit of threads but no longer towards the limit of awaited calls.
+///
+/// A name is in one of three states (``Standing``): idle, queued, or called. Its entry is removed when it has neither
+/// callers nor calls.
 struct LookupPlan<Asker> {
+    /// The limits on calls.
     struct Limits {
-        /// Calls at a time that somebody waits for.
+        /// The maximum number of calls that have waiting callers.
         var awaited = 16
-        /// Of those and of the threads, as many as only names get that have been answered before: names that hang
-        /// leave room for names that do not.
+        /// The number of these calls, and of threads, that only names that have been answered before may use. Names
+        /// that hang thus leave room for names that do not.
         var reserved = 4
-        /// Calls at a time for one name, whether somebody waits for them or not.
+        /// The maximum number of calls for one name, with or without waiting callers.
         var perName = 4
-        /// Calls at a time.
+        /// The maximum number of calls.
         var threads = 64
     }
 
-    /// The place of one asker.
+    /// A caller's place in the plan.
     struct Ticket {
         fileprivate let name: String
         fileprivate let number: UInt64
     }
 
-    /// A call to be made now.
+    /// A call to make now.
     struct Call {
         let name: String
         fileprivate let number: UInt64
         fileprivate let era: UInt64
     }
 
+    /// A waiting caller.
     private struct Entry {
         let asker: Asker
         let era: UInt64
-        /// When it is too late to begin a call for this asker.
+        /// The latest time at which a call for this caller may start.
         let lastStart: Instant
     }
 
+    /// A name with its callers and calls.
     private struct Question {
         var askers: [UInt64: Entry] = [:]
         var calls = 0
         var standing = Standing.idle
     }
 
+    /// The state of a name.
     private enum Standing {
-        /// Nobody asks, or no further call is made for those who do: the end of one that is under way helps.
+        /// There are no callers, or no further call is made for them: a call in progress will answer them when it
+        /// ends.
         case idle
+        /// The name is waiting for a call to be started.
         case queued(Waitlist<String>.Ticket, isKnown: Bool)
-        /// A call is under way that was made for those who ask.
+        /// A call that was started for the present callers is in progress.
         case called(UInt64, era: UInt64)
 
-        /// Whether nothing is left to wait for once the call of that number is over.
+        /// Whether there is nothing left to wait for once this call is over.
         func isOver(with number: UInt64) -> Bool {
             switch self {
             case .idle: true
@@ -65,19 +79,20 @@ struct LookupPlan<Asker> {
     private var queueOfOthers = Waitlist<String>()
     private var calls = 0
     private var awaitedCalls = 0
-    /// Of askers and of calls.
+    /// The last number given to a caller or a call.
     private var lastNumber: UInt64 = 0
-    /// How often everything has been forgotten.
+    /// The number of times that ``forgetAll()`` was called.
     private var era: UInt64 = 0
 
     init(_ limits: Limits = Limits()) {
         self.limits = limits
     }
 
-    /// How many wait for an answer.
+    /// The number of waiting callers.
     var askerCount: Int { questions.values.reduce(0) { $0 + $1.askers.count } }
 
-    /// Joins those who ask for the name; a call that is under way for them answers this one as well.
+    /// Adds a caller for a name. A call that is in progress for the name answers this caller too, unless it was
+    /// started before the last ``forgetAll()``.
     mutating func ask(
         _ name: String,
         _ asker: Asker,
@@ -97,7 +112,7 @@ struct LookupPlan<Asker> {
         return Ticket(name: name, number: lastNumber)
     }
 
-    /// The asker waits no longer. Without any a call that has not been made is not made.
+    /// Removes a caller. If it was the last one, a call that has not started is not made.
     mutating func leave(_ ticket: Ticket) {
         guard var question = questions[ticket.name],
             question.askers.removeValue(forKey: ticket.number) != nil
@@ -109,7 +124,7 @@ struct LookupPlan<Asker> {
         keep(question, ticket.name)
     }
 
-    /// The next call, if there is one and room for it.
+    /// Returns the next call to make, or `nil` if there is none or no room for it.
     mutating func nextCall(at now: Instant) -> Call? {
         while let name = nextName() {
             guard var question = questions[name] else { continue }
@@ -128,8 +143,8 @@ struct LookupPlan<Asker> {
         return nil
     }
 
-    /// The call is over; says who gets its answer: everybody who asks for the name, but for those who came after all was
-    /// forgotten that had been asked before.
+    /// Notes that a call is over, and returns the callers that get its result: all callers for the name except
+    /// those that came after a ``forgetAll()`` that is later than the call.
     mutating func end(_ call: Call) -> [Asker] {
         calls -= 1
         guard var question = questions[call.name] else { return [] }
@@ -146,12 +161,13 @@ struct LookupPlan<Asker> {
         return answered.sorted { $0.key < $1.key }.map(\.value.asker)
     }
 
-    /// Whoever asks from now on does not get the answer of a call that was made before.
+    /// Keeps later callers from getting the result of calls that have already started.
     mutating func forgetAll() {
         era += 1
         known = []
     }
 
+    /// Queues a name for a call, unless it has reached its limit of calls.
     private mutating func enqueue(_ question: inout Question, _ name: String) {
         guard question.calls < limits.perName else { return stand(.idle, &question) }
         let isKnown = known.contains(name)
@@ -159,7 +175,8 @@ struct LookupPlan<Asker> {
         stand(.queued(ticket, isKnown: isKnown), &question)
     }
 
-    /// The one place where a standing changes, and what hangs on it.
+    /// Changes the state of a name together with the queues and the count that depend on it. No other function
+    /// changes it.
     private mutating func stand(_ next: Standing, _ question: inout Question) {
         switch question.standing {
         case .idle: break
@@ -171,6 +188,7 @@ struct LookupPlan<Asker> {
         question.standing = next
     }
 
+    /// Removes and returns the next name that may be looked up.
     private mutating func nextName() -> String? {
         if hasRoom(besides: 0), let name = queueOfKnown.popFirst() { return name }
         return hasRoom(besides: limits.reserved) ? queueOfOthers.popFirst() : nil
@@ -180,17 +198,21 @@ struct LookupPlan<Asker> {
         awaitedCalls + reserved < limits.awaited && calls + reserved < limits.threads
     }
 
+    /// Stores a name's entry, or forgets it if it has neither callers nor calls.
     private mutating func keep(_ question: Question, _ name: String) {
         questions[name] = question.askers.isEmpty && question.calls == 0 ? nil : question
     }
 
+    /// Notes that a name has been answered.
     private mutating func note(_ name: String) {
         if known.count >= Self.knownLimit { known = [] }
         known.insert(name)
     }
 
-    /// In the last tenth of its patience an asker is as good as gone. Where many give up one after the other, each would
-    /// otherwise make room for a call of the next, and all threads would hang.
+    /// Returns the latest time at which a call for a caller may start: nine tenths of the way to its deadline.
+    ///
+    /// A caller in the last tenth is as good as gone. If many give up one after the other, each would otherwise
+    /// make room for a call for the next one, and all threads would hang.
     private static func lastStart(until deadline: Instant, at now: Instant) -> Instant {
         guard deadline < .never, deadline > now else { return deadline }
         return Instant(nanoseconds: deadline.nanoseconds - (deadline.nanoseconds - now.nanoseconds) / 10)

@@ -4,23 +4,24 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A name that the system's resolver did not turn into addresses.
+/// An error of the system's resolver.
 public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The value of `getaddrinfo`, such as `EAI_NONAME`.
+    /// The return value of `getaddrinfo`, such as `EAI_NONAME`.
     public let code: Int32
-    /// `errno`, where the code says that it holds the reason.
+    /// The value of `errno`, if `code` is `EAI_SYSTEM`.
     public let systemCode: Int32
 
-    /// Whether the resolver has answered, and the answer is that there is none.
+    /// Whether the resolver answered that the name has no addresses.
     package var saysNone: Bool {
         #if canImport(Darwin)
         code == EAI_NONAME || code == EAI_NODATA
         #else
-        // EAI_NODATA, which Glibc shows only to GNU programs.
+        // EAI_NODATA, which glibc declares only for GNU programs.
         code == EAI_NONAME || code == -5
         #endif
     }
 
+    /// The error text of the C library.
     public var description: String {
         if code == EAI_SYSTEM { return SystemError.text(of: systemCode) }
         guard let words = gai_strerror(code) else { return "resolver error \(code)" }
@@ -28,7 +29,9 @@ public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Asks the system's resolver, and blocks until it answers: both families, in its order (RFC 6724).
+/// Looks up a name with the system's resolver and blocks until it answers.
+///
+/// - Returns: The addresses of both families, in the resolver's order (RFC 6724), without duplicates.
 package func lookUp(_ name: String) -> Result<[IPAddress], LookupError> {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC

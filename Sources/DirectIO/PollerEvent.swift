@@ -1,8 +1,11 @@
-/// What the kernel's readiness queue has seen happen to one registered handle.
+/// An event that the kernel's readiness queue reported for one registered handle.
 struct PollerEvent {
+    /// The value given at registration.
     var token: UnsafeMutableRawPointer
+    /// Whether there may be input.
     var canRead: Bool
+    /// Whether there may be room for output.
     var canWrite: Bool
-    /// The peer is done sending, or the connection is dead: reads will not block again.
+    /// Whether the peer has finished sending or the connection is dead. Reads will not block again.
     var isHungUp: Bool
 }

@@ -4,18 +4,21 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A connected TCP socket: non-blocking, close-on-exec, registered once with a loop.
+/// A TCP socket: non-blocking, close-on-exec, registered once with an event loop.
 ///
-/// The owner closes it; the loop keeps it alive until then.
+/// Its owner must close it. The loop holds a reference until then.
 package final class Socket: LoopHandle, @unchecked Sendable {
     private var descriptor: Int32
 
-    /// What one attempt to move bytes came to.
+    /// The result of one attempt to send or receive.
     package enum Outcome {
+        /// This many bytes were transferred.
         case moved(Int)
-        /// The peer has sent its last byte (when receiving).
+        /// The peer has finished sending (only when receiving).
         case endOfStream
+        /// The operation would block.
         case wouldBlock
+        /// The system call failed with this `errno`.
         case failed(Int32)
     }
 
@@ -25,22 +28,25 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     }
 
     deinit {
-        // Only on a path that never reached the loop.
+        // Reached only if the socket was never added to the loop.
         guard descriptor >= 0 else { return }
         _ = closeDescriptor(descriptor)
         DescriptorQueue.shared.noteClosed()
     }
 
-    /// Why no connection could even be started.
+    /// An error that occurred before the connection attempt started.
     package enum StartFailure: Error {
-        /// The address names a zone that this machine does not have.
+        /// The address has a zone that this machine does not have.
         case address(AddressError)
+        /// A system call failed.
         case system(SystemError)
     }
 
-    /// Starts connecting; the socket is connected, or has failed, when it has room for output.
+    /// Starts a connection attempt. The socket is connected, or has failed, once it has room for output; then call
+    /// ``finishConnecting()``.
     ///
-    /// The last descriptors of the process are not taken where `sparesReserve` says so: it fails as if there were none.
+    /// - Parameter sparesReserve: Whether to leave the last descriptors of the process free. If so, the attempt
+    ///   fails with `EMFILE` when only those are left.
     package static func connecting(
         to address: IPAddress,
         port: UInt16,
@@ -64,7 +70,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         }
         do throws(SystemError) {
             guard code == 0 || code == EINPROGRESS else { throw SystemError("connect", code: code) }
-            // After connect: a fresh socket in the queue would report a hang-up at once.
+            // Added after connect: epoll would immediately report a hang-up for a new socket.
             try loop.add(socket, descriptor: socket.descriptor)
         } catch {
             throw .system(error)
@@ -72,7 +78,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         return socket
     }
 
-    /// What became of connecting, once there was room for output.
+    /// Throws the error of the connection attempt, if it failed. Call this once there is room for output.
     package func finishConnecting() throws(SystemError) {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -80,7 +86,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         guard code == 0 else { throw SystemError("connect", code: code) }
     }
 
-    /// Whether there is a peer, also where nobody has waited until there was.
+    /// Whether the socket is connected, even if no task has waited for the connection attempt to end.
     package var isConnected: Bool {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -89,10 +95,10 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         } == 0
     }
 
-    /// Receives what is there, without waiting.
+    /// Receives the available bytes without waiting.
     ///
-    /// Fewer bytes than asked for prove the socket empty; then the next call costs no system call until
-    /// the loop has seen more.
+    /// If fewer bytes arrive than were asked for, the socket is empty, and further calls make no system call until
+    /// the loop reports more.
     package func receive(into buffer: UnsafeMutableRawPointer, count: Int) -> Outcome {
         guard input.isReady || isHungUp else { return .wouldBlock }
         input.clear()
@@ -103,7 +109,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
     }
 
-    /// Looks whether something has arrived, or the peer has gone, that the loop has not seen yet.
+    /// Tests with a system call whether data or a hang-up has arrived that the loop has not yet reported.
     package func noticeUnseenInput() {
         var byte: UInt8 = 0
         let (count, code) = retryingInterrupts {
@@ -117,7 +123,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         if count >= 0 || (code != EAGAIN && code != EWOULDBLOCK) { input.signal() }
     }
 
-    /// Sends as much as fits, without waiting, and without SIGPIPE when the peer is gone.
+    /// Sends as many bytes as there is room for, without waiting. If the peer is gone, SIGPIPE is not raised.
     package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
         guard output.isReady else { return .wouldBlock }
         output.clear()
@@ -125,26 +131,26 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
         if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
-        // It will fail again at once: nobody is to wait for room.
+        // Another attempt fails immediately, so no task must wait for room.
         output.signal()
         return .failed(code)
     }
 
-    /// Says that nothing more will be sent; receiving goes on.
+    /// Shuts down the sending side. Receiving is still possible.
     package func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Lets the system ask an idle peer whether it is still there (RFC 9293, section 3.8.4).
+    /// Enables TCP keep-alive probes (RFC 9293, section 3.8.4).
     package func enableKeepAlive() {
         Self.set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
     }
 
-    /// Closes the descriptor. Nothing may use the socket after this.
+    /// Closes the descriptor. The socket must not be used afterwards.
     package func close() {
         guard descriptor >= 0 else { return }
         loop.remove(self, descriptor: descriptor)
-        // Never retried: Linux has freed the descriptor even when close is interrupted.
+        // Not retried: Linux has freed the descriptor even if close was interrupted.
         _ = closeDescriptor(descriptor)
         descriptor = -1
         DescriptorQueue.shared.noteClosed()
@@ -164,7 +170,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
             _ = closeDescriptor(descriptor)
             throw SystemError("socket", code: EMFILE)
         }
-        // A request is written in one piece: waiting for more would only delay it.
+        // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay it.
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
         return descriptor
     }
@@ -181,7 +187,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     #endif
 }
 
-// The C functions under names that the methods above do not hide.
+// The C functions, under names that the methods above do not hide.
 private func closeDescriptor(_ descriptor: Int32) -> Int32 {
     close(descriptor)
 }

@@ -4,12 +4,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A file that keeps what a client knows from one run to the next: cookies, a cache, answers of resolvers.
+/// A file that keeps a client's state from one run to the next: cookies, a cache, resolver answers.
 ///
-/// It is nobody else's business (mode 0600), it is never a link to somewhere else, and whoever reads it while
-/// it is replaced finds the old one or the new one, whole. All of it blocks.
+/// It is readable only by its owner (mode 0600) and is never a symbolic link. A reader that opens it during a
+/// replacement finds either the old file or the whole new one. Every call blocks.
 package enum StateFile {
-    /// The bytes of the file, up to `limit` of them; nothing if there is no such file.
+    /// Returns the bytes of the file, or `nil` if there is no such file.
+    ///
+    /// - Parameter limit: The maximum size. A larger file is an error (`EFBIG`).
     package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
         let (file, code) = retryingInterrupts { open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         if file == -1, code == ENOENT { return nil }
@@ -29,7 +31,7 @@ package enum StateFile {
         throw SystemError("read", code: EFBIG, path: path)
     }
 
-    /// Puts these bytes in the place of whatever the file held. They are on the disk when this returns.
+    /// Replaces the contents of the file, which need not exist. The bytes are on disk when this returns.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
         let file = try checked("open", path: path) {

@@ -4,25 +4,29 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A folder full of files that are nobody else's business, such as a cache's. All of it blocks.
+/// A private folder of state files, such as a cache's. Every call blocks.
 ///
-/// Files are made under a name of their own and then moved to their place, so that whoever looks finds the old
-/// one or the new one, whole, however a writer ends. A link is never followed.
+/// Files are written under temporary names and then renamed, so that a reader finds either the old file or the
+/// whole new one, even if the writer crashes. Symbolic links are never followed.
 package final class StateFolder: Sendable {
-    /// What the system knows about a file without opening it.
+    /// The attributes of a file that are known without opening it.
     package struct Facts: Sendable {
+        /// The name in the folder.
         package var name: String
+        /// Whether it is a regular file.
         package var isRegularFile: Bool
+        /// The size in bytes.
         package var size: Int
-        /// When it was written, or last touched.
+        /// The time at which it was written or last touched.
         package var time: UnixTime
     }
 
     private let descriptor: Int32
 
-    /// Opens the folder, and makes it if there is none; its parent has to be there.
+    /// Opens the folder and creates it if necessary. Its parent must exist.
     ///
-    /// A folder that others can write to is refused: they could put there what we would take for our own.
+    /// A folder that belongs to another user or that others can write to is refused, since they could plant files
+    /// in it.
     package init(_ path: String) throws(SystemError) {
         if mkdir(path, mode_t(0o700)) == -1, errno != EEXIST { throw SystemError("mkdir", code: errno) }
         let folder = try checked("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -38,7 +42,7 @@ package final class StateFolder: Sendable {
         close(descriptor)
     }
 
-    /// A file to read; nothing if there is none.
+    /// Opens a file for reading. Returns `nil` if there is none.
     package func file(_ name: String) throws(SystemError) -> StateReader? {
         let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let (file, code) = retryingInterrupts { openat(descriptor, name, flags) }
@@ -47,7 +51,7 @@ package final class StateFolder: Sendable {
         return try StateReader(file)
     }
 
-    /// A new file that has no place yet.
+    /// Creates a file under a temporary name.
     package func draft() throws(SystemError) -> StateDraft {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
         let name = String(repeating: "0", count: 16 - digits.count) + digits + Self.draftSuffix
@@ -56,20 +60,20 @@ package final class StateFolder: Sendable {
         return StateDraft(self, name, file)
     }
 
-    /// Whether this is still the file of that name.
+    /// Whether this name still refers to the file of this reader.
     package func holds(_ reader: StateReader, as name: String) -> Bool {
         var facts = stat()
         guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
         return UInt64(facts.st_ino) == reader.number
     }
 
-    /// Removes a file; whoever reads it can read on. Says whether there was one.
+    /// Removes a file, and returns whether it existed. A reader of the file can continue.
     @discardableResult
     package func remove(_ name: String) -> Bool {
         unlinkat(descriptor, name, 0) == 0
     }
 
-    /// Everything that lies in it, in no order.
+    /// Returns the attributes of all files, in no particular order.
     package func contents() throws(SystemError) -> [Facts] {
         let copy = try checked("open") { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let listing = fdopendir(copy) else {
@@ -90,7 +94,7 @@ package final class StateFolder: Sendable {
 
     private func facts(of name: String) -> Facts? {
         var facts = stat()
-        // It may have gone since it was listed.
+        // The file may have been removed since it was listed.
         guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return Facts(
             name: name,
@@ -104,14 +108,15 @@ package final class StateFolder: Sendable {
         _ = try checked("rename") { renameat(descriptor, name, descriptor, place) }
     }
 
-    /// How the name of a file without a place ends.
+    /// The suffix of the temporary names of drafts.
     package static let draftSuffix = ".tmp"
 }
 
-/// A file that is being read; it lives on without its name.
+/// A file that is being read. It remains readable after its name has been removed.
 package final class StateReader: Sendable {
+    /// The size in bytes.
     package let size: Int
-    /// When it was written, or last touched.
+    /// The time at which the file was written or last touched.
     package let time: UnixTime
     fileprivate let number: UInt64
     private let descriptor: Int32
@@ -132,7 +137,7 @@ package final class StateReader: Sendable {
         close(descriptor)
     }
 
-    /// So many bytes from there on, fewer only where the file ends.
+    /// Returns `count` bytes from this offset, or fewer at the end of the file.
     package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -150,13 +155,13 @@ package final class StateReader: Sendable {
         return bytes
     }
 
-    /// Lets it look as if it had been written now.
+    /// Sets the file's time to the current time.
     package func touch() {
         futimens(descriptor, nil)
     }
 }
 
-/// A file that is being written and has no place yet; without one it goes when its owner does.
+/// A file that is being written under a temporary name. It is removed if it is released without having been placed.
 package final class StateDraft: @unchecked Sendable {
     private let folder: StateFolder
     private let name: String
@@ -174,7 +179,7 @@ package final class StateDraft: @unchecked Sendable {
         if !isPlaced { folder.remove(name) }
     }
 
-    /// Writes all of the bytes there. One task at a time may call this and `place`.
+    /// Writes all bytes at this offset. Only one task at a time may call this or ``place(as:)``.
     package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
         var written = 0
         while written < bytes.count {
@@ -193,7 +198,7 @@ package final class StateDraft: @unchecked Sendable {
         }
     }
 
-    /// Puts the file in the place of whatever is there.
+    /// Renames the file to its final name and replaces any file of that name.
     package func place(as other: String) throws(SystemError) {
         try folder.move(name, to: other)
         isPlaced = true

@@ -4,13 +4,13 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A system call that failed: which one, with what `errno`, and on which file if it was on one.
+/// A failed system call: its name, its `errno`, and the file it was called for, if any.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the C function.
     public let call: String
-    /// The value of `errno` after it.
+    /// The value of `errno`.
     public let code: Int32
-    /// The path of the file that was to be opened, made or moved.
+    /// The path of the file to open, create or rename, or `nil` if the call did not concern one.
     public let path: String?
 
     package init(_ call: String, code: Int32, path: String? = nil) {
@@ -19,14 +19,15 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// Whether there is no way to an address, or to no address of its family.
+    /// Whether there is no route to the address or to its whole family.
     package var meansNoRoute: Bool { code == ENETUNREACH || code == EHOSTUNREACH }
 
+    /// The call, the path and the error as a short text.
     public var description: String {
         "\(call)\(path.map { " \(String(reflecting: $0))" } ?? ""): \(Self.text(of: code))"
     }
 
-    /// The C library's words for an `errno`, such as "Connection refused".
+    /// Returns the C library's text for an `errno`, such as "Connection refused".
     package static func text(of code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String in
             guard let base = buffer.baseAddress else { return "error \(code)" }
@@ -36,9 +37,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs a system call again for as long as a signal interrupts it: the one place that knows `EINTR`.
+/// Repeats a system call as long as signals interrupt it. This is the only place that handles `EINTR`.
 ///
-/// Nothing may run between the call and the reading of `errno`.
+/// No other code may run between the call and the reading of `errno`.
 @inline(__always)
 package func retryingInterrupts<Count: FixedWidthInteger>(
     _ call: () -> Count
@@ -51,7 +52,7 @@ package func retryingInterrupts<Count: FixedWidthInteger>(
     }
 }
 
-/// The same, for calls whose failure is an error of ours.
+/// Runs a system call as ``retryingInterrupts(_:)`` does, and throws ``SystemError`` if it fails.
 @inline(__always)
 package func checked<Count: FixedWidthInteger>(
     _ name: String,

@@ -1,18 +1,20 @@
-/// Asks the system's resolver, for everybody: the one way to it.
+/// Lookups by the system's resolver. All lookups of the process go through this type.
 ///
-/// All who ask for one name at a time share one call, also those of several clients. Who no longer waits is forgotten
-/// at once; a call for nobody is never begun, and one that has begun keeps no other name from being asked for.
+/// Callers that ask for the same name at the same time share one call, across all clients. A caller that gives up
+/// is removed immediately. A call without callers is not started, and one that has started does not keep other
+/// names from being looked up. See ``LookupPlan``.
 package final class SystemLookups: Sendable {
+    /// The addresses of a name, or the resolver's error.
     package typealias Answer = Result<[IPAddress], LookupError>
 
-    /// A process has one resolver, so it has one of these.
+    /// The lookups of this process. There is one resolver in a process, so there is one of these.
     package static let shared = SystemLookups(lookUp)
 
     private let plan: Locked<LookupPlan<Reply<Answer>>>
     private let threads: BlockingWork
     private let call: @Sendable (String) -> Answer
 
-    /// Look-ups by a function that may block.
+    /// Creates lookups by a function that may block.
     package convenience init(_ call: @escaping @Sendable (String) -> Answer) {
         self.init(LookupPlan.Limits(), call)
     }
@@ -23,7 +25,9 @@ package final class SystemLookups: Sendable {
         self.call = call
     }
 
-    /// The addresses of a name, unless the deadline or the cancellation of the task comes first.
+    /// Returns the addresses of a name.
+    ///
+    /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
     package func addresses(
         of name: String,
         until deadline: Instant,
@@ -32,7 +36,7 @@ package final class SystemLookups: Sendable {
         if Task.isCancelled { throw .cancelled }
         if deadline <= loop.now { throw .expired }
         let reply = Reply<Answer>(on: loop)
-        // The plan counts by the system's clock. Who counts by another one stays in it until its own wait ends.
+        // The plan uses the system's clock. A caller with another clock stays in it until its own wait ends.
         let end = loop.isHeld ? .never : deadline
         let ticket = plan.withLock { $0.ask(name, reply, until: end, at: .now) }
         beginCalls()
@@ -40,20 +44,21 @@ package final class SystemLookups: Sendable {
             return try await reply.value(until: deadline)
         } catch {
             plan.withLock { $0.leave(ticket) }
-            // A call that nobody waits for makes room for another one.
+            // A call that has lost its last caller makes room for another one.
             beginCalls()
             throw error
         }
     }
 
-    /// In another network a call that was made in the old one answers nobody who asks from now on.
+    /// Keeps calls that were started before from answering later callers. Call this when the network has changed.
     package func forgetAll() {
         plan.withLock { $0.forgetAll() }
     }
 
-    /// How many wait for an answer.
+    /// The number of callers that wait for an answer.
     package var waiting: Int { plan.withLock { $0.askerCount } }
 
+    /// Starts all calls that the plan allows.
     private func beginCalls() {
         while let next = plan.withLock({ $0.nextCall(at: .now) }) {
             threads.submit {

@@ -5,9 +5,11 @@ internal import CDirectLinux
 internal import Glibc
 #endif
 
-/// Runs `body` on a thread of its own that nobody joins; says what failed if there is none.
+/// Runs `body` on a new detached thread.
 ///
-/// A nonisolated function on purpose: a closure formed on the main actor would trap on another thread.
+/// This is a nonisolated function, because a closure formed on the main actor would trap on another thread.
+///
+/// - Returns: The error if no thread could be started, else `nil`.
 nonisolated package func startDetachedThread(
     named name: StaticString,
     _ context: UnsafeMutableRawPointer,
@@ -15,8 +17,8 @@ nonisolated package func startDetachedThread(
 ) -> SystemError? {
     let start = UnsafeMutablePointer<ThreadStart>.allocate(capacity: 1)
     start.initialize(to: ThreadStart(name: name, context: context, body: body))
-    // Signals are for the host's threads: ours inherits a mask of all but those that a thread brings upon itself,
-    // which whoever reports crashes must see.
+    // Signals belong to the host's threads. The new thread inherits a mask that blocks all but the synchronous
+    // ones, which crash reporters must see.
     var others = sigset_t()
     var before = sigset_t()
     sigfillset(&others)

@@ -4,15 +4,18 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A moment by the calendar, in whole seconds since 1970: for what servers date and files keep. Everything
-/// that is waited for counts on the monotonic clock instead.
+/// A calendar time in whole seconds since 1970, for dates from servers and for stored files. All waiting uses the
+/// monotonic clock instead.
 public struct UnixTime: Hashable, Comparable, Sendable {
+    /// The seconds since 1970.
     public var seconds: Int64
 
+    /// Creates a time from the seconds since 1970.
     public init(seconds: Int64) {
         self.seconds = seconds
     }
 
+    /// The current time of the system's clock.
     public static var now: UnixTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -23,7 +26,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
         left.seconds < right.seconds
     }
 
-    /// The moment so many seconds later, as far as there is one.
+    /// Returns the time this many seconds later, limited to the range of `Int64`.
     public func advanced(bySeconds count: Int64) -> UnixTime {
         let (sum, overflow) = seconds.addingReportingOverflow(count)
         return UnixTime(seconds: overflow ? (count < 0 ? .min : .max) : sum)

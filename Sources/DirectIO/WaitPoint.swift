@@ -1,50 +1,61 @@
 internal import Synchronization
 
-/// Where one task waits for one thing: a socket's input or its room for output, a turn, an answer.
+/// A point at which one task at a time waits for one event: input on a socket, room for output, its turn, or a
+/// reply.
 ///
-/// An atomic word says "nothing yet", "ready", or holds the one continuation that waits. Any thread may
-/// signal it and the waiting task may run on any executor. At most one task waits at a time: who owns the
-/// lease on the thing. Deadline and cancellation wake the same continuation: nothing is raced, nothing is
-/// allocated.
+/// `word` is in one of three states: idle, ready, or the bits of the continuation of the waiting task.
+///
+/// - ``signal()``: any state → ready. Resumes the continuation if there was one.
+/// - ``clear()``: ready → idle. A waiting continuation stays.
+/// - ``wait(until:on:)``: idle → waiting. Returns immediately if ready.
+///
+/// Any thread may signal, and the waiting task may run on any executor. Only one task may wait at a time, namely
+/// the one that holds the lease on the resource. A deadline or a cancellation resumes the same continuation as the
+/// event does, so nothing is raced and nothing is allocated.
 package final class WaitPoint: Sendable {
-    /// Why a wait is over.
+    /// The reason why a wait has ended.
     package enum Wake: UInt8, Sendable {
-        /// The event has come, or may have: try again.
+        /// The event has happened, or may have: try again.
         case ready = 0
+        /// The deadline has passed.
         case expired = 1
+        /// The task was cancelled.
         case cancelled = 2
     }
 
-    /// Idle, ready, or the bits of the continuation that waits.
+    /// Idle, ready, or the bits of the waiting continuation.
     private let word: Atomic<UInt>
-    /// The number of the wait in the upper bits, the `Wake` that stops it in the lowest eight.
+    /// The number of the wait in the upper bits, and the ``Wake`` that ended it in the lowest eight.
     ///
-    /// A deadline or cancellation that comes late for one wait must not end the next one: every stop
-    /// names its wait, and misses when that is over.
+    /// A late deadline or cancellation of one wait must not end the next. Every stop therefore names its wait, and
+    /// has no effect once that wait is over.
     private let stop = Atomic<UInt64>(0)
+    /// The deadline of the wait in progress, in nanoseconds on the loop's clock.
     private let deadline = Atomic<UInt64>(.max)
 
+    /// Creates a wait point that is idle or ready.
     package init(isReady: Bool = false) {
         word = Atomic(isReady ? Word.ready : Word.idle)
     }
 
-    /// Whether the event may have come. Only ever a hint: the system call decides.
+    /// Whether the event may have happened. This is only a hint; the system call decides.
     package var isReady: Bool { word.load(ordering: .acquiring) == Word.ready }
 
-    /// To be called before the system call that uses up the readiness, so that an event which comes
-    /// during the call is not lost. Only readiness is taken back: a continuation that waits stays.
+    /// Clears the readiness. Call this before the system call that consumes it, so that an event during the call is
+    /// not lost. A waiting continuation stays.
     package func clear() {
         _ = word.compareExchange(expected: Word.ready, desired: Word.idle, ordering: .sequentiallyConsistent)
     }
 
-    /// Says that the event has come, and wakes who waits for it. From any thread, any number of times.
+    /// Notes that the event has happened and wakes the waiting task. May be called from any thread, any number of
+    /// times.
     package func signal() {
         let before = word.exchange(Word.ready, ordering: .sequentiallyConsistent)
         guard before > Word.ready else { return }
         unsafeBitCast(before, to: UnsafeContinuation<Void, Never>.self).resume()
     }
 
-    /// Waits for the event, until `deadline` on the loop's clock, or until the task is cancelled.
+    /// Waits until the event happens, the deadline passes on the loop's clock, or the task is cancelled.
     package func wait(until deadline: Instant, on loop: EventLoop) async -> Wake {
         if isReady { return .ready }
         let number = begin(until: deadline, on: loop)
@@ -57,16 +68,16 @@ package final class WaitPoint: Sendable {
         return Wake(rawValue: UInt8(truncatingIfNeeded: stop.load(ordering: .acquiring))) ?? .ready
     }
 
-    /// When the wait that is under way has to end, unless it has been stopped already.
+    /// The deadline of the wait in progress, or ``Instant/never`` if there is none or it has been stopped.
     var pendingDeadline: Instant {
         let stopped = stop.load(ordering: .acquiring)
         let due = Instant(nanoseconds: deadline.load(ordering: .sequentiallyConsistent))
         return stopped & 0xFF == 0 ? due : .never
     }
 
-    /// Ends the wait if its deadline has come; else says when that will be.
+    /// Ends the wait if its deadline has passed. Otherwise returns the deadline.
     func expire(ifBefore now: Instant) -> Instant {
-        // The number first: with a new number comes the new deadline (see `begin`).
+        // The number is read first, since a new number is stored before the new deadline (see `begin`).
         let stopped = stop.load(ordering: .acquiring)
         let due = Instant(nanoseconds: deadline.load(ordering: .sequentiallyConsistent))
         guard due < .never, stopped & 0xFF == 0 else { return .never }
@@ -75,20 +86,23 @@ package final class WaitPoint: Sendable {
         return .never
     }
 
+    /// Starts a new wait and returns its number.
     private func begin(until instant: Instant, on loop: EventLoop) -> UInt64 {
         let number = (stop.load(ordering: .relaxed) >> 8) &+ 1
-        // Between the two stores an old number meets no deadline, so a scan cannot end the new wait early.
+        // Between the two stores, the old number goes with no deadline, so a scan cannot end the new wait early.
         deadline.store(.max, ordering: .relaxed)
         stop.store(number << 8, ordering: .releasing)
         guard instant < .never else { return number }
-        // In one order with the loop's scan: it sees this deadline, or we see that it has begun anew.
+        // Sequentially consistent with the loop's scan: it sees this deadline, or we see that the loop has reset
+        // its own.
         deadline.store(instant.nanoseconds, ordering: .sequentiallyConsistent)
         loop.noteDeadline(instant)
         return number
     }
 
+    /// Ends the wait with this number, unless the event has happened or the wait is over.
     private func end(_ number: UInt64, _ reason: Wake) {
-        // The event came first, and the task has only not had its turn yet: a busy executor is no late peer.
+        // The event came first, and the task has only not run yet. A busy executor must not look like a late peer.
         guard word.load(ordering: .sequentiallyConsistent) != Word.ready else { return }
         let running = number << 8
         let (exchanged, _) = stop.compareExchange(
@@ -99,6 +113,7 @@ package final class WaitPoint: Sendable {
         if exchanged { signal() }
     }
 
+    /// Stores the continuation if the word is still idle, else resumes it.
     private func park(_ continuation: UnsafeContinuation<Void, Never>) {
         let waiting = unsafeBitCast(continuation, to: UInt.self)
         let (parked, _) = word.compareExchange(
@@ -106,7 +121,7 @@ package final class WaitPoint: Sendable {
             desired: waiting,
             ordering: .sequentiallyConsistent
         )
-        // A stop signals as well, so whoever came first has left the word ready.
+        // A stop signals too, so an event or a stop that came first has left the word ready.
         if !parked { continuation.resume() }
     }
 

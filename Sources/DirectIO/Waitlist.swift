@@ -1,33 +1,36 @@
-/// A queue, first in, first out, that an element can leave from anywhere.
+/// A first-in, first-out queue from which any element can be removed.
 ///
-/// An element that leaves is handed back at once, with all that it holds: no shell of it stays behind until its turn.
+/// A removed element is returned immediately with everything it holds. Nothing of it stays in the queue.
 struct Waitlist<Element> {
-    /// The place of one element. It is given once, so a ticket never removes another element.
+    /// The position of an element. Positions are never reused, so a ticket never removes another element.
     struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
     }
 
     private var elements: [UInt64: Element] = [:]
-    /// No element has a lower number.
+    /// The lowest position that may hold an element.
     private var first: UInt64 = 0
+    /// The position of the next element.
     private var end: UInt64 = 0
 
     var count: Int { elements.count }
 
+    /// Appends an element and returns its position.
     mutating func append(_ element: Element) -> Ticket {
         defer { end += 1 }
         elements[end] = element
         return Ticket(number: end)
     }
 
-    /// The element, unless it has left or had its turn before.
+    /// Removes an element. Returns `nil` if it has already been removed or taken.
     mutating func remove(_ ticket: Ticket) -> Element? {
         defer { tidy() }
         return elements.removeValue(forKey: ticket.number)
     }
 
+    /// Removes and returns the first element.
     mutating func popFirst() -> Element? {
-        // The numbers of those that left are passed over once: all calls together skip each at most one time.
+        // Positions of removed elements are skipped. Over all calls, each is skipped at most once.
         while first < end {
             defer { first += 1 }
             if let element = elements.removeValue(forKey: first) {
@@ -38,7 +41,7 @@ struct Waitlist<Element> {
         return nil
     }
 
-    /// A dictionary keeps the room of its largest days.
+    /// Releases the storage of an emptied dictionary, which would otherwise keep its largest capacity.
     private mutating func tidy() {
         if elements.isEmpty, elements.capacity > 64 { elements = [:] }
     }

@@ -1,22 +1,25 @@
-/// Why a text is not JSON, and where.
+/// A syntax error in a JSON text.
 package struct JSONFault: Error, Equatable, CustomStringConvertible {
+    /// The line of the error, counted from 1.
     package var line: Int
+    /// The error as a short English text.
     package var what: String
 
+    /// The error with its line.
     package var description: String { "line \(line): \(what)" }
 }
 
-/// Reads JSON (RFC 8259), and nothing that only looks like it.
+/// A strict parser for JSON (RFC 8259).
 ///
-/// Stricter than the RFC where it leaves a choice: a name twice in one object, a lone surrogate and a byte
-/// order mark are errors, and so is what follows the value.
+/// It refuses what the RFC leaves open: duplicate names in an object, lone surrogates, a byte order mark, and anything
+/// after the value are errors.
 package struct JSONReader {
-    /// The value that makes up the whole text.
+    /// Parses a text that consists of one value.
     package static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
         var reader = JSONReader(bytes: bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
-        guard reader.position == bytes.count else { throw reader.fault("something follows the value") }
+        guard reader.position == bytes.count else { throw reader.fault("unexpected text after the value") }
         return value
     }
 
@@ -41,8 +44,8 @@ package struct JSONReader {
         case UInt8(ascii: "t"): content = try word("true", .flag(true))
         case UInt8(ascii: "f"): content = try word("false", .flag(false))
         case UInt8(ascii: "n"): content = try word("null", .null)
-        case nil: throw fault("the text ends where a value should be")
-        default: throw fault("no value begins like this")
+        case nil: throw fault("expected a value, found the end of the text")
+        default: throw fault("expected a value")
         }
         return JSONValue(content: content, line: line)
     }
@@ -55,10 +58,10 @@ package struct JSONReader {
                 throw reader.fault("a member needs a name in quotes")
             }
             let name = try reader.text()
-            guard names.insert(name).inserted else { throw reader.fault("\"\(name)\" stands here twice") }
+            guard names.insert(name).inserted else { throw reader.fault("\"\(name)\" is a duplicate name") }
             reader.skipSpace()
             guard reader.take(UInt8(ascii: ":")) else {
-                throw reader.fault("a colon is missing behind \"\(name)\"")
+                throw reader.fault("a colon is missing after \"\(name)\"")
             }
             members.append(JSONValue.Member(name: name, value: try reader.value(depth: depth + 1)))
         }
@@ -73,7 +76,7 @@ package struct JSONReader {
         return elements
     }
 
-    /// What stands between brackets, separated by commas, with none at the end.
+    /// Parses elements that are separated by commas, without a comma at the end, up to the closing bracket.
     private mutating func sequence(
         until end: UInt8,
         _ element: (inout Self) throws(JSONFault) -> Void
@@ -86,7 +89,7 @@ package struct JSONReader {
             try element(&self)
             skipSpace()
             if take(end) { return }
-            guard take(UInt8(ascii: ",")) else { throw fault("a comma or an end is missing") }
+            guard take(UInt8(ascii: ",")) else { throw fault("expected a comma or a closing bracket") }
         }
     }
 
@@ -104,17 +107,17 @@ package struct JSONReader {
             case UInt8(ascii: "\\"):
                 position += 1
                 scalars += String(try escaped()).utf8
-            case 0..<0x20: throw fault("a control character stands in a text as it is")
+            case 0..<0x20: throw fault("a text contains an unescaped control character")
             default:
                 scalars.append(byte)
                 position += 1
             }
         }
-        throw fault("a text has no end")
+        throw fault("a text is not terminated")
     }
 
     private mutating func escaped() throws(JSONFault) -> Character {
-        guard let byte = peek else { throw fault("a text has no end") }
+        guard let byte = peek else { throw fault("a text is not terminated") }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Character(Unicode.Scalar(byte))
@@ -124,21 +127,21 @@ package struct JSONReader {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): return Character(try escapedScalar())
-        default: throw fault("there is no such escape")
+        default: throw fault("unknown escape sequence")
         }
     }
 
-    /// Behind `\u`: one unit of UTF-16, or the first of two.
+    /// Parses the digits after `\u`: one UTF-16 code unit, or a surrogate pair with a second `\u`.
     private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
         let unit = try fourDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard UTF16.isLeadSurrogate(UInt16(unit)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-            throw fault("half of a surrogate pair")
+            throw fault("unpaired surrogate")
         }
         let second = try fourDigits()
         guard UTF16.isTrailSurrogate(UInt16(second)),
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (second - 0xDC00))
-        else { throw fault("half of a surrogate pair") }
+        else { throw fault("unpaired surrogate") }
         return scalar
     }
 
@@ -146,7 +149,7 @@ package struct JSONReader {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw fault("\\u takes four hexadecimal digits")
+                throw fault("\\u needs four hexadecimal digits")
             }
             position += 1
             value = value << 4 | UInt32(digit)
@@ -163,20 +166,20 @@ package struct JSONReader {
             if !take(UInt8(ascii: "-")) { _ = take(UInt8(ascii: "+")) }
             try digits()
         }
-        if let byte = peek, Self.isDigit(byte) { throw fault("a number begins with 0") }
+        if let byte = peek, Self.isDigit(byte) { throw fault("a number has a leading zero") }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
     private mutating func digits() throws(JSONFault) {
         let start = position
         while let byte = peek, Self.isDigit(byte) { position += 1 }
-        guard position > start else { throw fault("a number has no digits where it needs some") }
+        guard position > start else { throw fault("a number lacks digits") }
     }
 
     private mutating func word(_ word: StaticString, _ content: JSONValue.Content) throws(JSONFault)
         -> JSONValue.Content
     {
-        for byte in "\(word)".utf8 where !take(byte) { throw fault("no value begins like this") }
+        for byte in "\(word)".utf8 where !take(byte) { throw fault("expected a value") }
         return content
     }
 
@@ -205,6 +208,6 @@ package struct JSONReader {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// No file of ours comes near; a thread's stack would take much more.
+    /// The maximum nesting depth. None of our files comes near it, and a thread's stack would allow much more.
     private static let depthLimit = 64
 }

@@ -1,25 +1,35 @@
-/// A JSON text as it was written: members in their order, numbers as text, each value with its line.
+/// A JSON value as it was written: members in order, numbers as text, each value with its line.
 package struct JSONValue: Equatable, Sendable {
+    /// The value itself.
     package enum Content: Equatable, Sendable {
+        /// `null`.
         case null
+        /// `true` or `false`.
         case flag(Bool)
-        /// In the grammar of RFC 8259, section 6; whoever wants a number decides which kind.
+        /// A number in the grammar of RFC 8259, section 6. The caller chooses the numeric type.
         case number(String)
+        /// A string.
         case text(String)
+        /// An array.
         case list([JSONValue])
+        /// An object, with its members in order.
         case object([Member])
     }
 
+    /// A member of an object.
     package struct Member: Equatable, Sendable {
+        /// The member's name.
         package var name: String
+        /// The member's value.
         package var value: JSONValue
     }
 
+    /// The value itself.
     package var content: Content
-    /// The line it begins on, counted from 1; 0 if it was never in a file.
+    /// The line on which the value begins, counted from 1, or 0 if it was not parsed.
     package var line = 0
 
-    /// What a reader of an error calls it.
+    /// The kind of value, as error messages name it.
     package var kind: String {
         switch content {
         case .null: "null"
@@ -33,12 +43,18 @@ package struct JSONValue: Equatable, Sendable {
 }
 
 extension JSONValue {
+    /// `null`.
     package static let null = JSONValue(content: .null)
+    /// Returns a Boolean value.
     package static func flag(_ flag: Bool) -> JSONValue { JSONValue(content: .flag(flag)) }
+    /// Returns a number.
     package static func number(_ number: Int) -> JSONValue { JSONValue(content: .number(String(number))) }
+    /// Returns a string.
     package static func text(_ text: String) -> JSONValue { JSONValue(content: .text(text)) }
+    /// Returns an array.
     package static func list(_ elements: [JSONValue]) -> JSONValue { JSONValue(content: .list(elements)) }
 
+    /// Returns an object with these members in order.
     package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         JSONValue(content: .object(members.map { Member(name: $0.key, value: $0.value) }))
     }
@@ -68,7 +84,7 @@ extension JSONValue: CustomStringConvertible {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            // Beyond what the grammar asks for: DEL and C1 are no friends of terminals either.
+            // More than the grammar requires: DEL and the C1 controls can affect terminals too.
             case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}":
                 let digits = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -52,7 +52,7 @@ struct JSONReaderTests {
             return
         }
         #expect([value.line, elements[0].line, elements[1].line, members[0].value.line] == [1, 2, 4, 5])
-        #expect(throws: JSONFault(line: 3, what: "a comma or an end is missing")) {
+        #expect(throws: JSONFault(line: 3, what: "expected a comma or a closing bracket")) {
             try JSONReader.read(Array("[1,\n2\n 3]".utf8))
         }
     }

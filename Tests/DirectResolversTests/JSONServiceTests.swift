@@ -30,7 +30,7 @@ struct DNSOverJSONTests {
     @Test(
         "what is wrong is named",
         arguments: [
-            ("", "it is not JSON: line 1: the text ends where a value should be"),
+            ("", "it is not JSON: line 1: expected a value, found the end of the text"),
             ("[]", "it is not an object but a list"),
             ("{}", "Status is missing"),
             ("{\"Status\":\"0\"}", "Status is not a number but a text"),

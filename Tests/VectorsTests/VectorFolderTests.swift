@@ -59,7 +59,7 @@ struct VectorFolderTests {
                 nameVector() + "," + nameVector(),
                 "a: one: the name is used twice, also in vectors/names/a.json"
             ),
-            (nameVector() + ",", ":2: no value begins like this"),
+            (nameVector() + ",", ":2: expected a value"),
         ]
     )
     func fault(_ vectors: String, _ wanted: String) throws {

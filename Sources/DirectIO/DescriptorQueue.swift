@@ -14,6 +14,7 @@ package final class DescriptorQueue: Sendable {
     /// attempt waits.
     private let hasWaiting = Atomic<Bool>(false)
 
+    /// Creates an empty queue.
     package init() {}
 
     /// Whether no attempt waits for a descriptor.

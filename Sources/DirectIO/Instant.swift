@@ -25,6 +25,7 @@ package struct Instant: Hashable, Comparable, Sendable {
     /// A time later than every other, for a deadline that never passes.
     package static let never = Instant(nanoseconds: .max)
 
+    /// Whether `left` is earlier than `right`.
     package static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }

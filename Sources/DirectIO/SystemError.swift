@@ -13,6 +13,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the file to open, create or rename, or `nil` if the call did not concern one.
     public let path: String?
 
+    /// Creates an error from the name of a C function and its `errno`.
     package init(_ call: String, code: Int32, path: String? = nil) {
         self.call = call
         self.code = code

@@ -22,6 +22,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
         return UnixTime(seconds: Int64(time.tv_sec))
     }
 
+    /// Whether `left` is earlier than `right`.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.seconds < right.seconds
     }

@@ -1,2 +1,2 @@
-// Who uses these resolvers gives them to a client.
+// A program that uses these resolvers passes them to an `HTTPClient`.
 @_exported public import DirectHTTP

@@ -243,11 +243,11 @@ struct DNSPodHTTPDNSTests {
     @Test(
         "what is wrong is named",
         arguments: [
-            ("192.0.2.1;;192.0.2.2,600", "the answer makes no sense: address 2 is none"),
-            ("192.0.2.1,-5", "the answer makes no sense: what follows the comma is not a number of seconds"),
-            ("192.0.2.1,+5", "the answer makes no sense: what follows the comma is not a number of seconds"),
+            ("192.0.2.1;;192.0.2.2,600", "the answer makes no sense: address 2 is invalid"),
+            ("192.0.2.1,-5", "the answer makes no sense: the time to live is not a number of seconds"),
+            ("192.0.2.1,+5", "the answer makes no sense: the time to live is not a number of seconds"),
             ("192.0.2.1,5,6", "the answer makes no sense: it has more than one comma"),
-            ("<html>", "the answer makes no sense: address 1 is none"),
+            ("<html>", "the answer makes no sense: address 1 is invalid"),
             ("", "the name has no address"), ("\n", "the name has no address"),
         ]
     )

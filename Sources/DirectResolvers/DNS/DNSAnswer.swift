@@ -1,21 +1,30 @@
 package import DirectHTTP
 package import DirectIO
 
-/// The addresses that a DNS message has for the name in its question.
+/// The addresses in a DNS response for the name in its question.
 package struct DNSAnswer: Sendable {
+    /// An address and its time to live.
     package struct Address: Sendable {
+        /// The address.
         package var address: IPAddress
-        /// In seconds: the shortest time of all records that lead to it.
+        /// The time to live in seconds: the shortest of all records on the path from the name to this address.
         package var timeToLive: UInt32
     }
 
-    /// 0 is success, 3 is "no such name".
+    /// The response code: 0 is success, 3 is "no such name".
     package var code: UInt16
+    /// The addresses of the requested type, in the order of the message.
     package var addresses: [Address] = []
-    /// The name at the end of the aliases, if there are any and a URL could have it.
+    /// The name at the end of the alias chain. `nil` if there are no aliases, or if the name cannot be in a URL.
     package var canonicalName: DomainName?
 
-    /// Reads the answer to a question for addresses of one type.
+    /// Parses the response to an address query.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole DNS message.
+    ///   - host: The name that was queried; the message's question must have the same.
+    ///   - type: The record type that was queried: ``DNSType/a`` or ``DNSType/aaaa``.
+    /// - Throws: A ``DNSFault`` if the message is malformed, truncated, or the response to another query.
     package init(
         _ bytes: [UInt8],
         to host: DomainName,
@@ -31,8 +40,9 @@ package struct DNSAnswer: Sendable {
         try self.init(message, type: type)
     }
 
-    /// Follows the aliases from the name in the question. Records of names on the way, or beside it, do not
-    /// count: they are not what was asked for.
+    /// Follows the alias chain from the name in the question and takes the addresses of the name at its end.
+    ///
+    /// Address records of other names, including names inside the chain, are ignored: they were not queried.
     package init(_ message: DNSMessage, type: UInt16) throws(DNSFault) {
         code = message.code
         guard let question = message.question else { return }
@@ -72,7 +82,7 @@ package struct DNSAnswer: Sendable {
                 found = record
                 continue
             }
-            // A name has one alias (RFC 2181, section 10.1); the same one twice does no harm.
+            // A name has at most one alias (RFC 2181, section 10.1). The same alias twice is harmless.
             guard bytes.isSameName(known.data, record.data) else {
                 throw DNSFault(.contradiction, at: record.name)
             }
@@ -90,6 +100,6 @@ package struct DNSAnswer: Sendable {
         return IPAddress(.v6, high: high, low: low)
     }
 
-    /// More than any resolver follows itself.
+    /// The longest alias chain that is followed. Resolvers themselves follow fewer.
     private static let mostAliases = 16
 }

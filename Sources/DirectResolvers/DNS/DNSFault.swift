@@ -1,39 +1,48 @@
-/// What is wrong with a DNS message, and at which byte.
+/// An error in a DNS message, with the offset at which it was found.
 package struct DNSFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of errors.
     package enum Kind: Hashable, Sendable {
-        /// The message ends in the middle of this.
+        /// The message ends in the middle of this part.
         case cutOff(Part)
-        /// A label begins with bits that are reserved.
+        /// A label begins with reserved bits.
         case reservedLabel
-        /// A pointer does not lead backwards, or there are too many of them in one name.
+        /// A compression pointer does not point backwards, or one name has too many of them.
         case badPointer
         /// A name has more than 255 bytes.
         case longName
-        /// The data of a record of this type has another length than it must.
+        /// The data of a record of this type has the wrong length.
         case dataLength(UInt16)
-        /// There is more than the header announces.
+        /// Bytes follow the last record that the header announces.
         case bytesBehind
-        /// The message is longer than any may be.
+        /// The message is longer than the maximum of 65535 bytes.
         case tooLong
-        /// A second record for what there can be only one of.
+        /// A name has two different records where only one is allowed.
         case contradiction
-        /// The aliases do not come to an end, or not within reason.
+        /// The alias chain is a loop, or longer than the limit.
         case endlessAliases
-        /// The message is a question, or answers another one than was asked.
+        /// The message is a query, or the response to another query.
         case notTheAnswer
-        /// The server could not fit the answer in, and says so.
+        /// The server marked the response as truncated, because not all of it fitted.
         case truncated
     }
 
+    /// The parts of a message.
     package enum Part: String, Hashable, Sendable {
+        /// The header of 12 bytes.
         case header
+        /// An entry of the question section.
         case question
+        /// A domain name.
         case name
+        /// The fixed fields of a resource record.
         case record
+        /// The data of a resource record.
         case data
     }
 
+    /// The kind of error.
     package var kind: Kind
+    /// The offset in the message, in bytes.
     package var offset: Int
 
     init(_ kind: Kind, at offset: Int) {
@@ -41,15 +50,16 @@ package struct DNSFault: Error, Hashable, Sendable, CustomStringConvertible {
         self.offset = offset
     }
 
+    /// The error as the rest of a sentence, with its offset.
     package var description: String {
         let words =
             switch kind {
             case .cutOff(let part): "ends within a \(part.rawValue)"
             case .reservedLabel: "has a label of an unknown kind"
-            case .badPointer: "has a name that points nowhere"
+            case .badPointer: "has a name with an invalid compression pointer"
             case .longName: "has a name of more than 255 bytes"
             case .dataLength(let type): "has a record of type \(type) with data of the wrong length"
-            case .bytesBehind: "goes on behind its end"
+            case .bytesBehind: "has bytes after its last record"
             case .tooLong: "has more than 65535 bytes"
             case .contradiction: "has two records that contradict each other"
             case .endlessAliases: "has aliases that do not end"

@@ -1,22 +1,25 @@
-/// A DNS message, read to its last byte (RFC 1035, section 4).
+/// A DNS message, parsed to its last byte (RFC 1035, section 4).
 ///
-/// Everything is checked before anything is used: each name, each length, and that nothing follows the end; of
-/// data, what is read here.
-/// The counts of the header are promises, and only the bytes that are there are believed.
+/// The whole message is checked before any of it is used: every name, every length, that no bytes follow the
+/// last record, and the data of the record types that are used here.
+/// The counts in the header are not trusted: each record must really be there, and no memory is reserved by a count.
 package struct DNSMessage {
+    /// An entry of the question section.
     struct Question {
+        /// The offset of the name.
         var name: Int
         var type: UInt16
         var dataClass: UInt16
     }
 
+    /// An address or alias record.
     struct Record {
-        /// Where its owner's name begins.
+        /// The offset of the owner name.
         var name: Int
         var type: UInt16
-        /// In seconds.
+        /// The time to live in seconds.
         var timeToLive: UInt32
-        /// Where its data begins; its length follows from its type, as far as the type is known here.
+        /// The offset of the data. Its length follows from the type and was checked.
         var data: Int
     }
 
@@ -24,13 +27,16 @@ package struct DNSMessage {
     let id: UInt16
     private(set) var isResponse = false
     private(set) var isTruncated = false
-    /// What came of the question (RFC 6895, section 2.3): 0 is success, 3 is "no such name".
+    /// The response code (RFC 6895, section 2.3): 0 is success, 3 is "no such name". EDNS extends it to 12 bits.
     private(set) var code: UInt16 = 0
     private(set) var questionCount = 0
     private(set) var question: Question?
     /// The records of the answer section that are addresses or aliases.
     private(set) var answers: [Record] = []
 
+    /// Parses a whole message.
+    ///
+    /// - Throws: A ``DNSFault`` with the offset of the first error.
     package init(_ bytes: [UInt8]) throws(DNSFault) {
         self.bytes = bytes
         let whole = bytes[...]
@@ -77,11 +83,11 @@ package struct DNSMessage {
         guard data + length <= all.count else { throw DNSFault(.cutOff(.data), at: start) }
         position = data + length
         if type == DNSType.options {
-            // EDNS: the upper bits of the code stand where other records have their time (RFC 6891).
+            // EDNS keeps the upper bits of the response code in the time-to-live field (RFC 6891, section 6.1.3).
             code |= UInt16(time >> 24) << 4
             return
         }
-        // What stands in the other sections is not used, so its data may be what it likes.
+        // Records of other sections and classes are not used, so their data is not checked.
         guard isAnswer, dataClass == Self.internet else { return }
         switch type {
         case DNSType.a, DNSType.aaaa:
@@ -94,7 +100,7 @@ package struct DNSMessage {
             }
         default: return
         }
-        // A time with the highest bit set counts as none (RFC 2181, section 8).
+        // A time to live with the most significant bit set counts as zero (RFC 2181, section 8).
         let seconds = time > UInt32(Int32.max) ? 0 : time
         answers.append(Record(name: start, type: type, timeToLive: seconds, data: data))
     }
@@ -103,10 +109,14 @@ package struct DNSMessage {
     static let internet: UInt16 = 1
 }
 
-/// The types of records that lead to addresses.
+/// The record types that are used here.
 package enum DNSType {
+    /// A, an IPv4 address.
     package static let a: UInt16 = 1
+    /// CNAME, an alias.
     static let alias: UInt16 = 5
+    /// AAAA, an IPv6 address.
     package static let aaaa: UInt16 = 28
+    /// OPT, the EDNS pseudo-record.
     static let options: UInt16 = 41
 }

@@ -1,10 +1,15 @@
 package import DirectHTTP
 
-/// Writes questions for addresses.
+/// Writes address queries.
 package enum DNSQuery {
-    /// A question as RFC 8484 wants it: number 0, so that caches see equal questions as equal, recursion
-    /// desired, and EDNS (RFC 6891), filled up to a multiple of 128 bytes if `isPadded` (RFC 8467), so that
-    /// its length says less about the name.
+    /// Returns a query in the form that RFC 8484 recommends: ID 0, so that equal queries are equal for HTTP
+    /// caches, recursion desired, and EDNS (RFC 6891).
+    ///
+    /// - Parameters:
+    ///   - host: The name to query.
+    ///   - type: The record type: ``DNSType/a`` or ``DNSType/aaaa``.
+    ///   - isPadded: Whether the query is padded to a multiple of 128 bytes (RFC 8467), so that its length says
+    ///     less about the name.
     package static func message(_ host: DomainName, type: UInt16, isPadded: Bool) -> [UInt8] {
         var message: [UInt8] = [0, 0, 0x01, 0x00, 0, 1, 0, 0, 0, 0, 0, 1]
         for label in host.bytes.split(separator: UInt8(ascii: ".")) {

@@ -1,9 +1,12 @@
 /// The names in a DNS message (RFC 1035, sections 3.1 and 4.1.4).
 ///
-/// A pointer has to lead to before the place where its part of the name began, so every jump goes further
-/// back; their number is bounded all the same, for they cost time and no honest name needs many.
+/// A compression pointer must point to before the start of the part of the name that it ends. So every jump goes
+/// further back, and a loop is impossible. The number of jumps is limited as well: each costs time, and no
+/// legitimate name needs many.
+///
+/// Only ``endOfName(at:)`` checks a name. The other functions require a name that it has accepted.
 extension Span<UInt8> {
-    /// Where the message goes on behind the name that begins here; throws unless the name is whole.
+    /// Checks the name at `start` and returns the offset of the first byte after it.
     func endOfName(at start: Int) throws(DNSFault) -> Int {
         var position = start
         var partStart = start
@@ -34,7 +37,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// The place of a name's next label, or of its end, past all pointers. Only for names that are whole.
+    /// Returns the offset of a name's next label, or of the zero byte at its end, after following all pointers.
     func label(from position: Int) -> Int {
         var position = position
         while self[position] >= 0xC0 {
@@ -43,7 +46,7 @@ extension Span<UInt8> {
         return position
     }
 
-    /// Whether two whole names are the same; case does not count.
+    /// Whether two names are equal, ignoring case.
     func isSameName(_ first: Int, _ second: Int) -> Bool {
         var (a, b) = (label(from: first), label(from: second))
         while a != b {
@@ -56,7 +59,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether a whole name is this one, given in lower case with dots between its labels.
+    /// Whether a name is equal to `text`, which is in lower case with dots between its labels.
     func isName(_ start: Int, _ text: [UInt8]) -> Bool {
         var position = label(from: start)
         var matched = 0
@@ -76,7 +79,7 @@ extension Span<UInt8> {
         return matched == text.count
     }
 
-    /// A whole name with dots between its labels, as it is written.
+    /// Returns a name with dots between its labels. The case of the letters is kept.
     func nameText(_ start: Int) -> [UInt8] {
         var text: [UInt8] = []
         var position = label(from: start)
@@ -89,10 +92,12 @@ extension Span<UInt8> {
         return text
     }
 
+    /// Returns the 16-bit number in network byte order at this offset.
     func number16(_ offset: Int) -> UInt16 {
         UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
     }
 
+    /// Returns the 32-bit number in network byte order at this offset.
     func number32(_ offset: Int) -> UInt32 {
         UInt32(number16(offset)) << 16 | UInt32(number16(offset + 2))
     }

@@ -2,7 +2,7 @@ internal import DirectHTTP
 internal import DirectIO
 internal import DirectTLS
 
-/// `GET /{account}/d?host=…`, or `sign_d` with `s = md5(host-secret-t)`.
+/// Version one of the interface: `GET /{account}/d?host=…`, or `sign_d` with `s = md5(host-secret-t)`.
 struct AlibabaOneFormat: ServiceFormat {
     let account: String
     let secret: Secret?
@@ -54,7 +54,7 @@ struct AlibabaOneFormat: ServiceFormat {
     }
 }
 
-/// `GET /v2/d?…`, whose parameters are signed together.
+/// Version two of the interface: `GET /v2/d?…`, with one signature over all parameters.
 struct AlibabaTwoFormat: ServiceFormat {
     let account: String
     let secret: Secret?
@@ -115,7 +115,7 @@ struct AlibabaTwoFormat: ServiceFormat {
                 }
                 answer.addresses.append(address)
             }
-            // A family without addresses has a time of its own, which must not shorten the other one's.
+            // A family without addresses has a time to live, too. It must not shorten that of the other family.
             if !addresses.isEmpty, let time = try answers.optional("ttl") {
                 answer.bound(try time.integer(in: 0...Int64(UInt32.max)))
             }
@@ -124,11 +124,13 @@ struct AlibabaTwoFormat: ServiceFormat {
     }
 }
 
+/// The parts that both versions of the interface share.
 enum AlibabaSignature {
-    /// How long a signed question may be used; the service allows ten minutes, and clocks differ.
+    /// The validity of a signed query in seconds. The service accepts up to ten minutes; the rest allows for
+    /// clocks that differ.
     static let lifetime: Int64 = 300
 
-    /// An error comes with a status of its own and says what it is in `code`.
+    /// Throws unless the status is 200. The service sends an error's name in the member `code`.
     static func check(_ response: FullResponse) throws(ResolverError.Reason) {
         guard response.status != .ok else { return }
         var text = "HTTP status \(response.status.code)"
@@ -138,7 +140,7 @@ enum AlibabaSignature {
         throw .refused(text)
     }
 
-    /// What a server says, fit for a line of a log.
+    /// Returns the first 64 characters of a server's text with control characters replaced, for use in a log line.
     static func shortened(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -1,25 +1,33 @@
 public import DirectHTTP
 internal import DirectIO
 
-/// Alibaba Cloud's HTTPDNS, in both versions of its interface.
+/// A resolver that uses Alibaba Cloud's HTTPDNS, in either version of its interface.
 ///
 ///     let servers = ServiceServers.https(["203.107.1.1"])
 ///     let resolver = AlibabaHTTPDNS(account: "100000", secret: "…", servers)
 ///
-/// Its servers are known by address, and their certificates name those.
+/// The service's servers are published as addresses, and their certificates contain these addresses.
 public struct AlibabaHTTPDNS: Resolver {
-    /// The interface.
+    /// The versions of the interface.
     public enum Version: Hashable, Sendable {
-        /// `/{account}/d`, signed with MD5 where there is a secret.
+        /// `/{account}/d`, or `/{account}/sign_d` signed with MD5 if there is a secret.
         case one
-        /// `/v2/d`, signed with HMAC-SHA256.
+        /// `/v2/d`, signed with HMAC-SHA256 if there is a secret.
         case two
     }
 
     private let client: ServiceClient
 
-    /// A resolver that asks these servers for an account; with its `secret` the questions are signed, and
-    /// `clientAddress` is whom the answers shall be near to, if not to whoever asks.
+    /// Creates a resolver that queries these servers.
+    ///
+    /// - Parameters:
+    ///   - account: The ID of the account.
+    ///   - secret: The account's key, with which queries are signed. `nil` sends them unsigned.
+    ///   - servers: The servers, usually ``ServiceServers/https(_:name:)`` without a name.
+    ///   - version: The version of the interface.
+    ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the service
+    ///     use the address that the query comes from.
+    ///   - settings: Time limits, TLS and address families.
     public init(
         account: String,
         secret: String? = nil,
@@ -37,9 +45,14 @@ public struct AlibabaHTTPDNS: Resolver {
         client = ServiceClient(format, servers, settings)
     }
 
+    /// The name of the service in errors and transactions.
     public var name: String { client.name }
+    /// `false`: the answer is the same for all ports.
     public var dependsOnPort: Bool { false }
 
+    /// Queries the servers in order until one gives an answer.
+    ///
+    /// - Throws: ``ResolverError``, or `CancellationError`.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -48,13 +61,14 @@ public struct AlibabaHTTPDNS: Resolver {
         try await client.resolve(host, context)
     }
 
+    /// Closes the connections to the servers, and forgets which servers failed.
     public func forgetAll() {
         client.forgetAll()
     }
 }
 
 extension ServiceSettings.Families {
-    /// As the service writes them.
+    /// The families as the value of the service's query parameter.
     var asAlibabaQuery: String {
         switch self {
         case .both: "4,6"
@@ -65,8 +79,8 @@ extension ServiceSettings.Families {
 }
 
 extension AlibabaHTTPDNS: CustomStringConvertible, CustomReflectable {
-    /// The name; never account and secret.
+    /// The name of the service. The account and the secret are never included.
     public var description: String { name }
-    /// Never shows account and secret, not to `dump` either.
+    /// An empty mirror, so that `dump` shows neither the account nor the secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

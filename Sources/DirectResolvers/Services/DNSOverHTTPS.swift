@@ -1,22 +1,29 @@
 public import DirectHTTP
 internal import DirectIO
 
-/// DNS over HTTPS (RFC 8484).
+/// A resolver that uses DNS over HTTPS (RFC 8484).
 ///
 ///     let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
 ///     let client = HTTPClient { $0.resolver = CachingResolver(DNSOverHTTPS(servers)) }
 public struct DNSOverHTTPS: Resolver {
-    /// How questions are put.
+    /// The HTTP method of the queries.
     public enum Method: Hashable, Sendable {
-        /// As the body of a POST: shorter, and in no log of URLs.
+        /// The query is the body of a POST request. It is shorter and does not appear in logs of URLs.
         case post
-        /// In the query of a GET: servers and what stands before them can keep the answer.
+        /// The query is in the URL of a GET request. The server and caches in front of it can cache the response.
         case get
     }
 
     private let client: ServiceClient
 
-    /// A resolver that asks these servers; `isPadded` hides the length of the name (RFC 8467).
+    /// Creates a resolver that queries these servers.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers.
+    ///   - path: The path of the service's URL.
+    ///   - method: The HTTP method of the queries.
+    ///   - isPadded: Whether queries are padded, which hides the length of the name (RFC 8467).
+    ///   - settings: Time limits, TLS and address families.
     public init(
         _ servers: ServiceServers,
         path: String = "/dns-query",
@@ -28,9 +35,14 @@ public struct DNSOverHTTPS: Resolver {
         client = ServiceClient(format, servers, settings)
     }
 
+    /// The name of the service in errors and transactions.
     public var name: String { client.name }
+    /// `false`: the answer is the same for all ports.
     public var dependsOnPort: Bool { false }
 
+    /// Queries the servers in order until one gives an answer.
+    ///
+    /// - Throws: ``ResolverError``, or `CancellationError`.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -39,11 +51,13 @@ public struct DNSOverHTTPS: Resolver {
         try await client.resolve(host, context)
     }
 
+    /// Closes the connections to the servers, and forgets which servers failed.
     public func forgetAll() {
         client.forgetAll()
     }
 }
 
+/// DNS messages in HTTP requests and responses.
 struct DNSMessageFormat: ServiceFormat {
     let path: String
     let method: DNSOverHTTPS.Method
@@ -100,7 +114,7 @@ struct DNSMessageFormat: ServiceFormat {
 }
 
 extension ServiceAnswer {
-    /// Takes note of the DNS response code: all but success and "no such name" are failures.
+    /// Sets the DNS response code. All codes except success and "no such name" are failures.
     mutating func note(code: Int64) throws(ResolverError.Reason) {
         switch code {
         case 0: break
@@ -115,18 +129,19 @@ extension ServiceAnswer {
 }
 
 extension FullResponse {
+    /// Throws unless the status is 200.
     func checkIsSuccess() throws(ResolverError.Reason) {
         guard status == .ok else { throw .refused("HTTP status \(status.code)") }
     }
 
-    /// What else may come with status 200 is some portal's page.
+    /// Throws unless the response has this media type. A captive portal also answers with status 200, but with a page.
     func checkMediaType(_ expected: String) throws(ResolverError.Reason) {
         let given = headers["Content-Type"].map { $0.prefix { $0 != ";" && $0 != " " }.lowercased() }
         guard given == expected else { throw .malformed("it is not \(expected)") }
     }
 
-    /// An answer that has been lying in a cache has less time left, and none holds longer than the response
-    /// (RFC 8484, section 5.1).
+    /// Limits the time to live by the freshness lifetime of the HTTP response, and subtracts the time that the
+    /// response spent in an HTTP cache (RFC 8484, section 5.1).
     func boundByFreshness(_ answer: inout ServiceAnswer) {
         var lifetime: Int64?
         for value in headers.values(for: "Cache-Control") {

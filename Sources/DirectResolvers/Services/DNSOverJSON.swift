@@ -2,7 +2,7 @@ public import DirectHTTP
 internal import DirectIO
 internal import DirectJSON
 
-/// DNS as JSON, in the shape that Google, Cloudflare and Alibaba's public DNS share.
+/// A resolver that uses DNS over JSON, in the format that Google, Cloudflare and Alibaba's public DNS share.
 ///
 ///     let servers = ServiceServers.https(["223.5.5.5", "223.6.6.6"], name: "dns.alidns.com")
 ///     let resolver = DNSOverJSON(servers)                               // Google: name: "dns.google"
@@ -10,7 +10,12 @@ internal import DirectJSON
 public struct DNSOverJSON: Resolver {
     private let client: ServiceClient
 
-    /// A resolver that asks these servers.
+    /// Creates a resolver that queries these servers.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers.
+    ///   - path: The path of the service's URL.
+    ///   - settings: Time limits, TLS and address families.
     public init(
         _ servers: ServiceServers,
         path: String = "/resolve",
@@ -19,9 +24,14 @@ public struct DNSOverJSON: Resolver {
         client = ServiceClient(DNSJSONFormat(path: path), servers, settings)
     }
 
+    /// The name of the service in errors and transactions.
     public var name: String { client.name }
+    /// `false`: the answer is the same for all ports.
     public var dependsOnPort: Bool { false }
 
+    /// Queries the servers in order until one gives an answer.
+    ///
+    /// - Throws: ``ResolverError``, or `CancellationError`.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -30,11 +40,13 @@ public struct DNSOverJSON: Resolver {
         try await client.resolve(host, context)
     }
 
+    /// Closes the connections to the servers, and forgets which servers failed.
     public func forgetAll() {
         client.forgetAll()
     }
 }
 
+/// JSON requests and responses.
 struct DNSJSONFormat: ServiceFormat {
     let path: String
 
@@ -93,11 +105,13 @@ struct DNSJSONFormat: ServiceFormat {
         records.first { $0.type == DNSType.alias && $0.name == name }
     }
 
+    /// The longest alias chain that is followed.
     private static let mostAliases = 16
 }
 
+/// An entry of the member `Answer`.
 private struct DNSJSONRecord {
-    /// Nothing if no URL could have such a name.
+    /// The owner name. `nil` if it cannot be in a URL.
     let name: DomainName?
     let type: UInt16
     let seconds: Int64
@@ -106,7 +120,7 @@ private struct DNSJSONRecord {
     init(_ part: JSONPart) throws(ResolverError.Reason) {
         name = DNSJSONRecord.name(try part.member("name").text())
         type = UInt16(try part.member("type").integer(in: 0...0xFFFF))
-        // As in the messages it was made from (RFC 2181, section 8).
+        // The range of the DNS message that the JSON was made from (RFC 2181, section 8).
         seconds = try part.member("TTL").integer(in: 0...Int64(UInt32.max))
         data = try part.member("data")
     }

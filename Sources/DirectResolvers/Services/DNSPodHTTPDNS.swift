@@ -1,14 +1,23 @@
 public import DirectHTTP
 internal import DirectIO
 
-/// HTTPDNS in DNSPod's form: `GET /d?dn=…&ttl=1`, answered by a line of text such as `192.0.2.1;192.0.2.2,600`.
+/// A resolver that uses HTTPDNS in DNSPod's format.
+///
+/// The request is `GET /d?dn=…&ttl=1`, the response a line of text such as `192.0.2.1;192.0.2.2,600`.
 ///
 ///     let resolver = DNSPodHTTPDNS(.insecureHTTP(["119.29.29.29"]))
 public struct DNSPodHTTPDNS: Resolver {
     private let client: ServiceClient
 
-    /// A resolver that asks these servers, with the `id` and `token` of an account where one is needed;
-    /// `clientAddress` is whom the answers shall be near to, if not to whoever asks.
+    /// Creates a resolver that queries these servers.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers.
+    ///   - id: The ID of the account, if the service needs one.
+    ///   - token: The token of the account, if the service needs one.
+    ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the service
+    ///     use the address that the query comes from.
+    ///   - settings: Time limits, TLS and address families.
     public init(
         _ servers: ServiceServers,
         id: String? = nil,
@@ -20,9 +29,14 @@ public struct DNSPodHTTPDNS: Resolver {
         client = ServiceClient(format, servers, settings)
     }
 
+    /// The name of the service in errors and transactions.
     public var name: String { client.name }
+    /// `false`: the answer is the same for all ports.
     public var dependsOnPort: Bool { false }
 
+    /// Queries the servers in order until one gives an answer.
+    ///
+    /// - Throws: ``ResolverError``, or `CancellationError`.
     public func resolve(
         _ host: DomainName,
         port: UInt16,
@@ -31,18 +45,20 @@ public struct DNSPodHTTPDNS: Resolver {
         try await client.resolve(host, context)
     }
 
+    /// Closes the connections to the servers, and forgets which servers failed.
     public func forgetAll() {
         client.forgetAll()
     }
 }
 
 extension DNSPodHTTPDNS: CustomStringConvertible, CustomReflectable {
-    /// The name; never id and token.
+    /// The name of the service. The ID and the token are never included.
     public var description: String { name }
-    /// Never shows id and token, not to `dump` either.
+    /// An empty mirror, so that `dump` shows neither the ID nor the token.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+/// DNSPod's requests and lines of text.
 struct DNSPodFormat: ServiceFormat {
     let id: String?
     let token: Secret?
@@ -76,13 +92,13 @@ struct DNSPodFormat: ServiceFormat {
         guard parts.count <= 2 else { throw .malformed("it has more than one comma") }
         if parts.count == 2 {
             guard let seconds = UInt32(parts[1]), parts[1].first != "+" else {
-                throw .malformed("what follows the comma is not a number of seconds")
+                throw .malformed("the time to live is not a number of seconds")
             }
             answer.bound(Int64(seconds))
         }
         for (number, part) in parts[0].split(separator: ";", omittingEmptySubsequences: false).enumerated() {
             guard let address = IPAddress(String(part)), address.zone == nil else {
-                throw .malformed("address \(number + 1) is none")
+                throw .malformed("address \(number + 1) is invalid")
             }
             answer.addresses.append(address)
         }

@@ -2,10 +2,10 @@ internal import DirectHTTP
 internal import DirectIO
 internal import DirectJSON
 
-/// A part of a JSON answer that knows where it stands, so that errors can say what is wrong with what.
+/// A value inside a JSON response together with its path, so that errors can name the value that is wrong.
 struct JSONPart: Sendable {
     let value: JSONValue
-    /// Such as `data.answers[0].v4.ttl`.
+    /// The path from the root, such as `data.answers[0].v4.ttl`.
     let path: String
 
     init(_ body: [UInt8]) throws(ResolverError.Reason) {
@@ -21,13 +21,13 @@ struct JSONPart: Sendable {
         self.path = path
     }
 
-    /// A member that has to be there.
+    /// Returns a required member.
     func member(_ name: String) throws(ResolverError.Reason) -> JSONPart {
         guard let part = try optional(name) else { throw .malformed("\(child(name)) is missing") }
         return part
     }
 
-    /// A member that may be missing, or `null`.
+    /// Returns an optional member, or `nil` if it is missing or `null`.
     func optional(_ name: String) throws(ResolverError.Reason) -> JSONPart? {
         guard case .object(let members) = value.content else { throw isNot("an object") }
         guard let member = members.first(where: { $0.name == name }), member.value.content != .null else {
@@ -36,21 +36,25 @@ struct JSONPart: Sendable {
         return JSONPart(member.value, path: child(name))
     }
 
+    /// Returns the elements of a list.
     func elements() throws(ResolverError.Reason) -> [JSONPart] {
         guard case .list(let elements) = value.content else { throw isNot("a list") }
         return elements.enumerated().map { JSONPart($0.element, path: "\(path)[\($0.offset)]") }
     }
 
+    /// Returns the value as a string.
     func text() throws(ResolverError.Reason) -> String {
         guard case .text(let text) = value.content else { throw isNot("a text") }
         return text
     }
 
+    /// Returns the value as a Boolean.
     func flag() throws(ResolverError.Reason) -> Bool {
         guard case .flag(let flag) = value.content else { throw isNot("true or false") }
         return flag
     }
 
+    /// Returns the value as an integer in this range.
     func integer(in range: ClosedRange<Int64>) throws(ResolverError.Reason) -> Int64 {
         guard case .number(let text) = value.content else { throw isNot("a number") }
         guard let number = Int64(text), range.contains(number) else {
@@ -59,6 +63,7 @@ struct JSONPart: Sendable {
         return number
     }
 
+    /// Returns the value as an IP address without a zone.
     func address() throws(ResolverError.Reason) -> IPAddress {
         guard let address = IPAddress(try text()), address.zone == nil else {
             throw .malformed("\(path) is not an address")
@@ -66,6 +71,7 @@ struct JSONPart: Sendable {
         return address
     }
 
+    /// Returns the value as a domain name. A trailing dot is removed.
     func domainName() throws(ResolverError.Reason) -> DomainName {
         let text = try text()
         do throws(HostFault) {

@@ -1,9 +1,9 @@
 internal import DirectIO
 
-/// Which of several servers is asked next: the one that answered last, and those that failed at the end.
+/// The order in which servers are tried: the one that answered last comes first, failed ones come last.
 struct ServerRotation: Sendable {
     private var preferred = 0
-    /// Until when each counts as bad.
+    /// The time until which each server counts as failed.
     private var badUntil: [Instant]
     private let badTime: UInt64
 
@@ -12,7 +12,7 @@ struct ServerRotation: Sendable {
         self.badTime = badTime
     }
 
-    /// All servers, each once, the best first. Bad ones are the last resort, not banned.
+    /// Returns the indices of all servers, the best first. Failed servers come last but are never left out.
     func order(at now: Instant) -> [Int] {
         let all = badUntil.indices.map { (preferred + $0) % badUntil.count }
         let good = all.filter { badUntil[$0] <= now }
@@ -31,7 +31,7 @@ struct ServerRotation: Sendable {
 
     mutating func noteFailure(of server: Int, at now: Instant) {
         badUntil[server] = now.advanced(byNanoseconds: badTime)
-        // Without this the order would begin anew at a server that has failed once its time is over.
+        // Otherwise the failed server would be first again when its time is over.
         if preferred == server { preferred = (server + 1) % badUntil.count }
     }
 }

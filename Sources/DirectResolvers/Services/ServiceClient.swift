@@ -1,10 +1,15 @@
 internal import DirectHTTP
 internal import DirectIO
 
-/// Asks the servers of a service, one after the other until one gives an answer.
+/// Queries the servers of a service, one after the other, until one gives an answer.
 ///
-/// It has a client of its own, which knows the servers by address only: whatever a server says, a redirect for
-/// instance, no name is looked up on the way.
+/// - A server that fails is moved to the end of the order for `badServerTime`. At most `maximumAttempts` servers
+///   are tried for one query, and none after the deadline.
+/// - "No such name" and "no addresses" are answers. They are not verified with another server.
+/// - The requests for A and AAAA are sent at the same time. If one has addresses, the wait for the other is
+///   limited.
+/// - It has an ``HTTPClient`` of its own, which reaches the servers by address only. Whatever a server
+///   sends, for example a redirect, no name is resolved.
 final class ServiceClient: Sendable {
     private let format: any ServiceFormat
     private let servers: ServiceServers
@@ -36,7 +41,8 @@ final class ServiceClient: Sendable {
 
     var name: String { format.name }
 
-    /// The addresses of a name: whether they exist is one server's word, and only failures lead on to the next.
+    /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer that the
+    /// name does not exist is final.
     func resolve(_ host: DomainName, _ context: ResolveContext) async throws -> Resolution {
         guard !servers.endpoints.isEmpty else {
             throw ResolverError(name, .refused("there is no server to ask"))
@@ -65,13 +71,15 @@ final class ServiceClient: Sendable {
         throw last
     }
 
-    /// No server is better than another one any more, and no connection to one is used again.
+    /// Resets the order of the servers, and never uses the existing connections again.
     func forgetAll() {
         rotation.withLock { $0.forgetAll() }
         client.forgetNetwork()
     }
 
-    /// Throws a `ResolverError.Reason`, or a `CancellationError`.
+    /// Sends all requests for a name to one server.
+    ///
+    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
     private func ask(
         _ server: Endpoint,
         _ host: DomainName,
@@ -96,9 +104,11 @@ final class ServiceClient: Sendable {
 
     private typealias Answer = Result<ServiceAnswer, any Error>
 
-    /// The answers to so many questions at the same time, in their order. Where one family has addresses the other
-    /// one is waited for as long again and no longer: a service that does not answer for one of them is no reason
-    /// to have none (RFC 8305, section 3).
+    /// Runs `count` requests at the same time and returns their answers in the order of the requests.
+    ///
+    /// As soon as one family has addresses, the other is awaited for as long again (at least `otherFamilyTime`),
+    /// then cancelled: a service that does not answer for one family must not delay the addresses of the other
+    /// (RFC 8305, section 3).
     private func answers(
         to count: Int,
         on loop: EventLoop,
@@ -109,7 +119,7 @@ final class ServiceClient: Sendable {
             for number in 0..<count { group.addTask { (number, await ask(number)) } }
             var answers: [(number: Int, answer: Answer)] = []
             var isHurrying = false
-            // Nothing comes out when the time of waiting is over.
+            // The task that sleeps returns `nil` when the time for the other family is over.
             while answers.count < count, let outcome = await group.next(), let answer = outcome {
                 answers.append(answer)
                 guard !isHurrying, answers.count < count, answer.answer.hasAddresses else { continue }
@@ -144,14 +154,16 @@ final class ServiceClient: Sendable {
         do {
             response = try await client.fetch(request)
         } catch let error as HTTPError {
-            // The way of the request would show its URL, and that may hold a token.
+            // The error's history would contain the URL, which may contain a token.
             throw ResolverError.Reason.request(error.withoutHistory)
         }
         return try format.answer(response, host, question)
     }
 
-    /// One family's failure does not spoil the other one's addresses; without any it is the answer, for then
-    /// nobody can say that there is none.
+    /// Merges the answers for both families.
+    ///
+    /// One family's failure is ignored if the other has addresses. Otherwise the failure is thrown, rather than
+    /// "no addresses": the failed query might have had some.
     private func merge(_ answers: [Result<ServiceAnswer, any Error>]) throws -> Resolution {
         var addresses: [IPAddress] = []
         var seconds: Int64?
@@ -183,18 +195,19 @@ final class ServiceClient: Sendable {
     }
 
     private static let largestBody = 256 * 1024
-    /// An answer for one family alone is soon asked for again.
+    /// The longest time to live of an answer that lacks one family, so that it is queried again soon.
     private static let partialTimeToLive = Duration.seconds(10)
 }
 
 extension ServiceClient: CustomStringConvertible, CustomReflectable {
     /// The name of the service.
     var description: String { name }
-    /// Shows nothing of accounts, paths and settings: all resolvers of services hold one of these and nothing else.
+    /// An empty mirror, so that `dump` shows no accounts, paths or settings. Every resolver of this module stores
+    /// only a `ServiceClient`.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Where a client must not ask for names.
+/// A resolver that always fails, for the client that a resolver uses itself.
 private struct NoResolver: Resolver {
     var name: String { "no resolver" }
 
@@ -214,7 +227,7 @@ extension Result<ServiceAnswer, any Error> {
 }
 
 extension ResolverError.Reason {
-    /// Whether another server would say the same.
+    /// Whether other servers would give the same answer, so that they need not be tried.
     fileprivate var isFinal: Bool {
         switch self {
         case .noSuchName, .noAddresses: true

@@ -1,19 +1,19 @@
 internal import DirectHTTP
 internal import DirectIO
 
-/// How a service is asked, and how it answers.
+/// The request and response format of a service.
 protocol ServiceFormat: Sendable {
-    /// What its answers are called.
+    /// The name of the service in errors and transactions.
     var name: String { get }
 
-    /// The requests, to be sent at the same time, that ask for the addresses of a name.
+    /// Returns the requests for the addresses of a name. They are sent at the same time.
     func questions(
         _ host: DomainName,
         _ families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion]
 
-    /// What the response to one of them says.
+    /// Parses the response to one of the requests.
     func answer(
         _ response: FullResponse,
         _ host: DomainName,
@@ -27,26 +27,27 @@ struct ServiceQuestion: Sendable {
     var target: String
     var headers: Headers = [:]
     var body: [UInt8]?
-    /// The type of record that is asked for, where a question is for one.
+    /// The record type that is queried, or 0 in formats without record types.
     var type: UInt16 = 0
 }
 
-/// What a service says to one question.
+/// The parsed response to one request.
 struct ServiceAnswer: Sendable {
     var addresses: [IPAddress] = []
-    /// The shortest time of all of them, in seconds; nothing if the service does not say.
+    /// The shortest time to live of all addresses, in seconds. `nil` if the service does not send one.
     var seconds: Int64?
     var canonicalName: DomainName?
     /// Whether the name does not exist at all.
     var isNoSuchName = false
 
+    /// Limits the time to live to this number of seconds.
     mutating func bound(_ limit: Int64) {
         seconds = min(seconds ?? limit, limit)
     }
 }
 
 extension ServiceSettings.Families {
-    /// The types of records to ask for; IPv6 first, as RFC 8305 prefers it.
+    /// The record types to query. IPv6 comes first, as RFC 8305 recommends.
     var types: [UInt16] {
         switch self {
         case .both: [DNSType.aaaa, DNSType.a]
@@ -55,6 +56,7 @@ extension ServiceSettings.Families {
         }
     }
 
+    /// Whether addresses of this family are wanted.
     func contains(_ family: IPAddress.Family) -> Bool {
         switch self {
         case .both: true
@@ -65,7 +67,7 @@ extension ServiceSettings.Families {
 }
 
 extension String {
-    /// The text for the value of a query: everything but RFC 3986's unreserved characters is escaped.
+    /// The string percent-encoded for a URL's query. All but RFC 3986's unreserved characters are encoded.
     var asQueryValue: String {
         var text: [UInt8] = []
         for byte in utf8 {

@@ -1,21 +1,30 @@
 public import DirectHTTP
 
-/// Where a resolver's servers are: at addresses, for a resolver cannot resolve itself.
+/// The servers of a resolver, given by address, because a resolver cannot resolve the name of its own servers.
 ///
-/// There have to be some. An empty list, like a literal that is no address, is reported by the first question.
+/// At least one is needed. The first query fails if the list is empty or contains an invalid address.
 public struct ServiceServers: Sendable {
     /// The servers, in the order in which they are tried at first.
     public let endpoints: [Endpoint]
     let scheme: HTTPURL.Scheme
-    /// Whom the certificate has to name; if nobody, the address itself.
+    /// The name that the certificate must contain. `nil` stands for the server's address.
     let host: Result<Host, HostFault>?
 
-    /// Servers that prove who they are: by this name, or without one by their address.
+    /// Returns servers whose identity is verified with TLS.
+    ///
+    /// - Parameters:
+    ///   - endpoints: The servers, in the order in which they are tried at first.
+    ///   - name: The name that their certificates must contain. `nil` requires the server's address in its
+    ///     certificate.
     public static func https(_ endpoints: [Endpoint], name: String? = nil) -> ServiceServers {
         ServiceServers(endpoints: endpoints, scheme: .https, host: name.map(Self.host))
     }
 
-    /// Servers that anybody on the way can pretend to be, and whose questions everybody can read.
+    /// Returns servers without TLS: anyone on the network path can read the queries and forge the answers.
+    ///
+    /// - Parameters:
+    ///   - endpoints: The servers, in the order in which they are tried at first.
+    ///   - name: The name in the `Host` field. `nil` sends the server's address.
     public static func insecureHTTP(_ endpoints: [Endpoint], name: String? = nil) -> ServiceServers {
         ServiceServers(endpoints: endpoints, scheme: .http, host: name.map(Self.host))
     }
@@ -28,13 +37,14 @@ public struct ServiceServers: Sendable {
         }
     }
 
-    /// The URL of a target at a server: of its name, if it has one, and never with the port that is dialled.
+    /// Returns the URL of a target at a server. It contains the name of the servers if there is one, otherwise the
+    /// address, and never the port that is dialled.
     func url(_ target: String, at endpoint: Endpoint) throws(ResolverError.Reason) -> HTTPURL {
         if let fault = endpoint.fault { throw .address(fault) }
         let host: Host
         switch self.host {
         case .success(let named): host = named
-        case .failure(let fault): throw .refused("the servers' name is none: \(fault)")
+        case .failure(let fault): throw .refused("the servers' name is invalid: \(fault)")
         case nil: host = .address(endpoint.address.withoutZone)
         }
         let isV6 = host.address?.family == .v6
@@ -47,31 +57,34 @@ public struct ServiceServers: Sendable {
     }
 }
 
-/// How a resolver talks to its servers.
+/// The settings for the communication of a resolver with its servers.
 public struct ServiceSettings: Sendable {
-    /// Which addresses are asked for.
+    /// The address families to query.
     public enum Families: Hashable, Sendable {
+        /// IPv4 and IPv6.
         case both
+        /// IPv4 only.
         case v4
+        /// IPv6 only.
         case v6
     }
 
-    /// Which addresses are asked for.
+    /// The address families to query.
     public var families = Families.both
-    /// Whom to trust, when the servers speak https.
+    /// The TLS settings for servers with https.
     public var tls = TLSSettings()
-    /// How long one server may take to answer.
+    /// The time limit for the answer of one server.
     public var attemptTimeout: Duration = .seconds(3)
-    /// How long, where one family's addresses are there, the other's are waited for at least: as long again as the
-    /// first took, if that is longer.
+    /// The shortest wait for the other family's addresses once one family has some. If the first took longer than
+    /// this, the wait is as long as the first took.
     public var otherFamilyTime: Duration = .milliseconds(100)
-    /// How many servers are tried for one question.
+    /// The maximum number of servers tried for one query.
     public var maximumAttempts = 3
-    /// How long a server that has failed stands behind the others.
+    /// How long a failed server is tried only after the others.
     public var badServerTime: Duration = .seconds(60)
-    /// The thread that watches the sockets.
+    /// The event loop that watches the sockets.
     public var loop = EventLoop.shared
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }

@@ -1,5 +1,6 @@
 internal import SNIProbe
 
+/// The entry point of `sni-probe`.
 @main
 struct Main {
     static func main() {

@@ -61,7 +61,7 @@ public struct AlibabaHTTPDNS: Resolver {
         try await client.resolve(host, context)
     }
 
-    /// Closes the connections to the servers, and forgets which servers failed.
+    /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
     public func forgetAll() {
         client.forgetAll()
     }

@@ -1,7 +1,8 @@
 internal import DirectHTTP
 
-/// A tour of the verdicts without a network: real servers, on this machine.
+/// The command `--demo`: shows the verdicts without a network, with real servers on this machine.
 enum Demo {
+    /// Starts the servers, probes them step by step, and returns the exit code.
     static func run(_ options: Options) -> Int32 {
         let servers: DemoServers
         do {
@@ -20,6 +21,7 @@ enum Demo {
         return ExitCode.passed
     }
 
+    /// One step: a heading, and the arguments of a run.
     private struct Stop {
         let title: String
         let arguments: [String]
@@ -48,7 +50,7 @@ enum Demo {
         ]
     }
 
-    /// Makes one stop of the tour; says the exit code where it is the last one.
+    /// Runs one step. Returns the exit code if the demo must end after it, otherwise `nil`.
     private static func show(
         _ stop: Stop,
         _ given: Options,
@@ -78,7 +80,7 @@ enum Demo {
         }
     }
 
-    /// As it would be typed, over several lines where it is long.
+    /// Returns the command line of a step as it would be typed, on several lines if it is long.
     private static func command(_ arguments: [String], _ style: Style) -> String {
         let words = "sni-probe " + arguments.joined(separator: " ")
         return "$ " + style.wrapped(words, indent: 6).joined(separator: " \\\n      ")

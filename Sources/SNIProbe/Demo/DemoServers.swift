@@ -1,11 +1,13 @@
 internal import DirectHTTP
 internal import TLSFixtures
 
-/// Servers on loopback for the tour: good ones and bad ones, on one port where the system has many loopback addresses.
+/// Loopback servers for the demo, with and without faults. They share one port if the system has several loopback
+/// addresses.
 struct DemoServers {
+    /// The root of all their certificates.
     let rootPEM: String
     private let byKind: [Kind: FixtureServer]
-    /// The port of all of them, where they have one port.
+    /// The common port. `nil` if each server has its own.
     private let port: UInt16?
 
     enum Kind: CaseIterable {
@@ -19,7 +21,7 @@ struct DemoServers {
         let issuer = try root.intermediate("Demo Issuing CA E1")
         rootPEM = root.rootPEM
         let addresses = Kind.allCases.indices.map { "127.0.0.\(11 + $0)" }
-        // Linux has all of 127.0.0.0/8; elsewhere each gets a port of its own.
+        // On Linux all of 127.0.0.0/8 is loopback. On other systems each server gets its own port.
         let shared = try? SharedPort(on: addresses)
         let certificates = try DemoCertificates(issuer)
         var byKind: [Kind: FixtureServer] = [:]
@@ -37,7 +39,7 @@ struct DemoServers {
         (self.byKind, port) = (byKind, shared?.number)
     }
 
-    /// What to type to probe these; with a path it is a URL.
+    /// Returns the arguments that probe these servers. With a path the target is a URL.
     func words(_ kinds: [Kind], path: String? = nil) -> [String] {
         let place = Self.host + (port.map { ":\($0)" } ?? "")
         let addresses = kinds.compactMap { byKind[$0] }.map {
@@ -51,7 +53,7 @@ struct DemoServers {
     }
 }
 
-/// What the demo's servers show.
+/// The certificates of the demo's servers.
 private struct DemoCertificates {
     private let standard: FixtureCertificate
     private let good: FixtureCertificate

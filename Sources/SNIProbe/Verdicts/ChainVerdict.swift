@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// The faults of a chain in words: one for each cause, not one for each certificate or each of OpenSSL's codes.
+/// The faults of a chain in words: one fault for each cause, not one for each certificate or OpenSSL error code.
 struct ChainVerdict {
     private(set) var faults: [Fault] = []
     private let chain: ExaminedChain
@@ -9,7 +9,7 @@ struct ChainVerdict {
     init(_ chain: ExaminedChain, now: Int) {
         self.chain = chain
         self.now = now
-        // Dates first: they are what is wrong most often, and the surest.
+        // Dates come first: they are the most frequent fault and the most certain.
         for fault in chain.judgement.faults { addDate(fault) }
         for fault in chain.judgement.faults { add(fault) }
     }
@@ -48,7 +48,7 @@ struct ChainVerdict {
                     brief: "outside the issuer's name constraints"
                 )
             )
-        // It says once more that one above is no authority.
+        // This error repeats that an issuer is not a CA.
         case Code.wrongPurpose where fault.depth > 0 && faults.contains { $0.id == .certificateInvalid }:
             break
         case Code.wrongPurpose:
@@ -63,9 +63,11 @@ struct ChainVerdict {
         }
     }
 
-    /// The chain ends before a root. A public authority always says where its own certificate is (RFC 5280,
-    /// section 4.2.2.1, and the Baseline Requirements): then the server left it out. A private one seldom does: then
-    /// we do not know the root.
+    /// The fault of a chain that ends before a root.
+    ///
+    /// Public CAs always put the URL of the issuer's certificate in a certificate (RFC 5280, section 4.2.2.1, and the
+    /// Baseline Requirements), so with a URL the server failed to send an intermediate. Private CAs seldom do, so
+    /// without a URL the root is unknown.
     private var openEnd: Fault {
         guard let top = chain.judgement.top else { return unknownIssuer(nil) }
         guard !top.issuerURLs.isEmpty, !top.isSelfIssued else { return unknownIssuer(top.issuer) }
@@ -94,7 +96,7 @@ struct ChainVerdict {
         return Fault(.weakCertificate, "key too weak\(size)\(place(fault))", brief: "weak key\(size)")
     }
 
-    /// OpenSSL blames the issuer; the signature is that on the certificate below it.
+    /// OpenSSL reports the issuer's depth, but the weak signature is on the certificate below it.
     private func weakDigest(_ fault: ChainJudgement.Fault) -> Fault {
         let signed = chain.certificate(at: max(0, fault.depth - 1))
         let algorithm = signed.map { " (\($0.signature))" } ?? ""
@@ -109,7 +111,7 @@ struct ChainVerdict {
         if !faults.contains(where: { $0.id == fault.id }) { faults.append(fault) }
     }
 
-    /// OpenSSL's `X509_V_ERR_…` numbers, which are part of its interface.
+    /// OpenSSL's `X509_V_ERR_…` codes, which are part of its stable API.
     private enum Code {
         static let noIssuer = 2
         static let badSignature = 7
@@ -130,7 +132,8 @@ struct ChainVerdict {
 }
 
 extension ExaminedChain {
-    /// The certificate so far from the server's own in the order of issuing, as far as it was sent.
+    /// Returns the certificate at this depth, counted from the server's own in the order of issuing. `nil` if the
+    /// server did not send it.
     fileprivate func certificate(at depth: Int) -> ServedCertificate? {
         var current = leaf
         for _ in 0..<depth {

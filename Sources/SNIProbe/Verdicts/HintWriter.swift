@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// What to do about a certificate or an answer that will not do: one hint for the first fault.
+/// Writes the hint for the first fault of a certificate or an HTTP exchange.
 struct HintWriter {
     let record: ProbeRecord
     let settings: ProbeSettings
@@ -8,6 +8,7 @@ struct HintWriter {
     private var host: String { record.target.name }
     private var address: String { record.observation.probe.address.description }
 
+    /// Returns the hint for a fault, or `nil` if there is no advice.
     func hint(for fault: Fault) -> Hint? {
         text(for: fault.id).map { Hint(kind: fault.id, text: $0, cause: cause(of: fault.id)) }
     }
@@ -123,7 +124,8 @@ struct HintWriter {
         }
     }
 
-    /// Whether the other handshake got a certificate. Where it was refused, that one may be everybody's.
+    /// Whether the other handshake got a certificate. If it was refused, this certificate may be the one for all
+    /// names.
     private var answersOtherwise: Bool {
         if case .success? = record.observation.second?.outcome { true } else { false }
     }

@@ -1,11 +1,12 @@
 internal import DirectHTTP
 
-/// Says what an observation means. Nothing here touches the network, and time is an argument.
+/// Turns an observation into a record with faults, warnings and a hint. It does no I/O, and the time is an argument.
 struct Judge: Sendable {
     let settings: ProbeSettings
     /// Seconds since 1970.
     let now: Int
 
+    /// Returns the record of an observation.
     func record(of observation: Observation) -> ProbeRecord {
         let target = observation.probe.target
         var record = ProbeRecord(
@@ -30,7 +31,14 @@ struct Judge: Sendable {
         return record
     }
 
-    /// A target that the resolver knew no address for; `advice` is what to do unless an IP is given.
+    /// Returns the record of a target that could not be resolved.
+    ///
+    /// - Parameters:
+    ///   - target: The target.
+    ///   - why: The resolver's error.
+    ///   - advice: The first half of the hint. The second half says that an IP can be given instead.
+    ///   - time: The time that the resolver took.
+    ///   - begin: The start of the query.
     func record(
         unresolved target: ProbeTarget,
         _ why: String,
@@ -79,7 +87,7 @@ struct Judge: Sendable {
         }
     }
 
-    /// OpenSSL's bound for all certificates together, unless a program sets another; GnuTLS has a similar one.
+    /// OpenSSL's default limit for the size of all certificates of a chain together. GnuTLS has a similar limit.
     private static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
@@ -118,7 +126,8 @@ struct Judge: Sendable {
         return faults
     }
 
-    /// Two weeks, or a third of the validity where that is shorter: some certificates live for six days.
+    /// Whether less than two weeks and less than a third of the validity are left: some certificates are valid for six
+    /// days only.
     private func expiresSoon(_ leaf: ServedCertificate, _ days: Int) -> Bool {
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
         return days < 14 && until - now < (until - from) / 3
@@ -171,7 +180,7 @@ struct Judge: Sendable {
 }
 
 extension Handshake {
-    /// What this handshake says in the comparison.
+    /// The result of this handshake for the comparison in `SNITable`.
     func side(_ identity: ServerIdentity?) -> SNISide {
         switch outcome {
         case .success(let served):

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// What to do where the handshake that counts came to nothing.
+/// The hint for a failure of the first handshake, whose result decides the verdict.
 struct RefusalHint {
     let refusal: Refusal
     let observation: Observation
@@ -12,6 +12,7 @@ struct RefusalHint {
     fileprivate var port: UInt16 { observation.probe.port }
     private var serverName: String? { observation.first?.serverName }
 
+    /// The advice, or `nil` if there is none for this failure.
     var text: String? {
         switch refusal {
         case .badAddress: nil
@@ -38,6 +39,7 @@ struct RefusalHint {
         }
     }
 
+    /// The cause as far as it is known, which groups records in a summary.
     var cause: Hint.Cause {
         if refusal.isAboutClient(observation) { return .clientCertificate }
         if refusal.isAboutVersions { return .oldVersions }
@@ -50,7 +52,7 @@ struct RefusalHint {
             : "the server does not speak that version of TLS: leave out --tls"
     }
 
-    /// Whether the handshake without the name, or with it, came to nothing as well.
+    /// Whether the other of the two handshakes, with or without SNI, failed in the same way.
     private var isAlikeOnBothSides: Bool {
         guard case .failure(let other)? = observation.second?.outcome else { return false }
         return other == refusal || sni == .noDifference
@@ -135,7 +137,7 @@ extension RefusalHint {
 }
 
 extension Result<Handshake.Served, Refusal> {
-    /// Whether the server said anything, be it no.
+    /// Whether the server answered, even if with a refusal.
     fileprivate var hasAnswered: Bool {
         switch self {
         case .success: true
@@ -145,6 +147,6 @@ extension Result<Handshake.Served, Refusal> {
 }
 
 extension SystemError {
-    /// Whether a port answered that nobody listens at it.
+    /// Whether the host answered that no process listens on the port (ECONNREFUSED).
     var isRefusal: Bool { SystemError.text(of: code) == "Connection refused" }
 }

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// What it means that the handshake that counts came to nothing, and what to do about it.
+/// The fault and the hint for a failure of the first handshake, whose result decides the verdict.
 struct RefusalVerdict {
     let fault: Fault
     let hint: Hint?
@@ -87,19 +87,19 @@ extension RefusalVerdict {
         return Fault(.reset, "connection \(verb) in the handshake", brief: "\(verb) in the handshake")
     }
 
-    /// Alerts that servers answer unknown names with, besides the right one.
+    /// Whether this is an alert that servers send for unknown names instead of `unrecognized_name` (112).
     private static func refusesName(_ number: UInt8) -> Bool { [40, 49, 80].contains(number) }
 }
 
 extension Refusal {
-    /// Whether it comes of the certificate that we do not have.
+    /// Whether the cause is that the client has no certificate.
     func isAboutClient(_ observation: Observation) -> Bool {
         guard case .alert(let number) = self else { return false }
-        // Before TLS 1.3 a server that misses a client's certificate just fails the handshake.
+        // Before TLS 1.3 a server that requires a client certificate fails the handshake with an ordinary alert.
         return observation.first?.asksForCertificate == true || [42, 116].contains(number)
     }
 
-    /// Whether there is no version of TLS that both sides speak.
+    /// Whether the two sides have no TLS version in common.
     var isAboutVersions: Bool {
         switch self {
         case .alert(let number): number == 70

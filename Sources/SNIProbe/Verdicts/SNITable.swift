@@ -1,17 +1,17 @@
-/// One side of the comparison that tells what a server makes of the name.
+/// The result of one of the two handshakes, with and without SNI, that are compared.
 enum SNISide: Hashable, Sendable {
-    /// A certificate for the host, told apart by its hash.
+    /// The certificate is valid for the host. The value is its hash.
     case matching([UInt8])
-    /// A certificate for somebody else.
+    /// The certificate is for other names. The value is its hash.
     case other([UInt8])
-    /// The handshake was refused.
+    /// The server refused the handshake.
     case refused
-    /// Nothing was seen, or nothing that tells.
+    /// The handshake was not made, or its failure says nothing about the name.
     case unknown
 }
 
 extension SNIFinding.Verdict {
-    /// What the handshake with the name and the one without say together.
+    /// Returns the verdict on the results of the handshake with SNI and the one without.
     init(with: SNISide, without: SNISide) {
         self =
             switch (with, without) {

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// The names of a certificate for reading, and why they are not the one that was asked for.
+/// The names of a certificate as text, and the reason why a similar name does not match the host.
 struct ServedNames {
     private let certificate: ServedCertificate
 
@@ -8,18 +8,20 @@ struct ServedNames {
         self.certificate = certificate
     }
 
+    /// The DNS names and IP addresses.
     var all: [String] { certificate.summary.dnsNames + certificate.summary.ipAddresses }
 
+    /// The number of all names, with those that the summary omits.
     var count: Int { all.count + certificate.summary.omittedNames }
 
-    /// The first few names, or the common name where there is none.
+    /// Returns the first `limit` names, or the subject's common name if the certificate has no names.
     func first(_ limit: Int) -> String {
         let names = all
         guard !names.isEmpty else { return certificate.subject.short }
         return names.prefix(limit).joined(separator: ", ")
     }
 
-    /// Why a name that looks right is not, in a sentence; nil where nothing looks right.
+    /// Returns why a name that is similar to the host does not match it, or `nil` if no name is similar.
     func nearMiss(_ host: Host) -> String? {
         switch host {
         case .address(let address): nearMiss(address)
@@ -64,7 +66,7 @@ struct ServedNames {
 }
 
 extension ServedCertificate {
-    /// Whether its dates are dates, and this moment lies between them.
+    /// Whether both dates can be parsed and this time lies between them.
     func isCurrent(at seconds: Int) -> Bool {
         guard let from = summary.notBefore, let until = summary.notAfter else { return false }
         return from <= seconds && seconds <= until

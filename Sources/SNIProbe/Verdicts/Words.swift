@@ -1,9 +1,9 @@
-/// Numbers as people say them.
+/// Numbers and durations as readable text.
 enum Words {
-    /// `1 day`, `83 days`.
+    /// Returns a number of days: `1 day`, `83 days`.
     static func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(grouped(count)) days" }
 
-    /// How long a number of seconds is, in the unit that fits: `9 days`, `5 hours`, `40 minutes`.
+    /// Returns a number of seconds in the largest unit that fits: `9 days`, `5 hours`, `40 minutes`.
     static func distance(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         if seconds >= 2 * 365 * 86_400 { return "\(seconds / (365 * 86_400)) years" }
@@ -13,7 +13,7 @@ enum Words {
         return seconds == 1 ? "1 second" : "\(seconds) seconds"
     }
 
-    /// A limit of time: `5 s`, `500 ms`, `10 min`.
+    /// Returns a time limit: `5 s`, `500 ms`, `10 min`.
     static func span(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard attoseconds == 0 else {
@@ -23,22 +23,22 @@ enum Words {
         return seconds >= 120 && seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 
-    /// Whole milliseconds, and below ten one digit behind the point.
+    /// Returns a duration in milliseconds, with one decimal place if it is below ten.
     static func milliseconds(_ duration: Duration) -> String {
         let tenth = self.tenth(duration)
         return tenth < 100 ? tenths(tenth) : "\((tenth + 5) / 10)"
     }
 
-    /// Tenths of a millisecond.
+    /// Returns a duration in tenths of a millisecond, rounded.
     static func tenth(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         return seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
     }
 
-    /// A number of tenths with its point.
+    /// Returns a number of tenths as a decimal.
     static func tenths(_ count: Int64) -> String { "\(count / 10).\(abs(count % 10))" }
 
-    /// With commas between the thousands.
+    /// Returns a number with commas between the thousands.
     static func grouped(_ count: Int) -> String {
         var digits = Substring(String(count))
         var groups: [Substring] = []

@@ -1,15 +1,15 @@
 internal import DirectHTTP
 
-/// A chain of certificates as values, judged: made once for all servers that show the same one.
+/// A parsed and verified certificate chain. One value is shared by all probes whose servers send the same chain.
 final class ExaminedChain: Sendable {
-    /// The server's own certificate first; no more than a few, however many there were.
+    /// The first ten certificates at most, beginning with the server's own.
     let certificates: [ServedCertificate]
-    /// How many there were.
+    /// The number of certificates that were sent.
     let count: Int
-    /// How long they are together.
+    /// The size of all certificates together.
     let byteCount: Int
     let isInOrder: Bool
-    /// Whether it is not in order only because of certificates that do not belong to it.
+    /// Whether the chain would be in order without the certificates that do not belong to it.
     let hasSurplus: Bool
     let judgement: ChainJudgement
     private let served: ServedChain
@@ -27,18 +27,18 @@ final class ExaminedChain: Sendable {
     /// The server's own certificate.
     var leaf: ServedCertificate? { certificates.first }
 
-    /// The name in the certificate that proves this identity.
+    /// Returns the name in the certificate that matches this identity, or `nil` if none does.
     func match(_ identity: ServerIdentity?) -> String? {
         identity.flatMap(served.match)
     }
 
-    /// Whether the server's own certificate is the same one.
+    /// Whether both chains have the same server certificate.
     func showsSame(as other: ExaminedChain) -> Bool {
         self === other || leaf?.summary.sha256 == other.leaf?.summary.sha256
     }
 }
 
-/// The chains seen last: a pool of servers shows few.
+/// A cache of verified chains. The many servers of a pool usually send few different chains.
 final class ChainCache: Sendable {
     private struct Entry {
         let chain: ExaminedChain
@@ -47,10 +47,11 @@ final class ChainCache: Sendable {
 
     private let entries = Locked<[[UInt8]: Entry]>([:])
 
-    /// Dates go by while a run lasts, so a judgement is not for ever.
+    /// How long a result is used. It cannot be used forever, because certificates expire during a long run.
     private static let lifetime = Duration.seconds(60)
     private static let mostChains = 256
 
+    /// Returns the cached result for a chain, or verifies it.
     func examine(_ served: ServedChain) -> ExaminedChain {
         let now = Instant.now
         let known = entries.withLock { $0[served.fingerprint] }

@@ -1,11 +1,20 @@
 internal import DirectHTTP
 
-/// One request on an open connection; the body of the answer is hashed, not kept.
+/// One HTTP request and its response on an open connection, with TLS or without.
+///
+/// It sends the head of the request, then reads until the response is complete, the deadline has passed, or the
+/// connection fails. There is no request body, and `Connection: close` is sent, because the connection is not reused.
+///
+/// - The body of the response is hashed and counted, not stored, so its size is not limited.
+/// - A failure to write does not end the exchange: a server that closes early may have sent its response before.
+/// - The buffer has room for more than the parser's limit for a head, so a full buffer means a head that is too long.
+/// - `run()` never throws: a failure is stored in the outcome beside everything that was received before it.
 struct Exchange {
     let connection: OpenConnection
     let url: HTTPURL
     let settings: ProbeSettings
 
+    /// Sends the request and reads the response.
     func run() async -> ExchangeOutcome {
         let start = Instant.now
         var outcome = ExchangeOutcome()
@@ -20,6 +29,7 @@ struct Exchange {
 
     private var isPlain: Bool { connection.tls == nil }
 
+    /// Ends the exchange with a failure.
     private struct Stop: Error {
         let failure: ExchangeOutcome.Failure
     }
@@ -61,7 +71,7 @@ struct Exchange {
             case .again: try await takeTurn()
             case .wantsInput: try await wait(connection.wire.socket.input)
             case .wantsRoom: try await wait(connection.wire.socket.output)
-            // The answer may be there already: what the server said before it closed can be read.
+            // The response may have arrived already: data that the server sent before it closed can still be read.
             case .ended: return
             case .failed(let why): throw Stop(failure: .broken(why))
             }
@@ -82,7 +92,7 @@ struct Exchange {
             case .moved(let count):
                 if outcome.firstByteTime == nil {
                     outcome.firstByteTime = Instant.now.since(start)
-                    // An alert, or part of a handshake.
+                    // The header of a TLS record with an alert or a handshake message.
                     outcome.beginsAsTLS = count > 1 && (0x15...0x16).contains(buffer[0]) && buffer[1] == 3
                 }
                 filled += count
@@ -112,7 +122,8 @@ struct Exchange {
         }
     }
 
-    /// Uses up what has arrived; says whether the answer is complete.
+    /// Parses the received bytes and moves the rest to the start of the buffer. Returns whether the response is
+    /// complete.
     private func digest(
         _ buffer: UnsafeMutableRawBufferPointer,
         _ filled: inout Int,
@@ -150,6 +161,7 @@ struct Exchange {
         }
     }
 
+    /// The result of one read or write, with TLS or without.
     private enum Step {
         case moved(Int)
         case again
@@ -206,11 +218,11 @@ struct Exchange {
         if await connection.wire.takeTurn() != nil { throw Stop(failure: .timedOut) }
     }
 
-    /// More than the parser's limit for a head.
+    /// The size of the read buffer. It is larger than the parser's limit for a head.
     private static let bufferSize = 80 * 1024
 }
 
-/// What broke an exchange, without the numbers that only a programmer knows.
+/// Returns the description of an error without its `errno` number.
 private func words(for error: TLSError) -> String {
     if case .connectionLost(let code) = error, code != 0 {
         let words = SystemError.text(of: code)

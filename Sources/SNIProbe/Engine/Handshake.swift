@@ -1,27 +1,35 @@
 internal import DirectHTTP
 
-/// One handshake of a probe, and what came of it.
+/// One TLS handshake of a probe, with its result.
+///
+/// `make` connects, then drives the handshake until it succeeds, fails, or the deadline has passed. The deadline
+/// is the one of the whole probe.
+///
+/// - Certificates are not verified during the handshake. The chain is examined afterwards, so that a wrong
+///   certificate is a result like any other.
+/// - The time to load the trust roots counts for neither `tcpTime` nor `tlsTime`.
+/// - After the deadline the handshake is tried once more, because input may have arrived before the task ran.
 struct Handshake: Sendable {
-    /// The name that was sent.
+    /// The server name that was sent. `nil` if none was.
     var serverName: String?
     var outcome: Result<Served, Refusal>
     var tcpTime: Duration?
     var tlsTime: Duration?
-    /// Whether the server wanted to know who we are, also where the handshake came to nothing.
+    /// Whether the server requested a client certificate. It is also set if the handshake failed after that.
     var asksForCertificate = false
-    /// Whether part of an answer came.
+    /// Whether the server sent at least one byte.
     var hasBegun = false
-    /// How the server's answer began, where it was no TLS.
+    /// The first bytes that the server sent, if they are not TLS.
     var answer: [UInt8] = []
 
-    /// What a server showed whose handshake went through.
+    /// The result of a successful handshake.
     struct Served: Sendable {
         let facts: SurveyFacts
         let chain: ExaminedChain
     }
 }
 
-/// A handshake that went through, with its connection still open.
+/// An open connection of a probe, after the handshake if it uses TLS.
 struct OpenConnection: Sendable {
     let wire: Wire
     let tls: SurveyConnection?
@@ -33,7 +41,7 @@ struct OpenConnection: Sendable {
 }
 
 extension Handshake {
-    /// Connects and shakes hands. The caller closes the connection, if there is one.
+    /// Connects and performs the handshake. The caller must close the connection, if one is returned.
     static func make(
         with address: IPAddress,
         _ port: UInt16,
@@ -53,7 +61,7 @@ extension Handshake {
             return (handshake, nil)
         }
         handshake.tcpTime = Instant.now.since(start)
-        // Not part of any time: the roots may take longer to read than the whole handshake.
+        // This wait is not part of any measured time: loading the roots may take longer than the whole handshake.
         let context = await tools.context.value()
         let ready = Instant.now
         let outcome = await secure(wire, serverName, offersHTTP, context, &handshake)
@@ -107,7 +115,7 @@ extension Handshake {
             }
             let refusal = if let point { await wire.wait(for: point) } else { await wire.takeTurn() }
             guard let refusal else { continue }
-            // What has come in the meantime still counts: that we look late is not the server's fault.
+            // Input that has arrived in the meantime still counts: if this task ran late, it is not the server's fault.
             if refusal == .silentTLS, !isLast {
                 isLast = true
                 continue

@@ -1,22 +1,23 @@
 internal import DirectHTTP
 
-/// Everything that was seen of one probe, before anybody judged it.
+/// Everything that was observed in one probe, without a judgement.
 struct Observation: Sendable {
     var probe: Probe
-    /// Milliseconds since 1970, when it began.
+    /// The start of the probe in milliseconds since 1970.
     var time: Int64
-    /// The handshake that counts. Nothing for a request without TLS.
+    /// The first handshake, which decides whether the probe passes. `nil` without TLS.
     var first: Handshake?
-    /// The other handshake: without a name where the first one had one, and the other way round.
+    /// The second handshake, for comparison: without SNI if the first was made with SNI, otherwise with SNI.
     var second: Handshake?
-    /// Why a request without TLS got no connection.
+    /// The reason why the connection of a request without TLS failed.
     var refusal: Refusal?
-    /// How the connecting went, where there was no TLS.
+    /// The time to connect, without TLS.
     var tcpTime: Duration?
     var exchange: ExchangeOutcome?
     var total: Duration?
     var attempts = 1
 
+    /// The failure of the first handshake, or of the connection without TLS.
     var refusedFirst: Refusal? {
         if let refusal { return refusal }
         if case .failure(let refusal)? = first?.outcome { return refusal }
@@ -24,22 +25,23 @@ struct Observation: Sendable {
     }
 }
 
-/// What came of a request.
+/// The result of a request.
 struct ExchangeOutcome: Sendable {
     var head: ResponseHead?
     var bodyCount = 0
     var bodyHash: [UInt8]?
     var firstByteTime: Duration?
     var failure: Failure?
-    /// Whether what came begins as a record of TLS does.
+    /// Whether the first bytes received are the start of a TLS record.
     var beginsAsTLS = false
 
+    /// The reason why there is no complete response.
     enum Failure: Sendable, Hashable {
         case timedOut
         case broken(String)
-        /// The request went out without TLS, and what came back is TLS.
+        /// The request was sent without TLS, but the server answered with TLS.
         case speaksTLS
-        /// The request itself cannot be sent.
+        /// The request is invalid and was not sent.
         case unsendable(String)
     }
 }

@@ -1,14 +1,18 @@
 internal import DirectHTTP
 
-/// Makes probes, any number at a time, each within its deadline.
+/// Performs probes. Any number may run at the same time, each with its own deadline.
+///
+/// A probe with TLS makes two connections at the same time, one with SNI and one without. The first decides whether
+/// the probe passes, and carries the request if there is one. The second is only for comparison.
+/// A probe without TLS makes one connection and one request.
 struct ProbeEngine: Sendable {
     let tools: ProbeTools
-    /// Where it waits, and works.
+    /// The event loop on which the probes run and wait.
     let loop: EventLoop
 
     private var settings: ProbeSettings { tools.settings }
 
-    /// One probe, with as many attempts as the settings allow and one deadline for all of them.
+    /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     func observe(_ probe: Probe) async -> Observation {
         let start = Instant.now
         let deadline = start.advanced(byNanoseconds: settings.timeout.clampedNanoseconds)
@@ -53,7 +57,7 @@ struct ProbeEngine: Sendable {
         }
     }
 
-    /// Both handshakes are begun together, so that the second one costs no time.
+    /// Makes both handshakes at the same time, so that the second takes no extra time.
     private func observeTLS(_ observation: inout Observation, by deadline: Instant) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
@@ -64,7 +68,7 @@ struct ProbeEngine: Sendable {
         async let second = second(probe, secondName.name, by: deadline)
         observation.first = await first(&observation, names.first, by: deadline)
         if observation.first?.tcpTime == nil {
-            // Nobody is there: leaving this scope cancels the other one.
+            // The server cannot be reached. Leaving this scope cancels the second handshake.
             return
         }
         observation.second = await second
@@ -95,7 +99,7 @@ struct ProbeEngine: Sendable {
             }
             connection.close()
         }
-        // What we compute in between is not the server's time.
+        // The time that the probe itself computes between these steps is not counted.
         if let tcp = handshake.tcpTime, let tls = handshake.tlsTime {
             observation.total = tcp + tls + exchangeTime
         }
@@ -116,13 +120,13 @@ struct ProbeEngine: Sendable {
         return handshake
     }
 
-    /// Whether a request may be sent: not to a server that does not prove who it is.
+    /// Whether a request may be sent: the server must be authenticated by its certificate.
     private func isAcceptable(_ handshake: Handshake, _ target: ProbeTarget) -> Bool {
         guard case .success(let served) = handshake.outcome else { return false }
         return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
     }
 
-    /// The names of the two handshakes; nothing for the second where it would teach nothing.
+    /// Returns the server names of the two handshakes. `second` is `nil` if no second handshake is made.
     private func serverNames(for target: ProbeTarget) -> (first: String?, second: (name: String?, Void)?) {
         let own = target.host.name?.text
         switch settings.serverName {

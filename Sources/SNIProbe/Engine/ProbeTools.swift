@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// What all probes of a run share.
+/// The settings, the TLS context and the chain cache that all probes of a run share.
 final class ProbeTools: Sendable {
     let settings: ProbeSettings
     let context: ContextSource
@@ -12,11 +12,11 @@ final class ProbeTools: Sendable {
     }
 }
 
-/// The one `SurveyContext` of a run, made on the main thread while the first connections are.
+/// The TLS context of a run. The main thread creates it while the first probes connect.
 final class ContextSource: Sendable {
     private struct State {
         var context: Result<SurveyContext, TLSError>?
-        /// Probes that have connected before it was there.
+        /// The probes that connected before the context was ready.
         var waiting: [LoopHandle] = []
     }
 
@@ -27,7 +27,7 @@ final class ContextSource: Sendable {
         self.loop = loop
     }
 
-    /// Hands it to all who wait for it.
+    /// Stores the context and wakes all waiting probes.
     func provide(_ context: Result<SurveyContext, TLSError>) {
         let waiting = state.withLock { state in
             state.context = context
@@ -37,6 +37,7 @@ final class ContextSource: Sendable {
         for handle in waiting { handle.input.signal() }
     }
 
+    /// Returns the context, waiting until it is ready.
     func value() async -> Result<SurveyContext, TLSError> {
         if let known = state.withLock({ $0.context }) { return known }
         let turn = LoopHandle(loop: loop)
@@ -48,13 +49,14 @@ final class ContextSource: Sendable {
                 return state.context
             }
             if let known { return known }
-            // Not for ever: whoever is to make it does so before anything else.
+            // No deadline is needed: the main thread creates the context before anything else.
             guard await turn.input.wait(until: .never, on: loop) == .ready else {
                 return .failure(.notOpen)
             }
         }
     }
 
+    /// Creates the context, which loads the trust roots.
     static func make(_ settings: ProbeSettings) -> Result<SurveyContext, TLSError> {
         do throws(TLSError) {
             return .success(try SurveyContext(roots: settings.roots, versions: settings.versions))

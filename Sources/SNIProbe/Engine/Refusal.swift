@@ -1,24 +1,29 @@
 internal import DirectHTTP
 
-/// Why a handshake came to nothing.
+/// The reason why a handshake failed.
 enum Refusal: Error, Hashable, Sendable {
     /// The address has a zone that this machine does not know.
     case badAddress(String)
+    /// Connecting failed.
     case notConnected(SystemError)
-    /// Nothing came back before the deadline: while connecting, and in the handshake.
+    /// The server did not answer the connection attempt before the deadline.
     case silentTCP
+    /// The handshake was not finished before the deadline.
     case silentTLS
+    /// The server sent this alert.
     case alert(UInt8)
-    /// The server ended the connection in the handshake: with a FIN, and with a RST.
+    /// The server closed the connection during the handshake (FIN).
     case closed
+    /// The server reset the connection during the handshake (RST).
     case reset
+    /// The server does not use TLS.
     case notTLS(OtherProtocol)
-    /// It is TLS, but not as it should be; OpenSSL's words.
+    /// The server uses TLS, but the handshake failed. The value is OpenSSL's reason.
     case broken(String)
-    /// Nobody waited for it any more.
+    /// The probe was cancelled.
     case dropped
 
-    /// Whether the server has answered, and does not want this handshake.
+    /// Whether the server answered and rejected this handshake.
     var isRefusal: Bool {
         switch self {
         case .alert, .closed, .reset: true
@@ -26,7 +31,7 @@ enum Refusal: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether another attempt may do better.
+    /// Whether another attempt may succeed.
     var mayPass: Bool {
         switch self {
         case .notConnected, .silentTCP, .closed, .reset: true
@@ -34,6 +39,7 @@ enum Refusal: Error, Hashable, Sendable {
         }
     }
 
+    /// Classifies a TLS error with the help of the first bytes that the server sent.
     init(_ error: TLSError, firstBytes: [UInt8]) {
         switch error {
         case .alertReceived(let number, _): self = .alert(number)
@@ -48,7 +54,7 @@ enum Refusal: Error, Hashable, Sendable {
     }
 }
 
-/// What a server speaks that does not speak TLS, as far as its first bytes tell.
+/// The protocol of a server without TLS, guessed from its first bytes.
 enum OtherProtocol: String, Hashable, Sendable {
     case http = "plain HTTP"
     case ssh = "SSH"
@@ -57,7 +63,7 @@ enum OtherProtocol: String, Hashable, Sendable {
     case pop = "POP3"
     case unknown = "something else"
 
-    /// Nothing where the bytes may begin a TLS record.
+    /// Guesses the protocol. Returns `nil` if the bytes may be the start of a TLS record.
     init?(_ bytes: [UInt8]) {
         if bytes.isEmpty || (0x14...0x18).contains(bytes[0]) && (bytes.count < 2 || bytes[1] == 3) {
             return nil

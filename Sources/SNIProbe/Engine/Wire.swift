@@ -1,12 +1,12 @@
 internal import DirectHTTP
 
-/// One connection of a probe: a socket, and what it takes to say later how it went.
+/// One TCP connection of a probe, with its deadline and the first bytes that it received.
 ///
-/// One task uses it at a time.
+/// It is not synchronized: one task uses it at a time, which is why `@unchecked Sendable` is safe.
 final class Wire: @unchecked Sendable {
     let socket: Socket
     let deadline: Instant
-    /// The first bytes that came: a server that speaks no TLS says here what it does speak.
+    /// The first bytes received. If the server does not use TLS, they identify its protocol.
     private(set) var firstBytes: [UInt8] = []
 
     private init(socket: Socket, deadline: Instant) {
@@ -14,7 +14,7 @@ final class Wire: @unchecked Sendable {
         self.deadline = deadline
     }
 
-    /// Connects, or says why that failed.
+    /// Connects, and returns the connection or the reason why it failed.
     static func open(_ address: IPAddress, _ port: UInt16, on loop: EventLoop, by deadline: Instant) async
         -> Result<Wire, Refusal>
     {
@@ -35,17 +35,18 @@ final class Wire: @unchecked Sendable {
         } catch {
             return wire.gaveUp(.notConnected(error))
         }
-        // On a busy machine the answer may be there, and only we too late to look.
+        // On a busy machine the server may have answered in time although this task runs after the deadline.
         if wake == .expired, !socket.isConnected { return wire.gaveUp(.silentTCP) }
         return .success(wire)
     }
 
-    /// Closes the descriptor. Nothing may use the wire after this.
+    /// Closes the descriptor. The connection must not be used after this.
     func close() {
         socket.close()
     }
 
-    /// Waits for input or for room; says why there is no point in going on.
+    /// Waits until the socket is readable or writable. Returns the reason to stop if the deadline has passed or the
+    /// task was cancelled, otherwise `nil`.
     func wait(for point: WaitPoint) async -> Refusal? {
         switch await point.wait(until: deadline, on: socket.loop) {
         case .ready: nil
@@ -54,14 +55,16 @@ final class Wire: @unchecked Sendable {
         }
     }
 
-    /// Lets other probes run where there is nothing to wait for; says why there is no point in going on.
+    /// Lets other probes run before the next step. Returns the reason to stop if the deadline has passed or the task
+    /// was cancelled, otherwise `nil`.
     func takeTurn() async -> Refusal? {
         await Task.yield()
         if Task.isCancelled { return .dropped }
         return deadline <= .now ? .silentTLS : nil
     }
 
-    /// The seam between TLS and the socket. The wire must outlive the TLS connection.
+    /// The transport for TLS over this socket. It holds an unretained reference: this object must outlive the TLS
+    /// connection.
     var transport: TLSTransport {
         TLSTransport(
             context: Unmanaged.passUnretained(self).toOpaque(),
@@ -84,11 +87,11 @@ final class Wire: @unchecked Sendable {
         return .failure(refusal)
     }
 
-    /// Enough for a banner.
+    /// The number of first bytes that are kept: enough for a banner.
     private static let noted = 64
 }
 
-// Functions, not closures within the class: those crash the compiler (Swift 6.3.1).
+// These are globals, because closures inside the class crash the compiler (Swift 6.3.1).
 private let receiveFromWire: TLSTransport.Read = { context, target, count in
     guard let context else { return TLSTransport.failure(errno: 0) }
     return Unmanaged<Wire>.fromOpaque(context)._withUnsafeGuaranteedRef { wire in

@@ -1,4 +1,4 @@
-/// The exit codes of the command; curl's where curl has one for the cause.
+/// The exit codes of the command. They are curl's if curl has a code for the cause.
 enum ExitCode {
     static let passed: Int32 = 0
     static let severalReasons: Int32 = 1
@@ -8,10 +8,10 @@ enum ExitCode {
     static let unwritable: Int32 = 74
     static let interrupted: Int32 = 130
 
-    /// As a shell has it.
+    /// The code that a shell reports for a process ended by this signal.
     static func interrupted(by signal: Int32) -> Int32 { 128 + signal }
 
-    /// For the manual.
+    /// The codes and their meanings, for the manual page.
     static let meanings: [(code: Int32, meaning: String)] = [
         (passed, "Every probe passed."),
         (severalReasons, "Several probes failed, for different reasons."),
@@ -30,7 +30,7 @@ enum ExitCode {
         (interrupted, "Interrupted."),
     ]
 
-    /// For a probe whose first fault is this one.
+    /// Returns the exit code of a probe whose first fault is this one.
     static func code(for id: Fault.ID) -> Int32 {
         switch id {
         case .dns: 6

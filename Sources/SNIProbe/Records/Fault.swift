@@ -1,6 +1,6 @@
-/// One thing that is wrong with a probe.
+/// A reason why a probe failed.
 struct Fault: Hashable, Sendable {
-    /// What the manual and the records call it; never renamed.
+    /// The names of faults in the manual and in records. They are part of the interface and never change.
     enum ID: String, CaseIterable, Sendable {
         case dns
         case refused
@@ -32,9 +32,9 @@ struct Fault: Hashable, Sendable {
     }
 
     let id: ID
-    /// For the long form.
+    /// The text in the long form.
     let text: String
-    /// For one line of many.
+    /// The shorter text in a table line.
     let brief: String
 
     init(_ id: ID, _ text: String, brief: String? = nil) {
@@ -44,8 +44,9 @@ struct Fault: Hashable, Sendable {
     }
 }
 
-/// Something to know about a probe that passed.
+/// A remark on a probe that passed.
 struct Warning: Hashable, Sendable {
+    /// The names of warnings in records. They are part of the interface and never change.
     enum ID: String, CaseIterable, Sendable {
         case expiresSoon = "expires_soon"
         case otherCertificate = "other_certificate"
@@ -58,9 +59,9 @@ struct Warning: Hashable, Sendable {
     let text: String
 }
 
-/// What to do about a fault; of many probes with the same kind of fault, and the same cause, one hint is enough.
+/// Advice on a fault. Of many probes with the same fault and cause only one hint is shown.
 struct Hint: Hashable, Sendable {
-    /// Causes of one fault that ask for different deeds.
+    /// The causes of one fault that need different advice.
     enum Cause: Hashable, Sendable {
         case usual
         case clientCertificate
@@ -74,5 +75,6 @@ struct Hint: Hashable, Sendable {
     let text: String
     var cause = Cause.usual
 
+    /// Whether both hints give the same advice, even if they name different hosts.
     func says(theSameAs other: Hint) -> Bool { kind == other.kind && cause == other.cause }
 }

@@ -1,65 +1,70 @@
 internal import DirectHTTP
 
-/// One result: what was seen of a probe, what it means, and what to do.
+/// The result of one probe: the observation, the faults and warnings, and a hint.
 struct ProbeRecord: Sendable {
     let observation: Observation
     var faults: [Fault] = []
     var warnings: [Warning] = []
     var hint: Hint?
     var sni: SNIFinding
-    /// Why the resolver gave no address; there is then nothing else.
+    /// The reason why the name was not resolved. If it is set, no handshake was made.
     var lookupFailure: String?
-    /// The target, also where no address was found for it.
+    /// The target. It is known even if its name was not resolved.
     let target: ProbeTarget
-    /// Seconds since 1970, when it was judged.
+    /// The time of the judgement in seconds since 1970.
     let judgedAt: Int
 
+    /// Whether there are no faults.
     var passed: Bool { faults.isEmpty }
+    /// The exit code for this probe alone.
     var exitCode: Int32 { faults.first.map { ExitCode.code(for: $0.id) } ?? ExitCode.passed }
 
-    /// What the server showed in the handshake that counts.
+    /// The certificates and parameters of the first handshake, if it succeeded.
     var served: Handshake.Served? {
         if case .success(let served)? = observation.first?.outcome { served } else { nil }
     }
 
+    /// The server's own certificate.
     var leaf: ServedCertificate? { served?.chain.leaf }
 
-    /// Whole days until the certificate expires, below zero if it has.
+    /// The whole days until the certificate expires. Negative if it has expired.
     var daysLeft: Int? {
         leaf?.summary.notAfter.map { UTC.floored($0 - judgedAt, 86_400) }
     }
 
-    /// The name in the certificate that proves the host.
+    /// The name in the certificate that matches the host, or `nil` if none does.
     var matchedName: String? {
         guard let identity = try? target.identity else { return nil }
         return served?.chain.match(identity)
     }
 
-    /// The alert that ended the handshake that counts.
+    /// The alert that ended the first handshake.
     var alert: UInt8? {
         if case .alert(let number)? = observation.refusedFirst { number } else { nil }
     }
 }
 
-/// What sending the name does at this address.
+/// The effect of SNI at one address.
 struct SNIFinding: Hashable, Sendable {
+    /// The result of comparing the handshakes with and without SNI.
     enum Verdict: String, CaseIterable, Sendable {
-        /// Without the name another certificate comes, which is not for the host.
+        /// With SNI the certificate is right. Without SNI another one is sent, which is not for the host.
         case needed
-        /// Without the name the handshake is refused.
+        /// With SNI the certificate is right. Without SNI the handshake is refused.
         case neededStrict = "needed_strict"
-        /// The same with and without.
+        /// The same certificate is sent, or both handshakes are refused.
         case noDifference = "no_difference"
-        /// Another certificate without, which is for the host as well.
+        /// Two different certificates are sent, and both are for the host.
         case changesCertificate = "changes_certificate"
-        /// Another certificate without, and the one with the name is not for the host.
+        /// The certificate sent with SNI is not for the host. Without SNI the result differs.
         case selectsWrong = "selects_wrong"
-        /// The name is refused, and without one the server answers.
+        /// With SNI the handshake is refused. Without SNI the server sends a certificate.
         case refused
+        /// One of the handshakes was not made, or tells nothing about SNI.
         case unknown
     }
 
-    /// The name that was sent in the handshake that counts.
+    /// The server name that was sent in the first handshake.
     var sent: String?
     var verdict: Verdict
 }

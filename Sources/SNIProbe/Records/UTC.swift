@@ -9,7 +9,7 @@ internal import Glibc
 #endif
 
 extension UnixTime {
-    /// Now, in milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     static var milliseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -17,35 +17,36 @@ extension UnixTime {
     }
 }
 
-/// Dates as the reports write them, all in UTC.
+/// Dates and times in the formats of the reports, all in UTC.
 enum UTC {
-    /// `2026-11-12`.
+    /// Returns the date: `2026-11-12`.
     static func day(_ seconds: Int) -> String {
         let (year, month, day) = civil(seconds)
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     }
 
-    /// `05:06:21`.
+    /// Returns the time of day: `05:06:21`.
     static func clock(_ seconds: Int) -> String {
         let second = seconds - floored(seconds, 86_400) * 86_400
         return "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
     }
 
-    /// `2026-11-12T05:06:21Z`.
+    /// Returns date and time: `2026-11-12T05:06:21Z`.
     static func stamp(_ seconds: Int) -> String { "\(day(seconds))T\(clock(seconds))Z" }
 
-    /// `2026-11-12T05:06:21.123Z`.
+    /// Returns date and time with milliseconds: `2026-11-12T05:06:21.123Z`.
     static func stamp(milliseconds: Int64) -> String {
         let seconds = floored(Int(milliseconds), 1000)
         return "\(day(seconds))T\(clock(seconds)).\(padded(Int(milliseconds) - seconds * 1000, 3))Z"
     }
 
-    /// The quotient, rounded down also below zero.
+    /// Returns the quotient rounded towards negative infinity.
     static func floored(_ value: Int, _ divisor: Int) -> Int {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 
-    /// Years are counted from March, so that the leap day ends one.
+    /// Returns the date of the proleptic Gregorian calendar. Internally years begin in March, so that the leap day is
+    /// the last day of a year.
     private static func civil(_ seconds: Int) -> (year: Int, month: Int, day: Int) {
         let days = floored(seconds, 86_400) + 719_468
         let era = floored(days, 146_097)

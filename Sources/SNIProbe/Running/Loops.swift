@@ -1,17 +1,17 @@
 internal import DirectHTTP
 
-/// The threads that probes share: a second one as soon as there are many.
+/// The event loops of a run. A second one is started if there are many probes.
 ///
-/// A handshake is half a millisecond of arithmetic. Where dozens of answers come at once those behind wait for those before,
-/// and what could start in their place waits behind them all.
+/// A handshake takes half a millisecond of computation. If dozens of servers answer at the same time, their handshakes
+/// are processed one after the other, and new probes cannot start before them.
 struct Loops {
     private var started = 0
     private var second: EventLoop?
 
-    /// So many are done sooner than a thread is started.
+    /// The number of probes below which starting a thread takes longer than the probes.
     private static let few = 16
 
-    /// Where the next probe shall run.
+    /// Returns the loop for the next probe.
     mutating func next() -> EventLoop {
         started += 1
         guard started > Self.few, started.isMultiple(of: 2) else { return .shared }

@@ -1,8 +1,9 @@
 internal import DirectHTTP
 
-/// Compares the certificates of a host's addresses, in the order of the results: with the first address that passed.
+/// Compares the certificates of a host's addresses with that of the first address that passed, in the order of results.
 ///
-/// Not with the first of all: where that one is wrong, or has not been renewed, the others are not to blame.
+/// It does not compare with the first address as such: if that one has a wrong or outdated certificate, the fault is
+/// not with the others.
 struct PoolWatch {
     private struct First {
         let hash: [UInt8]
@@ -12,9 +13,10 @@ struct PoolWatch {
 
     private var firsts: [String: First] = [:]
 
-    /// Hosts beyond this are not compared any more: the memory of a run is bounded.
+    /// The maximum number of hosts that are compared, which limits the memory of a run.
     private static let mostHosts = 50_000
 
+    /// Adds a fault or a warning to the record if its certificate differs from that of the first address.
     mutating func compare(_ record: inout ProbeRecord, mustBeSame: Bool) {
         guard let summary = record.leaf?.summary else { return }
         let host = "\(record.target.name):\(record.target.port)"
@@ -27,7 +29,7 @@ struct PoolWatch {
         guard first.hash != summary.sha256 else { return }
         let text = Self.words(summary.notAfter, first)
         if mustBeSame {
-            // That a certificate for somebody else is another one goes without saying.
+            // A certificate for other names has a fault already. That it also differs is no news.
             guard record.matchedName != nil else { return }
             record.faults.append(Fault(.differs, "\(text) than \(first.address) shows", brief: text))
             if record.hint == nil {

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// How far a run has come, on a terminal's standard error and only once it takes over a second.
+/// The progress line of a run, on standard error if it is a terminal. It appears after one second.
 struct Progress {
     private let isShown: Bool
     private var next: Instant
@@ -13,12 +13,18 @@ struct Progress {
         next = Instant.now.advanced(byNanoseconds: 1_000_000_000)
     }
 
-    /// How long until it should be shown anew; nothing where it never is.
+    /// The time until the next update. `nil` if progress is not shown.
     var timeUntilNext: Duration? { isShown ? max(next.since(Instant.now), .milliseconds(100)) : nil }
 
-    /// `late` are those that have failed, and with `--wait` are tried again.
+    /// Updates the line if it is due.
+    ///
+    /// - Parameters:
+    ///   - done: The number of finished probes.
+    ///   - total: The number of all probes, if it is known.
+    ///   - failed: The number of failed probes.
+    ///   - late: The number of probes that have failed and are tried again because of `--wait`.
     mutating func show(done: Int, of total: Int?, failed: Int, late: Int) {
-        // One alone is soon done, unless it is waited for.
+        // A single probe is done soon, unless `--wait` repeats it.
         guard isShown, total != 1 || late > 0, next <= Instant.now else { return }
         next = Instant.now.advanced(byNanoseconds: Self.interval)
         let count = total.map { "\(Words.grouped(done)) of \(Words.grouped($0))" } ?? Words.grouped(done)
@@ -27,7 +33,7 @@ struct Progress {
         isVisible = true
     }
 
-    /// Takes it away, so that results do not run into it.
+    /// Erases the line before results are printed.
     mutating func clear() {
         guard isVisible else { return }
         isVisible = false

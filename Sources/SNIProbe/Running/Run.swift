@@ -1,9 +1,17 @@
 internal import DirectHTTP
 
-/// One run of the command: hands out probes, keeps their order, and passes the results on.
+/// One run of the command: starts probes, and prints their results in the order of the targets.
 ///
-/// All of it happens on the main thread, between sleeps in `poll`: reading, starting, printing. The probes themselves
-/// run on the event loop, and put what they found into the mailbox.
+/// Everything here runs on the main thread: reading targets, starting, judging, printing. In between it sleeps in
+/// `poll`. The probes run on event loops and send their observations through the mailbox.
+///
+/// One turn of the main loop takes finished results from the mailbox, reads targets until 4096 probes are in flight or
+/// unprinted, starts what the `StartQueue` allows, and prints the finished results that are next in order.
+///
+/// - A target with a name occupies one slot until it is resolved, then one slot for each address in its place.
+/// - With `--wait` a failed probe returns to the queue until it passes or the time is up. Only then is it printed.
+/// - On a signal the loop ends, and all results so far are printed, even out of turn.
+/// - The trust roots are loaded after the first probes were started, because both take about the same time.
 final class Run {
     private let options: Options
     private let feed: ProbeFeed
@@ -12,13 +20,13 @@ final class Run {
     private let mailbox: Mailbox<Letter>
     private let starts: StartQueue
     private var loops = Loops()
-    /// Made here unless it was needed before.
+    /// The TLS context. `nil` if it is still to be made.
     private var context: Result<SurveyContext, TLSError>?
     private var progress: Progress
     private var pool = PoolWatch()
     private var tally = Tally()
 
-    /// In the order of their results; those before `printed` are done and gone.
+    /// The slots in the order of their results. Those before the index `printed` have been printed.
     private var slots: [Slot] = []
     private var printed = 0
     private var slotCount = 0
@@ -26,22 +34,34 @@ final class Run {
     private var waitEnd = Instant.never
     private var ended = 0
     private var failed = 0
-    /// How many have failed so far, and are tried again.
+    /// The number of probes that have failed and are tried again.
     private var late = 0
+    /// The exit code for faulty input, if there was any.
     private var usageCode: Int32?
     private var hasProvided = false
 
+    /// The state of the input.
     private enum FeedState: Equatable {
         case open
         case needsInput(Int32)
         case ended
     }
 
+    /// A message from a task to the main thread.
     enum Letter: Sendable {
         case observed(Slot, Observation)
         case resolved(Slot, Result<[IPAddress], LookupError>?, Duration)
     }
 
+    /// Creates a run.
+    ///
+    /// - Parameters:
+    ///   - options: The parsed command line.
+    ///   - feed: The targets.
+    ///   - output: The output format.
+    ///   - alarm: Wakes the main thread.
+    ///   - console: The properties of the terminal.
+    ///   - context: The TLS context, if it was made already.
     init(
         _ options: Options,
         _ feed: ProbeFeed,
@@ -60,7 +80,7 @@ final class Run {
         progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
     }
 
-    /// Runs to the end, or until it is interrupted; says the exit code.
+    /// Runs to the end, or until it is interrupted, and returns the exit code.
     func run() -> Int32 {
         if let wait = options.wait { waitEnd = Instant.now.advanced(byNanoseconds: wait.clampedNanoseconds) }
         while !Interrupts.hasCome {
@@ -84,8 +104,8 @@ final class Run {
         return output.exitCode(tally) ?? usageCode ?? tally.exitCode
     }
 
-    /// Once, with the first probes already on their way: reading the roots takes as long as connecting. Says
-    /// what is wrong where there are none.
+    /// Makes the TLS context on the first call, after the first probes were started: loading the roots takes about as
+    /// long as connecting. Returns the error if the roots cannot be loaded.
     private func provideContext() -> UsageError? {
         guard !hasProvided else { return nil }
         hasProvided = true
@@ -108,7 +128,7 @@ final class Run {
             feed.readMore()
             feedState = .open
         }
-        // Those that have ended, also while their turn to be printed has not come.
+        // The count includes finished probes that cannot be printed yet.
         progress.show(
             done: ended,
             of: feedState == .ended ? slotCount : nil,
@@ -119,7 +139,7 @@ final class Run {
 
     private var hasRoom: Bool { slots.count - printed < Self.window }
 
-    /// So many probes may be under way, or done and waiting for their turn to be printed.
+    /// The maximum number of probes that are in flight, or done and not yet printed.
     private static let window = 4096
 
     private func refill() {
@@ -141,7 +161,8 @@ final class Run {
         usageCode = error.code
     }
 
-    /// An empty list is a mistake upstream more often than not: nothing was probed is not all is well.
+    /// Reports that no target was found. This is an error: an empty list is usually a mistake where it was made, and
+    /// must not look like success.
     private func reportNothing() -> Int32 {
         let error = UsageError("nothing to probe: there is no target in the files", code: ExitCode.noInput)
         Console.complain(error.text)
@@ -177,7 +198,7 @@ final class Run {
         let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
         let name = target.name
         Task(executorPreference: loop) {
-            // Nothing where the resolver took longer than a probe may.
+            // `nil` if the resolver took longer than the time limit of a probe.
             let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
             mailbox.put(.resolved(slot, answer, Instant.now.since(start)))
         }
@@ -202,7 +223,7 @@ final class Run {
         settle(slot, judge.record(of: observation))
     }
 
-    /// With `--wait` what has failed is tried again, as long as there is time.
+    /// Stores a slot's result, or queues the slot for another round if it failed and `--wait` leaves time for one.
     private func settle(_ slot: Slot, _ record: ProbeRecord) {
         if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
             if slot.latest == nil { late += 1 }
@@ -240,7 +261,7 @@ final class Run {
         )
     }
 
-    /// A target becomes the probes of its addresses, in its place.
+    /// Replaces a target's slot by the slots of its addresses, at the same place in the order.
     private func replace(_ slot: Slot, _ target: ProbeTarget, _ addresses: [IPAddress], _ time: Duration) {
         guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
         let probes = addresses.map { address in
@@ -269,8 +290,8 @@ final class Run {
         output.add(record, isOnlyOne: slotCount == 1 && feedState == .ended)
     }
 
-    /// When it is interrupted: also what waited for its turn behind others that will never be done, and what has failed and
-    /// was waited for.
+    /// Prints all results after an interruption: also those behind probes that will never finish, and the last
+    /// failures of probes that would have been tried again.
     private func printWhatIsDone() {
         takeLetters()
         for slot in slots[printed...] {
@@ -278,7 +299,7 @@ final class Run {
         }
     }
 
-    /// Prints what is done, in order; says false when nobody reads any more.
+    /// Prints the finished results that are next in order. Returns `false` if standard output accepts no more.
     private func printFinished() -> Bool {
         while printed < slots.count, let record = slots[printed].record {
             if feedState == .open, slotCount == 1 { break }
@@ -293,33 +314,36 @@ final class Run {
     }
 }
 
-/// A place in the order of results.
+/// A probe or an unresolved target, with its place in the order of results.
 ///
-/// Only the main thread touches what can change; tasks merely carry it.
+/// Only the main thread accesses the mutable properties. Tasks only pass the reference on, which is why `@unchecked
+/// Sendable` is safe.
 final class Slot: @unchecked Sendable {
+    /// The work of a slot.
     enum Job: Sendable {
         case probe(Probe)
         case target(ProbeTarget)
     }
 
     let job: Job
+    /// The final result. `nil` until the probe is done.
     var record: ProbeRecord?
-    /// What came of the last round, where it failed and there is to be another one.
+    /// The result of the last round, if it failed and another round follows.
     var latest: ProbeRecord?
-    /// Attempts so far, over all rounds of `--wait`.
+    /// The number of attempts in all rounds of `--wait`.
     var rounds = 0
-    /// Whether it is one of those that its server is asked at once.
+    /// Whether it counts towards the limit of its server in the `StartQueue`.
     var countsAtServer = false
-    /// Nanoseconds until the next round.
+    /// The nanoseconds until the next round. Doubled before each.
     var pause: UInt64 = 500_000_000
 
     init(_ job: Job) {
         self.job = job
     }
 
-    /// When to try again, with longer and longer pauses; nothing where the time is up.
+    /// Returns the time of the next round, with growing pauses. `nil` if the time is up.
     ///
-    /// The last time is at the very end, so that all of the time counts.
+    /// The last round is at `end`, so that none of the time is wasted.
     func nextRound(after now: Instant, until end: Instant) -> Instant? {
         guard now < end else { return nil }
         pause = min(pause * 2, 10_000_000_000)

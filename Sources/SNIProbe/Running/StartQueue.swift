@@ -1,26 +1,38 @@
 internal import DirectHTTP
 
-/// Decides what may start: so many at once, not too many at one address, not too fast.
+/// Decides which probe may start, within three limits: `jobs` running probes, 8 at one server, and the start rate.
+///
+/// A slot is in one of four states:
+/// - delayed: its next round has not come yet,
+/// - waiting: it starts when the limits allow, in order of arrival,
+/// - parked: its server has 8 running probes; it returns to the front of the queue when one of them ends,
+/// - running: from `next(at:)` until `ended(_:)`.
+///
+/// A running probe counts at its server for half a second at most: a server that is silent for so long is not
+/// working on the answer, and its other probes should not wait. Only the main thread uses this type, and the time is an
+/// argument.
 final class StartQueue {
     private let jobs: Int
-    /// Nanoseconds between two starts.
+    /// The nanoseconds between two starts.
     private let interval: UInt64
     private var waiting: [Slot] = []
+    /// The index of the first slot in `waiting` that has not been taken.
     private var first = 0
     private var runningCount = 0
-    /// Waiting for a turn at their server.
+    /// The slots that wait for their server, by server.
     private var parked: [Endpoint: [Slot]] = [:]
     private var parkedCount = 0
+    /// The number of running probes that count at each server.
     private var atServer: [Endpoint: Int] = [:]
-    /// Those that count at their server, in the order of their start, and since when.
+    /// The slots that count at their server with the time of their start, the oldest first.
     private var recent: [(slot: Slot, start: Instant)] = []
     private var delayed: [(slot: Slot, moment: Instant)] = []
     private var nextStart = Instant(nanoseconds: 0)
 
-    /// A server that is asked more at once answers slowly, or takes it for an attack.
+    /// The limit for one server. With more probes at the same time it answers slowly or considers them an attack.
     private static let mostAtOneServer = 8
 
-    /// One that has not answered for so long is not working on the answer, and must not hold up the others.
+    /// How long a running probe counts at its server, in nanoseconds.
     private static let patience: UInt64 = 500_000_000
 
     init(jobs: Int, rate: Double?) {
@@ -28,15 +40,17 @@ final class StartQueue {
         interval = rate.map { UInt64(1_000_000_000 / $0) } ?? 0
     }
 
+    /// Adds a slot that may start now.
     func add(_ slot: Slot) {
         waiting.append(slot)
     }
 
+    /// Adds a slot that may not start before `moment`.
     func add(_ slot: Slot, notBefore moment: Instant) {
         delayed.append((slot, moment))
     }
 
-    /// The next that may start now; it counts as running from here on.
+    /// Returns the next slot that may start now, or `nil`. It counts as running from then on.
     func next(at now: Instant = .now) -> Slot? {
         wakeDelayed(now)
         forgetOverdue(now)
@@ -44,19 +58,20 @@ final class StartQueue {
             let slot = takeFirst()
             guard hasTurn(slot, now) else { continue }
             runningCount += 1
-            // Time that nobody used is lost: the rate holds for every stretch of time.
+            // Unused time is not saved up, so the rate holds in every period.
             if interval > 0 { nextStart = max(nextStart, now).advanced(byNanoseconds: interval) }
             return slot
         }
         return nil
     }
 
+    /// Marks a running slot as ended.
     func ended(_ slot: Slot) {
         runningCount -= 1
         leave(slot)
     }
 
-    /// How long until something may start that cannot yet; nothing where only an end can bring that about.
+    /// Returns the time until another slot may start. `nil` if that depends only on a running probe's end.
     func timeUntilNext(at now: Instant = .now) -> Duration? {
         guard runningCount < jobs else { return nil }
         var moment = Instant.never
@@ -79,7 +94,7 @@ final class StartQueue {
         return slot
     }
 
-    /// Whether its server can take one more; if not, it is parked.
+    /// Whether the slot's server is below its limit. Parks the slot if it is not.
     private func hasTurn(_ slot: Slot, _ now: Instant) -> Bool {
         guard let server = slot.server else { return true }
         guard atServer[server, default: 0] < Self.mostAtOneServer else {
@@ -93,7 +108,7 @@ final class StartQueue {
         return true
     }
 
-    /// It no longer counts at its server: another one may have its turn there.
+    /// Stops counting the slot at its server, and moves the server's next parked slot to the front of the queue.
     private func leave(_ slot: Slot) {
         guard slot.countsAtServer, let server = slot.server else { return }
         slot.countsAtServer = false
@@ -107,7 +122,7 @@ final class StartQueue {
     private func forgetOverdue(_ now: Instant) {
         var done = 0
         for (slot, start) in recent {
-            // Those that have ended are no longer looked at, whenever they began.
+            // Slots that have ended are removed here as well, regardless of their start.
             guard !slot.countsAtServer || start.advanced(byNanoseconds: Self.patience) <= now else { break }
             leave(slot)
             done += 1

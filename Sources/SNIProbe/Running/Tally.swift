@@ -1,8 +1,8 @@
 internal import DirectHTTP
 
-/// What a run came to, in numbers that stay small however long it is.
+/// The totals of a run. Its size is bounded, regardless of the number of probes.
 struct Tally {
-    /// A certificate that servers showed, and where.
+    /// A certificate, and the servers that sent it.
     struct Certificate {
         let hash: String
         let notAfter: Int?
@@ -16,12 +16,12 @@ struct Tally {
     private(set) var warned = 0
     private(set) var exitCodes: Set<Int32> = []
     private(set) var certificates: [Certificate] = []
-    /// Certificates beyond those that are listed.
+    /// The number of probes whose certificate is not in `certificates`, because that list is full.
     private(set) var omittedCertificates = 0
     private(set) var hints: [Hint] = []
-    /// How often each verdict came on probes that passed.
+    /// The number of passed probes by SNI verdict.
     private(set) var verdicts: [SNIFinding.Verdict: Int] = [:]
-    /// The default certificates' first names, of probes that passed and need SNI.
+    /// The first names of the default certificates of passed probes that need SNI.
     private(set) var defaults: [String] = []
     private(set) var hosts: Set<String> = []
 
@@ -29,11 +29,12 @@ struct Tally {
 
     var passed: Int { count - failed }
 
-    /// One reason has its code; several have one together.
+    /// The exit code: that of the failed probes if they have the same, otherwise the one for several reasons.
     var exitCode: Int32 {
         exitCodes.count > 1 ? ExitCode.severalReasons : exitCodes.first ?? ExitCode.passed
     }
 
+    /// Adds a record.
     mutating func add(_ record: ProbeRecord) {
         count += 1
         if hosts.count < 2 { hosts.insert(record.target.name) }

@@ -1,8 +1,8 @@
 internal import DirectHTTP
 
-/// Certificates that the command line names: roots, and the one that is expected.
+/// Reads the certificate files of the command line: the roots of `--ca` and the certificate of `--expect`.
 enum CertificateFiles {
-    /// The roots in a file, or in the files of a directory that hold any.
+    /// Returns the roots in a file, or in all files of a directory that contain certificates.
     static func roots(at path: String) throws(UsageError) -> [CertificateSource] {
         guard Files.isDirectory(path) else { return [try source(at: path)] }
         var sources: [CertificateSource] = []
@@ -21,7 +21,7 @@ enum CertificateFiles {
         return sources
     }
 
-    /// The certificates of a file, in PEM or DER.
+    /// Returns the certificates of a file in PEM or DER.
     static func certificates(at path: String) throws(UsageError) -> [ServedCertificate] {
         try certificates(in: contents(of: path), from: path)
     }
@@ -39,7 +39,7 @@ enum CertificateFiles {
 
     private static func source(at path: String) throws(UsageError) -> CertificateSource {
         let bytes = try contents(of: path)
-        // An error that comes later does not know the file any more.
+        // The file is checked now, because a later error could not name it.
         guard isPEM(bytes) else {
             _ = try certificates(in: bytes, from: path)
             return source(of: bytes)

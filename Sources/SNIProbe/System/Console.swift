@@ -9,7 +9,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Standard output and error, as far as the command has to know them.
+/// The properties of standard output and standard error, and writing to them.
 struct Console: Sendable {
     var isTerminal: Bool
     var errorsAreTerminal: Bool
@@ -19,6 +19,7 @@ struct Console: Sendable {
     var unicode: Bool
     var width = 80
 
+    /// Detects the properties from the terminal and the environment.
     static func detect(_ choice: Options.ColorChoice) -> Console {
         let isTerminal = isatty(1) == 1
         let locale = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? ""
@@ -31,16 +32,19 @@ struct Console: Sendable {
         )
     }
 
-    /// Takes the places of standard input, output and error where a caller has closed them, with something that refuses
-    /// to be read or written: the next pipe or socket would get them otherwise, and results would go to a server.
+    /// Opens `/dev/null` in place of standard input, output and error if the parent process closed them.
+    ///
+    /// Otherwise the next pipe or socket would get descriptor 0, 1 or 2, and results could be sent to a server.
+    /// `/dev/null` is opened in the opposite direction, so that using it is an error.
     static func holdStandardDescriptors() {
         for (descriptor, direction) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(Int32, Int32)] {
-            // From 0 on: `open` takes the lowest that is free, which is this one.
+            // In ascending order: `open` takes the lowest free descriptor, which is this one.
             if fcntl(descriptor, F_GETFD) == -1 { _ = open("/dev/null", direction) }
         }
     }
 
-    /// `--color` beats NO_COLOR beats CLICOLOR_FORCE and FORCE_COLOR beats what the terminal is.
+    /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then the
+    /// terminal.
     private static func color(_ choice: Options.ColorChoice, _ isTerminal: Bool) -> Bool {
         switch choice {
         case .always: return true
@@ -54,12 +58,13 @@ struct Console: Sendable {
         return isTerminal && variable("TERM") != "dumb"
     }
 
-    /// Empty counts as not set.
+    /// Returns an environment variable, or `nil` if it is not set or empty.
     private static func variable(_ name: String) -> String? {
         getenv(name).flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
     }
 
-    /// Writes all of it; says false when nobody reads any more.
+    /// Writes all bytes. Returns `false` if the descriptor accepts no more, for example because the reader closed the
+    /// pipe.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var written = 0
         while written < bytes.count {
@@ -82,11 +87,11 @@ struct Console: Sendable {
         return true
     }
 
-    /// Whether standard output has taken no more.
+    /// Whether writing to standard output has failed.
     static var hasLostOutput: Bool { outputError.load(ordering: .relaxed) != 0 }
 
-    /// The exit code where standard output takes no more: as a shell shows a program that SIGPIPE ended, if nobody
-    /// reads; a full disk is said.
+    /// Returns the exit code after writing to standard output failed. If the reader closed the pipe, it is the one that
+    /// a shell reports for SIGPIPE. Other errors, such as a full disk, are printed.
     static func endOfOutput() -> Int32 {
         let code = outputError.load(ordering: .relaxed)
         guard code != EPIPE, code != 0 else { return 141 }
@@ -96,6 +101,7 @@ struct Console: Sendable {
         return ExitCode.unwritable
     }
 
+    /// Writes to standard error.
     static func complain(_ text: String) { _ = write(Array(text.utf8), to: 2) }
 
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
@@ -109,5 +115,5 @@ struct Console: Sendable {
     }
 }
 
-/// Why standard output took no more.
+/// The `errno` of the last failed write to standard output, or 0.
 private let outputError = Atomic<Int32>(0)

@@ -6,9 +6,10 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The descriptors that this process may open: too few of them are no fault of the servers.
+/// The limit on open descriptors. Fewer probes run at the same time if it is low, so that they do not fail.
 enum Descriptors {
-    /// How many probes of those wanted there is room for at once. Takes more of what the system allows where it has to.
+    /// Returns how many of `jobs` probes can run at the same time. Raises the soft limit up to the hard limit if
+    /// needed.
     static func room(for jobs: Int) -> Int {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0 else { return jobs }
@@ -20,9 +21,9 @@ enum Descriptors {
         return max(1, min(jobs, (Int(clamping: limits.rlim_cur) - others) / perProbe))
     }
 
-    /// Two handshakes.
+    /// The descriptors of one probe, which makes two connections.
     private static let perProbe = 2
-    /// Files, pipes, event loops, and what the resolver opens.
+    /// The descriptors for files, pipes, event loops and the system resolver.
     private static let others = 20
 
     #if canImport(Glibc)

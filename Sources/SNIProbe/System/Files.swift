@@ -8,9 +8,9 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Small files, read whole.
+/// Reads small files and directories.
 enum Files {
-    /// The bytes of a file, if it has no more than `limit`.
+    /// Returns the contents of a file of at most `limit` bytes.
     static func contents(of path: String, upTo limit: Int) throws(UsageError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
@@ -28,12 +28,13 @@ enum Files {
         }
     }
 
+    /// Whether the path is a directory.
     static func isDirectory(_ path: String) -> Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The names in a directory, in order.
+    /// Returns the names in a directory in alphabetical order. Names that begin with a dot are left out.
     static func names(in path: String) throws(UsageError) -> [String] {
         guard let directory = opendir(path) else { throw unreadable(path, errno) }
         defer { closedir(directory) }
@@ -47,6 +48,7 @@ enum Files {
         return names.sorted()
     }
 
+    /// Returns the error for a file that cannot be read.
     static func unreadable(_ path: String, _ code: Int32) -> UsageError {
         let words = SystemError.text(of: code)
         return UsageError(

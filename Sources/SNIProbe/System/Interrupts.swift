@@ -8,11 +8,12 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Notes SIGINT and SIGTERM, so that what is done can still be said. A second one ends the process at once.
+/// Handles SIGINT and SIGTERM, so that finished results are still printed. A second signal ends the process at once.
 enum Interrupts {
+    /// Installs the signal handlers, which wake the main thread through `alarm`.
     static func watch(_ alarm: Alarm) {
         alarmDescriptor = alarm.writing
-        // Whoever started us may have left its mask.
+        // The signals may be blocked in the mask inherited from the parent process.
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM] {
@@ -22,9 +23,10 @@ enum Interrupts {
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
     }
 
+    /// Whether a signal has arrived.
     static var hasCome: Bool { signal != nil }
 
-    /// The one that came.
+    /// The signal that arrived, or `nil`.
     static var signal: Int32? {
         let number = noted.load(ordering: .relaxed)
         return number == 0 ? nil : number
@@ -33,10 +35,10 @@ enum Interrupts {
 
 private let noted = Atomic<Int32>(0)
 
-/// Written before the handlers are installed, read by them only.
+/// The descriptor to write to. It is set before the handlers are installed, and only they read it.
 nonisolated(unsafe) private var alarmDescriptor: Int32 = -1
 
-/// Async-signal-safe: a store and one write, and `errno` as it was.
+/// The signal handler. It is async-signal-safe: it stores the number, writes one byte, and restores `errno`.
 nonisolated private func noteInterrupt(_ number: Int32) {
     let before = errno
     noted.store(number, ordering: .relaxed)
@@ -46,7 +48,7 @@ nonisolated private func noteInterrupt(_ number: Int32) {
     errno = before
 }
 
-/// The C function under a name that `Interrupts.signal` does not hide.
+/// Calls C's `signal`, which `Interrupts.signal` hides inside that type.
 nonisolated private func systemSignal(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)?) {
     signal(number, handler)
 }

@@ -9,7 +9,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Where tasks leave results for the main thread, which sleeps in `poll` until some have come.
+/// Passes results from tasks to the main thread, which sleeps in `poll` until some have arrived.
 final class Mailbox<Letter: Sendable>: Sendable {
     private let letters = Locked<[Letter]>([])
     private let isRung = Atomic<Bool>(false)
@@ -19,12 +19,13 @@ final class Mailbox<Letter: Sendable>: Sendable {
         self.alarm = alarm
     }
 
+    /// Adds a message, and wakes the main thread if it has not been woken since it last took messages.
     func put(_ letter: Letter) {
         letters.withLock { $0.append(letter) }
         if !isRung.exchange(true, ordering: .sequentiallyConsistent) { alarm.ring() }
     }
 
-    /// What has come since the last time.
+    /// Removes and returns all messages.
     func takeAll() -> [Letter] {
         isRung.store(false, ordering: .sequentiallyConsistent)
         return letters.withLock { letters in
@@ -34,7 +35,7 @@ final class Mailbox<Letter: Sendable>: Sendable {
     }
 }
 
-/// A pipe that wakes the main thread: rung by tasks and by signal handlers, for the life of the process.
+/// A pipe that wakes the main thread. Tasks and signal handlers write to it. It exists until the process ends.
 struct Alarm: Sendable {
     let reading: Int32
     let writing: Int32
@@ -50,19 +51,21 @@ struct Alarm: Sendable {
         (reading, writing) = (ends[0], ends[1])
     }
 
+    /// Wakes the main thread. Async-signal-safe.
     func ring() {
         var byte: UInt8 = 0
-        // A full pipe wakes as well.
+        // If the pipe is full, the write fails, but the main thread is woken anyway.
         _ = write(writing, &byte, 1)
     }
 
-    /// Forgets all rings so far.
+    /// Empties the pipe.
     func silence() {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(reading, &bytes, bytes.count) == bytes.count {}
     }
 
-    /// Sleeps until it rings, until `descriptor` has input, or until `limit` has passed; says whether there is input.
+    /// Sleeps until woken, until `descriptor` is readable, or until `limit` has passed. Returns whether `descriptor` is
+    /// readable.
     func sleep(orInputAt descriptor: Int32?, limit: Duration?) -> Bool {
         var list = [pollfd(fd: reading, events: Int16(POLLIN), revents: 0)]
         if let descriptor { list.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)) }

@@ -5,8 +5,8 @@ struct TargetLine: Equatable {
     /// Addresses for the targets of the command line: those of a line that names no target.
     var addresses: [ProbeAddresses] = []
 
-    /// Whether the line is one name with a dot at its end, and nothing else: so `dig +short` prints the aliases that lead to
-    /// the addresses. Nobody types a name like that.
+    /// Whether the line is one name with a dot at its end, and nothing else: so `dig +short` prints the aliases that
+    /// lead to the addresses. Nobody types a name like that.
     private(set) var isAlias = false
 
     static func == (left: TargetLine, right: TargetLine) -> Bool {

@@ -80,7 +80,7 @@ public struct ServiceSettings: Sendable {
     public var otherFamilyTime: Duration = .milliseconds(100)
     /// The maximum number of servers tried for one query.
     public var maximumAttempts = 3
-    /// How long a failed server is tried only after the others.
+    /// The time for which a failed server is tried only after the others.
     public var badServerTime: Duration = .seconds(60)
     /// The event loop that watches the sockets.
     public var loop = EventLoop.shared

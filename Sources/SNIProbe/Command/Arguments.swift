@@ -1,8 +1,12 @@
-/// The words of the command line, sorted into options and targets by the one table of options.
+/// The arguments of the command line, split into options and targets by the option table.
 struct Arguments {
     private(set) var options: [(option: CommandOption, value: String)] = []
+    /// The arguments that are not options.
     private(set) var words: [String] = []
 
+    /// Splits the arguments.
+    ///
+    /// - Throws: ``UsageError`` for an unknown option, a missing value, or a value for an option without one.
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         while let word = rest.popFirst() {
@@ -36,9 +40,9 @@ struct Arguments {
         }
     }
 
-    /// One letter, or several in a row, the last of which may have its value behind it.
+    /// Parses a group of short options. The value of the last may follow directly, or as the next argument.
     private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        // `-servername` and the like mean one thing, not ten letters.
+        // `-servername` and the like are one option of another program, not ten short options.
         if let known = UnknownOption.neighbour(word) { throw known }
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {

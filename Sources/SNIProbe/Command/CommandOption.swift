@@ -1,6 +1,6 @@
-/// One option of the command.
+/// An option of the command.
 struct CommandOption: Sendable {
-    /// What an option does, for the parser.
+    /// The identifiers of options.
     enum Key: Sendable, Hashable {
         case file, onlyIPv4, onlyIPv6, skipBad, shard
         case serverName, noServerName, skipDefault, tls, method, header, insecure
@@ -10,13 +10,14 @@ struct CommandOption: Sendable {
         case demo, help, version, generate
     }
 
-    /// What a shell may complete behind it.
+    /// The completion of an option's value in a shell.
     enum Completion: Sendable, Hashable {
         case nothing
         case file
         case words([String])
     }
 
+    /// The groups of options, with their headings in `--help` and the manual.
     enum Group: String, CaseIterable, Sendable {
         case input = "where to connect"
         case sending = "what to send"
@@ -29,13 +30,13 @@ struct CommandOption: Sendable {
     let key: Key
     var short: Character?
     let long: String
-    /// What the value is called; nil for an option without one.
+    /// The placeholder for the value, or `nil` for an option without a value.
     var value: String?
     var completion = Completion.nothing
     let group: Group
-    /// For `--help`: lines of at most 54 characters.
+    /// The text in `--help`: lines of at most 54 characters.
     let help: [String]
-    /// For the manual, in full sentences.
+    /// The text in the manual page: full sentences.
     let manual: String
 
     var takesValue: Bool { value != nil }

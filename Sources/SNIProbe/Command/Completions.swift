@@ -1,4 +1,4 @@
-/// Completions for shells, made of the table of options.
+/// Shell completions, generated from the option table.
 enum Completions {
     private static let options = CommandOption.all
 
@@ -44,7 +44,7 @@ enum Completions {
         (option.short.map { "-\($0)|" } ?? "") + "--\(option.long)"
     }
 
-    /// The options whose values are completed so.
+    /// Returns the pattern for all options whose values have this kind of completion.
     private static func patterns(_ wanted: (CommandOption.Completion) -> Bool) -> String {
         options.filter { $0.takesValue && wanted($0.completion) }.map(bashPattern).joined(separator: "|")
     }
@@ -101,7 +101,7 @@ enum Completions {
 
     private static func summary(_ option: CommandOption) -> String { option.help.joined(separator: " ") }
 
-    /// Within single quotes and the brackets of zsh.
+    /// Escapes text for use inside single quotes and zsh's brackets.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -1,8 +1,8 @@
-/// The files that are made of the table of options: the manual page and the completions of three shells.
+/// The files that are generated from the option table: the manual page and the completions for three shells.
 ///
-/// They are checked in, so that nobody has to build anything to install them; a test compares.
+/// They are checked in, so that they can be installed without a build. A test compares them with the generated text.
 enum GeneratedFiles {
-    /// What there is, and where it is kept in the package.
+    /// The names of the files for `--generate`, with their paths in the package.
     static let places = [
         "man": "docs/sni-probe.1",
         "bash": "scripts/completions/sni-probe.bash",
@@ -10,6 +10,7 @@ enum GeneratedFiles {
         "fish": "scripts/completions/sni-probe.fish",
     ]
 
+    /// Returns the text of a file by its name for `--generate`.
     static func text(_ what: String) throws(UsageError) -> String {
         switch what {
         case "man": ManualPage.text

@@ -1,4 +1,4 @@
-/// What `--help` prints, made of the table of options.
+/// The output of `--help`, generated from the option table.
 enum HelpText {
     static var text: String {
         var text = head

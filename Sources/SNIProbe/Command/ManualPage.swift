@@ -1,4 +1,4 @@
-/// The manual page, in the language of man(7).
+/// The manual page in man(7) format.
 enum ManualPage {
     static var text: String {
         head + options + rest
@@ -25,7 +25,7 @@ enum ManualPage {
             switch character {
             case "\\": result += "\\e"
             case "-": result += "\\-"
-            // At the beginning of a line these are commands.
+            // At the start of a line these characters begin a macro.
             case "'" where result.isEmpty, "." where result.isEmpty: result += "\\&\(character)"
             default: result.append(character)
             }
@@ -112,7 +112,7 @@ enum ManualPage {
 }
 
 extension Fault.ID {
-    /// For the manual.
+    /// The description in the manual page.
     var meaning: String {
         switch self {
         case .dns: "The resolver gave no address."

@@ -1,4 +1,4 @@
-/// Options of curl, openssl, nmap, tlsx, check_http and the like, which people type from habit.
+/// Options of curl, openssl, nmap, tlsx, check_http and similar programs, which users may type from habit.
 enum NeighbourOptions {
     private static let behindHost = "write the IP behind the host: www.example.com:443:203.0.113.7"
     private static let withAt = "write the IP with @: sni-probe www.example.com @203.0.113.7"
@@ -7,7 +7,7 @@ enum NeighbourOptions {
     private static let resolver =
         "another resolver goes before it: dig +short NAME @SERVER | sni-probe NAME -f -"
 
-    /// What to do instead, by the option as it is typed.
+    /// The hints by option.
     static let hints: [String: String] = [
         "--resolve": behindHost,
         "--connect-to": behindHost,

@@ -1,5 +1,5 @@
 extension CommandOption {
-    /// Every option there is: the parser, the hints, `--help`, the manual and the completions all come from here.
+    /// All options. The parser, the hints, `--help`, the manual page and the completions all use this table.
     static let all: [CommandOption] =
         inputOptions + sendingOptions + acceptingOptions + runningOptions
         + outputOptions + otherOptions
@@ -294,7 +294,7 @@ extension CommandOption {
         ),
     ]
 
-    /// Not for users: prints the files that are made from the table.
+    /// A hidden option for developers, which prints the files generated from the table.
     static let generate = CommandOption(
         key: .generate,
         long: "generate",

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// The value behind an option, read as what the option needs.
+/// The value of an option, parsed as the type that the option needs.
 struct OptionValue {
     private let option: String
     private let text: String
@@ -10,6 +10,7 @@ struct OptionValue {
         self.text = text
     }
 
+    /// Returns the value as a number in this range.
     func number(in range: ClosedRange<Int>) throws(UsageError) -> Int {
         guard let number = Int(text), range.contains(number) else {
             throw bad("a number from \(range.lowerBound) to \(range.upperBound)")
@@ -17,7 +18,7 @@ struct OptionValue {
         return number
     }
 
-    /// Probes a second; fewer than one is fine.
+    /// The value as probes per second. It may be below one.
     var rate: Double {
         get throws(UsageError) {
             guard let rate = Double(text), rate > 0, rate <= 1_000_000 else { throw bad("a number above 0") }
@@ -25,7 +26,7 @@ struct OptionValue {
         }
     }
 
-    /// `500ms`, `5s`, `2m`, `1h`, and seconds where no unit is given.
+    /// The value as a duration: `500ms`, `5s`, `2m`, `1h`. A number without a unit is in seconds.
     var duration: Duration {
         get throws(UsageError) {
             let digits = text.prefix { $0.isNumber || $0 == "." }
@@ -37,6 +38,7 @@ struct OptionValue {
         }
     }
 
+    /// The value as a TLS version.
     var tlsVersion: ClosedRange<TLSVersion> {
         get throws(UsageError) {
             switch text {
@@ -47,7 +49,7 @@ struct OptionValue {
         }
     }
 
-    /// A DNS name, as it may be sent.
+    /// The value as a DNS name for SNI.
     var name: String {
         get throws(UsageError) {
             guard IPAddress(text) == nil else {
@@ -56,7 +58,7 @@ struct OptionValue {
                     hint: "addresses are never sent as SNI; --no-sni sends none"
                 )
             }
-            // One dot at the end says that the name is complete, and is no part of it.
+            // A trailing dot marks a fully qualified name and is not part of it.
             let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
             do throws(HostFault) {
                 return try DomainName(bare).text
@@ -68,7 +70,8 @@ struct OptionValue {
         }
     }
 
-    /// A header field. Those that say how the message is framed are the library's own.
+    /// The value as a header field. Fields that control the framing of the message are rejected: the library writes
+    /// them.
     var field: (name: String, value: String) {
         get throws(UsageError) {
             guard let colon = text.firstIndex(of: ":") else { throw bad("'NAME: VALUE'") }
@@ -90,7 +93,7 @@ struct OptionValue {
         }
     }
 
-    /// `200`, `200-399`, `200,301-308`.
+    /// The value as ranges of status codes: `200`, `200-399`, `200,301-308`.
     var statusRanges: StatusRanges {
         get throws(UsageError) {
             var ranges: [ClosedRange<UInt16>] = []
@@ -108,7 +111,7 @@ struct OptionValue {
         }
     }
 
-    /// `K/N` with 1 ≤ K ≤ N.
+    /// The value as `K/N` with 1 ≤ K ≤ N.
     var shard: Options.Shard {
         get throws(UsageError) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
@@ -120,7 +123,7 @@ struct OptionValue {
         }
     }
 
-    /// A hash, a pin, or the file of a certificate.
+    /// The value as a hash, a pin, or a certificate file.
     var expected: [ExpectedCertificate] {
         get throws(UsageError) {
             if text.hasPrefix("sha256:") {

@@ -1,16 +1,18 @@
 internal import DirectHTTP
 
-/// What the command line asks for, once it has been read.
+/// The parsed command line.
 struct Options: Sendable {
+    /// The output formats.
     enum Format: String, Sendable, CaseIterable {
         case text, json, prometheus, nagios, pem
     }
 
+    /// The values of `--color`.
     enum ColorChoice: String, Sendable {
         case auto, always, never
     }
 
-    /// What to do instead of probing.
+    /// The commands that run instead of probing.
     enum Detour: Sendable, Equatable {
         case help
         case version
@@ -34,19 +36,24 @@ struct Options: Sendable {
     var color = ColorChoice.auto
     var detour: Detour?
 
-    /// Every Nth probe, beginning with the Kth.
+    /// The value of `--shard`: every Nth probe, beginning with the Kth.
     struct Shard: Sendable, Equatable {
         var number: Int
         var count: Int
 
+        /// Whether the probe at this index belongs to the shard.
         func takes(_ index: Int) -> Bool { index % count == number - 1 }
     }
 
+    /// Creates the default options.
     init() {}
 
+    /// Parses the command line without the program's name.
+    ///
+    /// - Throws: ``UsageError`` if it cannot be used.
     init(_ arguments: [String]) throws(UsageError) {
         let arguments = try Arguments(arguments)
-        // Somebody who asks for help gets it, whatever else is there.
+        // `--help` works even if other arguments are wrong.
         if arguments.options.contains(where: { $0.option.key == .help }) {
             detour = .help
             return

@@ -10,14 +10,14 @@ internal import Glibc
 
 /// The command `sni-probe`.
 package enum ProbeCommand {
-    /// Does what the arguments (without the program's name) say, and ends the process.
+    /// Runs the command with these arguments (without the program's name), and exits the process.
     package static func main(_ arguments: [String]) -> Never {
         Console.holdStandardDescriptors()
         shareOneHeap()
         exit(run(arguments))
     }
 
-    /// Does what the arguments say; says the exit code.
+    /// Runs the command and returns the exit code.
     static func run(_ arguments: [String]) -> Int32 {
         do throws(UsageError) {
             let options = try Options(arguments)
@@ -30,19 +30,19 @@ package enum ProbeCommand {
             }
         } catch {
             Console.complain(error.text)
-            // Nagios knows only its own codes, also for what never began.
+            // Nagios needs its own exit codes even for an unusable command line.
             let isNagios = arguments.contains("nagios") || arguments.contains("--format=nagios")
             return isNagios ? NagiosOutput.giveUp(error) : error.code
         }
     }
 
-    /// One run, as the options have it.
+    /// Probes with these options and returns the exit code.
     static func probe(_ options: Options) throws(UsageError) -> Int32 {
         let feed = try ProbeFeed(options)
         let console = Console.detect(options.color)
         var context: Result<SurveyContext, TLSError>?
         if case .only = options.settings.roots {
-            // Files that the user named: what is wrong with them is said before anything is probed.
+            // An error in the user's own files is reported before the first probe.
             context = ContextSource.make(options.settings)
             if case .failure(let error)? = context {
                 throw UsageError("--ca: \(error)", code: ExitCode.noInput)
@@ -53,6 +53,7 @@ package enum ProbeCommand {
         return Run(options, feed, output(for: options, console), alarm, console, context: context).run()
     }
 
+    /// Returns the output for the format of the options.
     static func output(for options: Options, _ console: Console) -> any RecordOutput {
         if options.quiet { return SilentOutput() }
         let style = Style(

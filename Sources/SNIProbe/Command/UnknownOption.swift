@@ -1,4 +1,4 @@
-/// An option that is not ours: perhaps a neighbour's, perhaps a slip of the fingers.
+/// An unknown option, with a hint if it is an option of a similar program or a typing error.
 struct UnknownOption {
     let word: String
 
@@ -6,6 +6,7 @@ struct UnknownOption {
         self.word = word
     }
 
+    /// The error with a hint.
     var error: UsageError {
         if let known = Self.neighbour(word) { return known }
         return UsageError(
@@ -14,14 +15,14 @@ struct UnknownOption {
         )
     }
 
-    /// What those mean who type an option of curl, openssl, tlsx and the like.
+    /// Returns the error for an option of curl, openssl, tlsx or a similar program, or `nil` if it is not one of these.
     static func neighbour(_ word: String) -> UsageError? {
         let name = String(word.prefix { $0 != "=" })
         guard let hint = NeighbourOptions.hints[name] ?? ours(name) else { return nil }
         return UsageError("unknown option \(name)", hint: hint)
     }
 
-    /// One of our own with one dash, as openssl and programs in Go have theirs.
+    /// Returns the hint for one of this command's long options with a single dash, as openssl and Go programs use it.
     private static func ours(_ name: String) -> String? {
         guard name.hasPrefix("-"), !name.hasPrefix("--") else { return nil }
         let long = name.dropFirst()
@@ -32,7 +33,7 @@ struct UnknownOption {
 
     private var quotedName: String { PlainText.harmless(name, unicode: true) }
 
-    /// The one option that begins so, or the one that differs by two letters at most.
+    /// The hint with the only option that has this prefix, or the most similar one with at most two changed letters.
     private var nearest: String? {
         let typed = Array(name.drop { $0 == "-" }.lowercased().utf8)
         guard typed.count > 2, typed.count < 40 else { return nil }
@@ -45,7 +46,7 @@ struct UnknownOption {
         return "did you mean --\(best.0)?"
     }
 
-    /// How many letters must change (Levenshtein).
+    /// Returns the Levenshtein distance.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var row = Array(0...right.count)
         for (index, letter) in left.enumerated() {

@@ -1,4 +1,4 @@
-/// A command line, or a file, that cannot be used: what happened, what to do, and the exit code.
+/// An unusable command line or file: the message, a hint and the exit code.
 struct UsageError: Error, Equatable {
     var what: String
     var hint: String?
@@ -15,12 +15,13 @@ struct UsageError: Error, Equatable {
         self.init(words.what, hint: words.hint)
     }
 
-    /// A fault in a line of a file.
+    /// Creates the error for a line of a file.
     init(_ fault: TargetFault, in file: String, line: Int) {
         let words = fault.words
         self.init("\(PlainText.harmless(file, unicode: true)):\(line): \(words.what)", hint: words.hint)
     }
 
+    /// The text for standard error.
     var text: String {
         "sni-probe: \(what)\n" + (hint.map { "hint: \($0)\n" } ?? "")
     }

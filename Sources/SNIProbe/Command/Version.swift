@@ -1,6 +1,6 @@
-/// The version of the command, which follows that of the package.
+/// The version of the command, which is that of the package.
 enum Version {
     static let text = "0.1.0"
-    /// When the manual page was last changed in substance.
+    /// The date of the last change to the content of the manual page.
     static let date = "2026-11-21"
 }

@@ -47,7 +47,7 @@ final class ChainCache: Sendable {
 
     private let entries = Locked<[[UInt8]: Entry]>([:])
 
-    /// How long a result is used. It cannot be used forever, because certificates expire during a long run.
+    /// The time for which a result is used. It cannot be used forever, because certificates expire during a long run.
     private static let lifetime = Duration.seconds(60)
     private static let mostChains = 256
 

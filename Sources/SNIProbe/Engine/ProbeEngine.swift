@@ -3,7 +3,8 @@ internal import DirectHTTP
 /// Performs probes. Any number may run at the same time, each with its own deadline.
 ///
 /// A probe with TLS makes two connections at the same time, one with SNI and one without. The first decides whether
-/// the probe passes, and carries the request if there is one. The second is only for comparison.
+/// the probe passes, and carries the request if there is one. The second is only for comparison. It is left out with
+/// `--skip-default`, and if the host is an address.
 /// A probe without TLS makes one connection and one request.
 struct ProbeEngine: Sendable {
     let tools: ProbeTools

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// What `-v` adds to the long form.
+/// The lines that `-v` adds to the long form.
 struct DetailLines {
     let record: ProbeRecord
     let style: Style

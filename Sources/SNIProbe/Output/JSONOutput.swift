@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// Results for programs: one JSON object a line, in input order, all keys always there.
+/// JSON Lines output: one object for each result, in input order. All keys are always present.
 final class JSONOutput: RecordOutput {
     private var buffer = OutputBuffer()
 
@@ -16,18 +16,19 @@ final class JSONOutput: RecordOutput {
     func flush() -> Bool { buffer.flush() }
 }
 
-/// The record of one probe. `v` changes only when a key changes its meaning or goes.
+/// The JSON object of one record. `v` changes only when a key changes its meaning or is removed.
 struct JSONRecord {
     private let record: ProbeRecord
     private var observation: Observation { record.observation }
 
-    /// No record lists more: a certificate may have ten thousand names.
+    /// The maximum number of names in a record. A certificate may have ten thousand.
     private static let mostNames = 1000
 
     init(_ record: ProbeRecord) {
         self.record = record
     }
 
+    /// Writes the object.
     func write(to text: inout JSONText) {
         text.object { text in
             text.field("v", 1)
@@ -67,7 +68,7 @@ struct JSONRecord {
         }
     }
 
-    /// The other handshake: what it showed, or how it failed.
+    /// Writes the result of the second handshake.
     private func handshake(_ key: StaticString, _ handshake: Handshake?, _ text: inout JSONText) {
         guard let handshake else { return text.null(key) }
         let identity = try? record.target.identity
@@ -184,7 +185,7 @@ struct JSONRecord {
         }
     }
 
-    /// By lower-case name, in the order of their first line.
+    /// Returns the header fields by lower-case name, in the order of the first line of each.
     private func headers(_ head: ResponseHead?) -> [(String, [String])] {
         guard let head else { return [] }
         var names: [String] = []

@@ -1,4 +1,5 @@
-/// Writes one JSON object on one line, and nothing in it that a terminal would obey.
+/// Writes a JSON object on one line. Control characters and other deceptive characters are escaped, so it is safe to
+/// print on a terminal.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -47,7 +48,7 @@ struct JSONText {
         needsComma = true
     }
 
-    /// Milliseconds with one digit behind the point.
+    /// Writes a member with a duration in milliseconds with one decimal place.
     mutating func field(_ key: StaticString, milliseconds duration: Duration?) {
         name(key)
         raw(duration.map { Words.tenths(Words.tenth($0)) } ?? "null")
@@ -58,7 +59,7 @@ struct JSONText {
         field(key, String?.none)
     }
 
-    /// A member whose name comes from outside, such as a header field's.
+    /// Writes a member whose name comes from the server, such as the name of a header field.
     mutating func list(named key: String, _ texts: [String]) {
         comma()
         quote(key)

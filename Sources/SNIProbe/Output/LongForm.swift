@@ -1,10 +1,10 @@
 internal import DirectHTTP
 
-/// One result in full: a verdict first, then the evidence, then one hint.
+/// A result in full: the verdict, then the evidence, then a hint.
 struct LongForm {
     let record: ProbeRecord
     let style: Style
-    /// Everything that is known.
+    /// Whether all details are included.
     let verbose: Bool
 
     private var observation: Observation { record.observation }
@@ -60,7 +60,7 @@ struct LongForm {
         lines.append("by \(style.safe(leaf.issuer.short, upTo: 60)), \(validity(leaf))")
         var hash = ""
         if style.fullHashes {
-            // Too long for a line with anything else in it.
+            // A full hash needs a line of its own.
             lines.append(key(leaf.key))
             hash = style.field("sha256", [style.hash(leaf.summary.sha256)])
         } else {
@@ -75,7 +75,7 @@ struct LongForm {
         guard names.count > 0 else {
             return style.safe(leaf.subject.short, upTo: 64) + " (as CN, no SAN)"
         }
-        // What was asked for comes first: among ten thousand names nobody would find it.
+        // The matching name comes first. It would be hard to find among ten thousand names.
         let matched = record.matchedName.map { [$0] } ?? []
         let shown = (matched + names.all.filter { !matched.contains($0) }).prefix(verbose ? 100 : 6)
         let text = shown.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
@@ -124,10 +124,10 @@ struct LongForm {
         return (judgement.isTrusted ? "trusted by " : "leads to ") + style.safe(anchor.short, upTo: 40)
     }
 
-    /// What a server said that speaks something else.
+    /// The first bytes of a server that does not use TLS.
     private var answer: String {
         guard let bytes = observation.first?.answer, !bytes.isEmpty else { return "" }
-        // Bytes, not characters: the answer may be cut in the middle of one.
+        // Byte by byte, because the answer may end in the middle of a character.
         let text = bytes.map { byte in
             switch byte {
             case 0x20..<0x7F: String(UnicodeScalar(byte))
@@ -211,9 +211,9 @@ struct LongForm {
     }
 }
 
-/// Strict-Transport-Security, as far as it is shown.
+/// The part of Strict-Transport-Security that is shown.
 enum HSTS {
-    /// The seconds of `max-age` (RFC 6797, section 6.1.1).
+    /// Returns the `max-age` in seconds (RFC 6797, section 6.1.1).
     static func maxAge(_ head: ResponseHead) -> Int? {
         guard let value = head.headers["Strict-Transport-Security"] else { return nil }
         for directive in value.split(separator: ";") {

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// One line and one of four exit codes, as Nagios and its kin want them.
+/// The output of a Nagios plugin: one line and one of four exit codes.
 final class NagiosOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private let style: Style
@@ -17,14 +17,14 @@ final class NagiosOutput: RecordOutput {
         case ok, warning, critical, unknown
     }
 
-    /// One result, to be listed with its host where there are several.
+    /// A result in the list. Its host is shown if there are several.
     private struct Item {
         let host: String
         let place: String
         let words: String
     }
 
-    /// The line is read by people, on a pager at worst.
+    /// The maximum number of results in the line, which may be read on a pager.
     private static let mostListed = 5
 
     init(_ style: Style) {
@@ -55,7 +55,7 @@ final class NagiosOutput: RecordOutput {
 
     func flush() -> Bool { buffer.flush() }
 
-    /// Says on standard output, where Nagios looks, why nothing was probed; and the exit code that it knows.
+    /// Prints a usage error to standard output, which is what Nagios reads, and returns the exit code for UNKNOWN.
     static func giveUp(_ error: UsageError) -> Int32 {
         let line = "SNI_PROBE UNKNOWN - \(withoutBar(error.what).prefix { $0 != "\n" })\n"
         _ = Console.write(Array(line.utf8), to: 1)
@@ -80,7 +80,7 @@ final class NagiosOutput: RecordOutput {
         } else {
             text = "OK - \(tally.count) passed"
         }
-        // The last number is the least that can be; below it are the days since a certificate expired.
+        // The last number is the minimum. It is omitted for an expired certificate, whose days are negative.
         let days = fewestDays.map { $0 < 0 ? "days=\($0) " : "days=\($0);;;0 " } ?? ""
         return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
     }
@@ -95,7 +95,7 @@ final class NagiosOutput: RecordOutput {
         return texts.joined(separator: ", ") + more
     }
 
-    /// A bar begins the numbers, and may not stand in the text.
+    /// Returns escaped text without `|`, which separates the text from the performance data.
     private func words(_ text: String) -> String {
         Self.withoutBar(PlainText.harmless(text, unicode: style.unicode))
     }
@@ -103,9 +103,9 @@ final class NagiosOutput: RecordOutput {
     private static func withoutBar(_ text: String) -> String { String(text.map { $0 == "|" ? "/" : $0 }) }
 }
 
-/// Seconds as monitoring systems read them.
+/// Seconds in the format of monitoring systems.
 enum Seconds {
-    /// `0.041`.
+    /// Returns the duration with three decimal places: `0.041`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = (Words.tenth(duration) + 5) / 10
         let rest = String(milliseconds % 1000)

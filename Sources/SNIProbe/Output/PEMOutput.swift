@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// The certificates that were served, in PEM, with a line about each that readers of PEM pass over.
+/// PEM output: the certificates that were sent, with comment lines that PEM parsers skip.
 final class PEMOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private let style: Style

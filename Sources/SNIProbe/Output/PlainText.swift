@@ -1,7 +1,10 @@
-/// Text of others made harmless: certificates and headers are written by whoever runs the server, or attacks it.
+/// Makes untrusted text safe to print. The operator of a server, or an attacker, controls its certificates and headers.
 enum PlainText {
-    /// The text with everything escaped that could move the cursor, hide or reorder what follows; without Unicode
-    /// everything beyond ASCII.
+    /// Returns the text with all characters escaped that could move the cursor, or hide or reorder text.
+    ///
+    /// - Parameters:
+    ///   - text: The untrusted text.
+    ///   - unicode: Whether non-ASCII characters can be shown. If not, all of them are escaped.
     static func harmless(_ text: String, unicode: Bool) -> String {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
         var result = ""
@@ -15,7 +18,7 @@ enum PlainText {
         return result
     }
 
-    /// Controls, marks that turn the direction of writing, invisible and unassigned characters.
+    /// Whether this is a control, bidirectional, invisible or unassigned character.
     static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate:
@@ -25,7 +28,7 @@ enum PlainText {
         }
     }
 
-    /// So many characters at most, with a mark where some are missing.
+    /// Returns at most `limit` characters. If some were cut, the text ends with `mark`.
     static func cut(_ text: String, to limit: Int, mark: String) -> String {
         guard text.count > limit else { return text }
         return text.prefix(max(0, limit - mark.count)) + mark

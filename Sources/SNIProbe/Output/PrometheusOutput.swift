@@ -1,8 +1,8 @@
 internal import DirectHTTP
 
-/// Metrics in the text format of Prometheus, for the node exporter's textfile directory.
+/// Metrics in the Prometheus text format, for the node exporter's textfile directory.
 ///
-/// Samples of one metric stand together, so all of it is written at the end.
+/// The samples of a metric must be consecutive, so everything is written at the end.
 final class PrometheusOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private var samples: [Metric: [String]] = [:]
@@ -31,16 +31,16 @@ final class PrometheusOutput: RecordOutput {
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
         let observation = record.observation
         let address = record.lookupFailure == nil ? observation.probe.address.description : ""
-        // Two URLs of a host are two probes of the same place.
+        // The path distinguishes two URLs of the same host, address and port.
         let path = record.target.url.map { ",path=\"\(escaped($0.path))\"" } ?? ""
         let labels =
             "host=\"\(escaped(record.target.name))\",ip=\"\(escaped(address))\",port=\"\(observation.probe.port)\""
             + path
-        // The collector drops a file in which a metric has the same labels twice: of two probes alike the first counts.
+        // The collector rejects a file in which a metric has the same labels twice, so only the first probe counts.
         guard seen.insert(labels).inserted else { return }
         add(.success, labels, record.passed ? "1" : "0")
         for fault in record.faults { add(.fault, labels + ",fault=\"\(fault.id.rawValue)\"", "1") }
-        // Also for a certificate that will not do: its date is worth knowing all the more.
+        // The date is also useful for a certificate with faults.
         if let summary = record.leaf?.summary, let notAfter = summary.notAfter {
             add(.notAfter, labels + ",sha256=\"\(hexText(summary.sha256))\"", "\(notAfter)")
         }
@@ -76,7 +76,8 @@ final class PrometheusOutput: RecordOutput {
         samples[metric, default: []].append("\(metric.rawValue){\(labels)} \(value)\n")
     }
 
-    /// Hosts and addresses have passed our own parsers; this is for whatever they may allow one day.
+    /// Returns a label value with quotes and backslashes escaped. The parsers for hosts and addresses do not allow
+    /// these characters now, but may in the future.
     private func escaped(_ text: String) -> String {
         String(
             PlainText.harmless(text, unicode: true).flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }

@@ -1,13 +1,14 @@
-/// Where results go: one form of output each.
+/// An output format for results.
 ///
-/// `add` is called in the order of the input, `flush` whenever the run has nothing to do, `finish` once.
+/// `add` is called in the order of the input, `flush` before the run sleeps, and `finish` once at the end.
 protocol RecordOutput: AnyObject {
-    /// `isOnlyOne` tells the result of a run that has just this one.
+    /// Adds a result. `isOnlyOne` is set if the run has no other result.
     func add(_ record: ProbeRecord, isOnlyOne: Bool)
+    /// Adds the summary.
     func finish(_ tally: Tally, interrupted: Bool)
-    /// Writes what has gathered; says false when nobody reads any more.
+    /// Writes the buffered output. Returns `false` if the descriptor accepts no more.
     func flush() -> Bool
-    /// The exit code, where this form has codes of its own.
+    /// Returns the exit code if this format defines its own, otherwise `nil`.
     func exitCode(_ tally: Tally) -> Int32?
 }
 
@@ -15,7 +16,7 @@ extension RecordOutput {
     func exitCode(_ tally: Tally) -> Int32? { nil }
 }
 
-/// Bytes on their way to a descriptor.
+/// Buffered output to a descriptor.
 struct OutputBuffer {
     private var bytes: [UInt8] = []
     private let descriptor: Int32
@@ -43,6 +44,7 @@ struct OutputBuffer {
         return !isBroken
     }
 
+    /// The size above which the buffer is written without a call of `flush`.
     private static let most = 256 << 10
 }
 

@@ -1,11 +1,11 @@
 internal import DirectHTTP
 
-/// What the name does at an address, in words.
+/// The SNI verdict in words.
 struct SNIWords {
     let record: ProbeRecord
     let style: Style
 
-    /// Nothing where it was not looked at, or could not be told.
+    /// The sentence after the label `SNI`. `nil` if there was no second handshake, or it tells nothing.
     var text: String? {
         let wasSent = record.sni.sent != nil
         switch record.sni.verdict {
@@ -24,6 +24,7 @@ struct SNIWords {
         }
     }
 
+    /// Returns a failed handshake in words.
     static func refusal(_ refusal: Refusal) -> String {
         switch refusal {
         case .alert(let number): nameOfAlert(number)
@@ -53,7 +54,7 @@ struct SNIWords {
         }
     }
 
-    /// What the second handshake showed where the name was sent in the first, and is refused or answered wrong.
+    /// The result of the handshake without SNI, if the one with SNI was refused or got a wrong certificate.
     private var withoutName: String {
         guard case .success? = record.observation.second?.outcome else {
             return "without it this IP refuses the handshake (\(refusal(record.observation.second)))"
@@ -62,7 +63,7 @@ struct SNIWords {
         return record.sni.verdict == .refused ? other : "the name selects this certificate; \(other)"
     }
 
-    /// The other way round.
+    /// The result of the handshake with SNI, if the first was made without SNI.
     private var withName: String {
         guard case .success? = record.observation.second?.outcome else {
             return "with it this IP refuses the handshake (\(refusal(record.observation.second)))"

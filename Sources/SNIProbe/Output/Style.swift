@@ -1,23 +1,24 @@
 internal import DirectHTTP
 
-/// How text is made ready for a reader: colours, the characters that can be shown, the width.
+/// The formatting of text for people: colours, the characters that can be shown, the width.
 struct Style: Sendable {
     var usesColor = false
     var unicode = true
     var width = 80
-    /// Hashes in full, as a pipe gets them.
+    /// Whether hashes are printed in full, as in output to a pipe.
     var fullHashes = false
 
-    /// What stands for something left out.
+    /// The mark for omitted text.
     var ellipsis: String { unicode ? "…" : "..." }
 
-    /// The first word of a result, six columns wide.
+    /// Returns the first word of a result, padded to six columns.
     func state(_ record: ProbeRecord) -> String {
         if !record.passed { return painted("FAIL", "31") + "  " }
         if !record.warnings.isEmpty { return painted("warn", "33") + "  " }
         return painted("ok", "32") + "    "
     }
 
+    /// Returns the first word of a result: `ok`, `warn` or `FAIL`.
     static func word(_ record: ProbeRecord) -> String {
         record.passed ? (record.warnings.isEmpty ? "ok" : "warn") : "FAIL"
     }
@@ -26,19 +27,20 @@ struct Style: Sendable {
         usesColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Others' text, harmless.
+    /// Returns untrusted text, escaped.
     func safe(_ text: String) -> String { PlainText.harmless(text, unicode: unicode) }
 
-    /// Others' text, harmless and no longer than that.
+    /// Returns untrusted text, escaped and cut to `limit` characters.
     func safe(_ text: String, upTo limit: Int) -> String {
         PlainText.cut(safe(text), to: limit, mark: ellipsis)
     }
 
+    /// Returns a hash in hexadecimal, in full or only its first eight bytes.
     func hash(_ bytes: [UInt8]) -> String {
         fullHashes ? hexText(bytes) : hexText(bytes.prefix(8)) + ellipsis
     }
 
-    /// The text in lines that fit behind an indent; words that are longer than a line are cut.
+    /// Wraps text into lines that fit after the indent. Words longer than a line are cut.
     func wrapped(_ text: String, indent: Int) -> [String] {
         let room = max(20, width - indent)
         var lines: [String] = []
@@ -57,7 +59,7 @@ struct Style: Sendable {
         return lines + [line]
     }
 
-    /// A label and its text, the text in as many lines as it takes.
+    /// Returns a label followed by its text, which is wrapped and aligned.
     func field(_ label: String, _ texts: [String]) -> String {
         let lines = texts.flatMap { wrapped($0, indent: Self.labelWidth) }
         var result = ""
@@ -68,7 +70,7 @@ struct Style: Sendable {
         return result
     }
 
-    /// A hint, indented behind its first word.
+    /// Returns a hint, wrapped and indented after `hint:`.
     func hint(_ text: String) -> String {
         let lines = wrapped(safe(text, upTo: 600), indent: 6)
         return "hint: " + lines.joined(separator: "\n      ") + "\n"

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// What many results come to.
+/// The summary after the results of a run, and the hints.
 struct Summary {
     let tally: Tally
     let style: Style
@@ -27,7 +27,7 @@ struct Summary {
         return "\(stop)\(Words.grouped(tally.passed)) of \(count) passed."
     }
 
-    /// One sentence, where the probes that passed agree.
+    /// A sentence on how many of the passed probes need SNI. Empty if none does.
     private var sni: String {
         let needed = tally.verdicts[.needed, default: 0]
         let strict = tally.verdicts[.neededStrict, default: 0]
@@ -40,7 +40,7 @@ struct Summary {
         return " SNI needed on \(Words.grouped(needed + strict)) of them\(shown)."
     }
 
-    /// Which certificates a host has, where it has several.
+    /// The list of a host's certificates. Empty if there is only one, or more than one host.
     private var certificates: String {
         guard tally.hosts.count == 1, tally.certificates.count > 1 else { return "" }
         let all = tally.certificates.count + tally.omittedCertificates

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// One result in one line.
+/// A result on one line.
 struct TableLine {
     let record: ProbeRecord
     let style: Style
@@ -19,7 +19,8 @@ struct TableLine {
             .joined(separator: ", ")
     }
 
-    /// For a terminal: columns that fit its width. The column of addresses grows as it has to, and stays.
+    /// Returns the line for a terminal, in columns that fit its width. The address column grows if needed, and never
+    /// shrinks again.
     func text(addressWidth: inout Int) -> String {
         addressWidth = max(addressWidth, min(address.count, 39))
         let hash = record.leaf.map { hexText($0.summary.sha256.prefix(4)) } ?? "-"
@@ -33,7 +34,7 @@ struct TableLine {
         return style.state(record) + line + "  " + PlainText.cut(words, to: room, mark: style.ellipsis)
     }
 
-    /// For a pipe: state, host, IP, port, hash, days left, milliseconds, text.
+    /// The line for a pipe: state, host, IP, port, hash, days left, milliseconds and text, separated by tabs.
     var tabSeparated: String {
         let hash = record.leaf.map { hexText($0.summary.sha256) } ?? "-"
         let fields = [

@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// Results for people: one alone in full, several a line each under their host, and a summary.
+/// Text output for a terminal: a single result in full, several as one line each under their host, and a summary.
 final class TextOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private let style: Style
@@ -27,7 +27,7 @@ final class TextOutput: RecordOutput {
 
     func finish(_ tally: Tally, interrupted: Bool) {
         guard !wasAlone || interrupted else { return }
-        // The long form has its hint already.
+        // The long form already contains the hint.
         let hints = !verbose && !wasAlone
         buffer.write(Summary(tally: tally, style: style, interrupted: interrupted, hints: hints).text)
     }
@@ -44,7 +44,7 @@ final class TextOutput: RecordOutput {
     }
 }
 
-/// Results for pipes: a line each, tab-separated, nothing shortened; the summary goes to standard error.
+/// Text output for a pipe: one tab-separated line for each result, not shortened. The summary goes to standard error.
 final class PipedOutput: RecordOutput {
     private var buffer = OutputBuffer()
     private let style: Style

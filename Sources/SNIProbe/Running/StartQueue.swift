@@ -32,7 +32,7 @@ final class StartQueue {
     /// The limit for one server. With more probes at the same time it answers slowly or considers them an attack.
     private static let mostAtOneServer = 8
 
-    /// How long a running probe counts at its server, in nanoseconds.
+    /// The time for which a running probe counts at its server, in nanoseconds.
     private static let patience: UInt64 = 500_000_000
 
     init(jobs: Int, rate: Double?) {

@@ -8,11 +8,15 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The lines of a file or of standard input, a bounded piece in memory at a time.
+/// Reads the lines of a file or of standard input, with bounded memory.
+///
+/// A regular file is read when `next` needs more. Reading a pipe or a terminal may block, so `next` returns
+/// `needsInput` instead, and the main loop calls `fill` when the descriptor is readable.
 final class LineSource {
+    /// The result of `next`.
     enum Step {
         case line(String, number: Int)
-        /// More may come at the descriptor.
+        /// The next line has not arrived at the descriptor yet.
         case needsInput
         case end
         case fault(TargetFault, number: Int)
@@ -28,8 +32,10 @@ final class LineSource {
     private var reachedEnd = false
     private var readError: Int32 = 0
 
+    /// The maximum length of a line in bytes.
     static let longestLine = 64 << 10
 
+    /// Opens a file, or standard input if the path is `-`.
     init(_ path: String) throws(UsageError) {
         name = path == "-" ? "standard input" : path
         if path == "-" {
@@ -47,7 +53,7 @@ final class LineSource {
         if descriptor > 0 { close(descriptor) }
     }
 
-    /// The next line, as far as it has been read. A regular file is read when needed; what else there is, in `fill`.
+    /// Returns the next line. Reads from a regular file if needed, but never from other descriptors.
     func next() -> Step {
         while true {
             if let line = takeLine() { return line }
@@ -61,7 +67,7 @@ final class LineSource {
         }
     }
 
-    /// Reads once, which waits where nothing is there.
+    /// Reads once. Blocks if there is no input.
     func fill() {
         if start > 0 {
             buffer.removeFirst(start)
@@ -72,10 +78,10 @@ final class LineSource {
         if piece.isEmpty { (reachedEnd, readError) = (true, code) }
     }
 
-    /// Why the reading ended too soon, if it did.
+    /// The error that ended the reading, or `nil` if there was none.
     var failure: UsageError? { readError == 0 ? nil : Files.unreadable(name, readError) }
 
-    /// Begins anew; only for a file.
+    /// Returns to the first line. Allowed only for regular files.
     func rewind() {
         lseek(descriptor, 0, SEEK_SET)
         buffer.removeAll(keepingCapacity: true)
@@ -107,7 +113,7 @@ final class LineSource {
         guard let text = String(validating: buffer[start..<stop], as: UTF8.self) else {
             return .fault(.notText, number: lines)
         }
-        // Editors of some systems begin a file with a mark of its encoding.
+        // Some editors write a byte order mark at the start of a file.
         if lines == 1, text.unicodeScalars.first == "\u{FEFF}" {
             return .line(String(text.unicodeScalars.dropFirst()), number: lines)
         }

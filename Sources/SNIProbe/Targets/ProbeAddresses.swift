@@ -1,13 +1,13 @@
 internal import DirectIO
 
-/// One address, or all those of a network, and the port if it is not the target's.
+/// One address or all addresses of a network, with an optional port that replaces the target's.
 struct ProbeAddresses: Hashable, Sendable {
     let first: IPAddress
-    /// How many addresses there are from the first one on.
+    /// The number of consecutive addresses, beginning with `first`.
     let count: Int
     let port: UInt16?
 
-    /// More in one network is a mistake, or a scan: this is no tool for that.
+    /// The maximum size of a network. A larger one is a mistake or a scan, which this tool is not meant for.
     static let mostAddresses = 4096
 
     init(_ address: IPAddress, port: UInt16? = nil) {
@@ -16,7 +16,7 @@ struct ProbeAddresses: Hashable, Sendable {
         self.port = port
     }
 
-    /// Reads `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443`, `203.0.113.0/28`.
+    /// Parses `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or `203.0.113.0/28`.
     init(_ text: some StringProtocol) throws(TargetFault) {
         if let slash = text.firstIndex(of: "/") {
             try self.init(network: text[..<slash], length: text[text.index(after: slash)...])
@@ -48,7 +48,7 @@ struct ProbeAddresses: Hashable, Sendable {
         first = Self.address(words.high, words.low & ~mask, like: address)
     }
 
-    /// The address so many after the first.
+    /// Returns the address at this distance from the first.
     subscript(index: Int) -> IPAddress {
         guard count > 1 else { return first }
         let words = first.words

@@ -1,16 +1,26 @@
 internal import DirectHTTP
 
-/// What the command line and its files ask for, one probe after the other, as it is needed.
+/// Produces the probes of the command line and its files, one at a time and on demand.
 ///
-/// Nothing is kept of what has been handed out: a million lines take no more memory than ten.
+/// Nothing is kept of probes that were returned, so a million lines take no more memory than ten. Networks are
+/// expanded one address at a time.
+///
+/// Addresses and targets combine as follows:
+/// - a target with its own addresses is probed at these,
+/// - a target without addresses is probed at all addresses of the command line that belong to no target,
+/// - addresses alone on a line of a file belong to the targets of the command line without addresses,
+/// - a target that has no addresses after all that is resolved.
+///
+/// Regular files are checked before the first probe, so that a bad line stops the run before it begins.
 final class ProbeFeed {
+    /// The result of `step`.
     enum Step {
         case probe(Probe)
-        /// A target without addresses, to be resolved.
+        /// A target without addresses, which must be resolved.
         case resolve(ProbeTarget)
-        /// More may come at this descriptor; call `readMore` when it has input.
+        /// The next line has not arrived. Call `readMore` when this descriptor is readable.
         case needsInput(Int32)
-        /// A line that cannot be read. Without `--skip-bad` it is the last one.
+        /// A line that cannot be parsed. Without `--skip-bad` it is the last step before the end.
         case badLine(UsageError)
         case end
     }
@@ -20,23 +30,27 @@ final class ProbeFeed {
         case resolve(ProbeTarget)
     }
 
-    /// Those of the command line, then those of one line at a time.
+    /// The items of the command line, later those of the current line.
     private var items: [Item] = []
     private var next = 0
     private var sources: [LineSource]
-    /// The targets of the command line without addresses of their own, while files may still give them some.
+    /// The targets of the command line without their own addresses. Files may contain addresses for them.
     private var openTargets: [ProbeTarget] = []
-    /// The addresses of the command line that belong to no one target.
+    /// The addresses of the command line that belong to no particular target.
     private var openRanges: [ProbeAddresses] = []
+    /// Whether the open targets have got any addresses.
     private var openTargetsServed = false
     private let skipsBad: Bool
     private let shard: Options.Shard?
     private var index = 0
-    /// Whether there was anything to probe, in this shard or another.
+    /// Whether there was any target, in this shard or another.
     private(set) var hasFoundAny = false
-    /// How many lines could not be read.
+    /// The number of lines that could not be parsed.
     private(set) var badLines = 0
 
+    /// Opens and checks the files.
+    ///
+    /// - Throws: ``UsageError`` if a file cannot be read, or has a bad line and `--skip-bad` is not set.
     init(_ options: Options) throws(UsageError) {
         skipsBad = options.skipsBad
         shard = options.shard
@@ -56,7 +70,7 @@ final class ProbeFeed {
         try checkFiles()
     }
 
-    /// The next step of this shard.
+    /// Returns the next step of this shard.
     func step() -> Step {
         while true {
             let step = nextStep()
@@ -71,7 +85,7 @@ final class ProbeFeed {
         }
     }
 
-    /// Reads once more from the source that wanted input.
+    /// Reads once from the source that returned `needsInput`.
     func readMore() {
         sources.first?.fill()
     }
@@ -118,7 +132,7 @@ final class ProbeFeed {
 
     private func take(_ text: String, _ file: String, _ number: Int) throws(UsageError) {
         let line = try parse(text, file, number)
-        // What the addresses behind it belong to are the targets of the command line.
+        // The addresses after an alias belong to the targets of the command line.
         if line.isAlias, !openTargets.isEmpty { return }
         let source = Probe.Source.file(name: file, line: number)
         if !line.addresses.isEmpty {
@@ -152,13 +166,13 @@ final class ProbeFeed {
         return .badLine(error)
     }
 
-    /// No file had addresses for them.
+    /// Resolves the open targets if no file had addresses for them.
     private func resolveOpenTargets() {
         guard !openTargetsServed else { return }
         items += openTargets.map(Item.resolve)
     }
 
-    /// Reads every regular file once before the first probe: a mistake in line 900 is better known now.
+    /// Parses every regular file once before the first probe, so that a mistake in line 900 is reported now.
     private func checkFiles() throws(UsageError) {
         guard !skipsBad else { return }
         var faults: [UsageError] = []
@@ -185,10 +199,11 @@ final class ProbeFeed {
         )
     }
 
+    /// The maximum number of bad lines that are reported.
     private static let mostFaults = 5
 }
 
-/// Targets at addresses, not yet handed out: all addresses of the first target, then those of the next.
+/// An iterator over targets and addresses: all addresses of the first target, then all of the next.
 private struct Expansion {
     let targets: [ProbeTarget]
     let ranges: [ProbeAddresses]

@@ -1,10 +1,10 @@
 internal import DirectHTTP
 
-/// What is asked for, apart from where: whose certificate, which port, and perhaps a request.
+/// The target of a probe without its address: the host, the port, and the request if there is one.
 struct ProbeTarget: Hashable, Sendable {
-    /// What to do once connected.
+    /// The work after connecting.
     enum Errand: Hashable, Sendable {
-        /// The handshake and nothing more.
+        /// Only the handshake.
         case handshake
         /// The handshake and a request.
         case https(HTTPURL)
@@ -28,13 +28,13 @@ struct ProbeTarget: Hashable, Sendable {
         errand = url.scheme == .https ? .https(url) : .http(url)
     }
 
-    /// The name or address as people write it.
+    /// The host as text.
     var name: String { host.description }
 
-    /// What to type to probe the same host at all addresses that DNS gives.
+    /// The command-line argument that probes the same host at all addresses found in DNS.
     var word: String { port == 443 ? name : "\(name):\(port)" }
 
-    /// What a block of results stands under: two paths of a host are two things to look at.
+    /// The heading of a block of results. It contains the path, because two URLs of a host are two targets.
     var heading: String {
         guard let path = url?.path, path != "/" else { return word }
         return word + path
@@ -51,7 +51,7 @@ struct ProbeTarget: Hashable, Sendable {
         }
     }
 
-    /// What the certificate must prove. The address that is dialled has no part in it.
+    /// The identity that the certificate must contain. It does not depend on the address that is dialled.
     var identity: ServerIdentity {
         get throws(TLSError) {
             switch host {
@@ -62,16 +62,16 @@ struct ProbeTarget: Hashable, Sendable {
     }
 }
 
-/// A target at one address: what one line of the result is about.
+/// A target at one address. Each probe has one result.
 struct Probe: Hashable, Sendable {
     let target: ProbeTarget
     let address: IPAddress
     let port: UInt16
     let source: Source
-    /// How long the resolver took, where it was asked.
+    /// The time that the resolver took. `nil` if the address was given.
     var resolveTime: Duration?
 
-    /// Who named the address.
+    /// The source of the address.
     enum Source: Hashable, Sendable, CustomStringConvertible {
         case argument
         case resolver

@@ -1,10 +1,10 @@
 internal import DirectHTTP
 
-/// Writes names beyond ASCII as DNS knows them, for the hint to somebody who typed one.
+/// Converts non-ASCII names to their form in DNS, for a hint to the user.
 ///
-/// Punycode (RFC 3492) alone, without the tables of IDNA: so what comes out is offered, never used.
+/// This is Punycode (RFC 3492) alone, without the tables of IDNA, so the result is only suggested and never used.
 enum Punycode {
-    /// The name with each label that needs it as `xn--…`, or nil where that is no name.
+    /// Returns the name with non-ASCII labels as `xn--…`, or `nil` if the result is not a valid name.
     static func name(_ text: String) -> String? {
         var labels: [String] = []
         for label in text.lowercased().split(separator: ".", omittingEmptySubsequences: false) {
@@ -17,11 +17,11 @@ enum Punycode {
             }
             labels.append("xn--" + encoded)
         }
-        // What stands in the other labels has not been looked at by anybody.
+        // The ASCII labels have not been checked yet.
         return (try? DomainName(labels.joined(separator: ".")))?.text
     }
 
-    /// RFC 3492, section 6.3.
+    /// Encodes one label (RFC 3492, section 6.3).
     private static func encode(_ scalars: [UInt32]) -> String? {
         guard scalars.count <= 63 else { return nil }
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }

@@ -1,4 +1,4 @@
-/// Why a word of the command line, or a line of a file, says nothing that can be probed.
+/// The reason why an argument of the command line, or a line of a file, cannot be used.
 enum TargetFault: Error, Equatable {
     case notAnAddress(String)
     case badPrefix(String, Int)
@@ -13,13 +13,13 @@ enum TargetFault: Error, Equatable {
     case lineTooLong(Int)
     case notText
 
-    /// What is wrong, and what to do about it where that is known. The user's own words are quoted.
+    /// The message, and a hint if there is one. The user's text is quoted in both.
     var words: (what: String, hint: String?) {
         switch self {
         case .notAnAddress(let text):
             (
                 "\(quoted(text)) is not an IP address",
-                // A word of its own that is a number was meant as one.
+                // A number alone was probably meant as a port.
                 UInt16(text) == nil ? nil : "write a port behind its host: www.example.com:\(text)"
             )
         case .badPrefix(let text, let width): ("\(quoted(text)) has no prefix length from 0 to \(width)", nil)
@@ -47,7 +47,7 @@ enum TargetFault: Error, Equatable {
     }
 }
 
-/// A URL without the secret in it: messages end up in logs.
+/// Returns a URL without its password, because messages may end up in logs.
 private func withoutPassword(_ url: String) -> String {
     guard let at = url.firstIndex(of: "@"), let scheme = url[..<at].firstIndex(of: "/"),
         let colon = url[scheme..<at].firstIndex(of: ":")
@@ -55,7 +55,7 @@ private func withoutPassword(_ url: String) -> String {
     return "\(url[...colon])***\(url[at...])"
 }
 
-/// The user's words between quotes, harmless and not too long.
+/// Returns the user's text in quotes, escaped and at most 72 characters long.
 func quoted(_ text: String) -> String {
     let harmless = PlainText.harmless(text, unicode: true)
     let scalars = harmless.unicodeScalars

@@ -1,12 +1,12 @@
-/// What one line of a file asks for.
+/// A parsed line of a file.
 struct TargetLine: Equatable {
-    /// Targets, each with addresses of its own or none.
+    /// The targets, with their own addresses if they have any.
     var targets: [(target: ProbeTarget, ranges: [ProbeAddresses])] = []
-    /// Addresses for the targets of the command line: those of a line that names no target.
+    /// The addresses of a line without a target. They are for the targets of the command line.
     var addresses: [ProbeAddresses] = []
 
-    /// Whether the line is one name with a dot at its end, and nothing else: so `dig +short` prints the aliases that
-    /// lead to the addresses. Nobody types a name like that.
+    /// Whether the line consists of one name with a trailing dot. This is how `dig +short` prints the aliases before
+    /// the addresses, and unlikely to be typed as a target.
     private(set) var isAlias = false
 
     static func == (left: TargetLine, right: TargetLine) -> Bool {
@@ -14,8 +14,8 @@ struct TargetLine: Equatable {
             && left.targets.elementsEqual(right.targets) { $0.target == $1.target && $0.ranges == $1.ranges }
     }
 
-    /// Reads the words of the command line, `IP name…` as hosts(5) has it, `IP,name` as zgrab2 has it, or
-    /// addresses alone. A word that begins with `#` ends the line.
+    /// Parses a line. It contains the same words as the command line, `IP name…` as in hosts(5), `IP,name` as for
+    /// zgrab2, or addresses alone. A word that begins with `#` ends the line.
     init(_ line: some StringProtocol) throws(TargetFault) {
         var words: [Substring] = []
         for word in Substring(line).split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }) {
@@ -28,7 +28,8 @@ struct TargetLine: Equatable {
         try read(words)
     }
 
-    /// `IP,name` with anything behind another comma, which is a tag.
+    /// Parses `IP,name`. After a second comma there may be a tag, which is ignored. Returns whether the word has this
+    /// form.
     private mutating func readPair(_ word: Substring) throws(TargetFault) -> Bool {
         let parts = word.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count > 1, let range = try? ProbeAddresses(parts[0]) else { return false }
@@ -45,7 +46,7 @@ struct TargetLine: Equatable {
         var named: [TargetWord] = []
         var ranges: [ProbeAddresses] = []
         for word in words {
-            // In a file a bare address says where, also without the @.
+            // In a file an address needs no @.
             if let found = try? TargetWord.addresses(word) {
                 ranges += found
                 continue

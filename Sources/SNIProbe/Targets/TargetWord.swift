@@ -1,6 +1,6 @@
 internal import DirectHTTP
 
-/// One word that names a target, addresses, or both.
+/// A parsed argument: a target, addresses, or both.
 enum TargetWord: Equatable {
     case target(ProbeTarget, at: [ProbeAddresses])
     case addresses([ProbeAddresses])
@@ -15,7 +15,7 @@ enum TargetWord: Equatable {
         }
     }
 
-    /// Addresses with commas between.
+    /// Parses addresses separated by commas.
     static func addresses(_ text: some StringProtocol) throws(TargetFault) -> [ProbeAddresses] {
         guard !text.isEmpty else { throw .noAddresses }
         var ranges: [ProbeAddresses] = []
@@ -25,7 +25,7 @@ enum TargetWord: Equatable {
         return ranges
     }
 
-    /// `@…` at the end counts only behind the authority, and only if it is addresses.
+    /// Parses a URL. A suffix `@…` counts only after the authority, and only if it consists of addresses.
     private static func url(_ word: String) throws(TargetFault) -> TargetWord {
         var text = Substring(word)
         var ranges: [ProbeAddresses] = []
@@ -46,12 +46,12 @@ enum TargetWord: Equatable {
             throw .badURL(word, why: "\(error)")
         }
         guard url.user == nil else { throw .userInURL(word) }
-        // Where the host is an address, that is where it is.
+        // If the host is an address, the probe connects to it.
         if ranges.isEmpty, case .address(let address) = url.host { ranges = [ProbeAddresses(address)] }
         return .target(ProbeTarget(url), at: ranges)
     }
 
-    /// What stands between the scheme and the port or the path; for a URL that cannot be read as one.
+    /// Returns the host of a URL that cannot be parsed: the text between the scheme and the port or path.
     private static func hostPart(of url: Substring) -> String {
         guard let scheme = String(url).range(of: "://") else { return "" }
         let authority = String(url)[scheme.upperBound...].prefix { !"/?#".contains($0) }
@@ -63,12 +63,12 @@ enum TargetWord: Equatable {
         return try named(String(word[..<at]), at: addresses(word[word.index(after: at)...]))
     }
 
-    /// `host`, `host:port`, or `host:port:IP` as curl writes it.
+    /// Parses `host`, `host:port`, or `host:port:IP` in curl's syntax.
     private static func named(_ text: String, at ranges: [ProbeAddresses]?) throws(TargetFault) -> TargetWord
     {
         if let endpoint = try? Endpoint(text) {
             let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port ?? 443)
-            // Where the host is an address, that is where it is.
+            // If the host is an address, the probe connects to it.
             return .target(target, at: ranges ?? [ProbeAddresses(endpoint.address)])
         }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -80,7 +80,7 @@ enum TargetWord: Equatable {
     }
 
     private static func name(_ text: String) throws(TargetFault) -> Host {
-        // One dot at the end says that the name is complete, and is no part of it.
+        // A trailing dot marks a fully qualified name and is not part of it.
         let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
         do throws(HostFault) {
             return .name(try DomainName(bare))
@@ -102,7 +102,7 @@ enum TargetWord: Equatable {
 }
 
 extension String {
-    /// Where the text first stands in this one.
+    /// Returns the first range of `text` in this string.
     fileprivate func range(of text: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {

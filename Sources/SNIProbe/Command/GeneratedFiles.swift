@@ -19,7 +19,7 @@ enum GeneratedFiles {
         case "fish": Completions.fish
         default:
             throw UsageError(
-                "there is nothing called \(quoted(what)) to generate",
+                "\(quoted(what)) cannot be generated",
                 hint: places.keys.sorted().joined(separator: ", ")
             )
         }

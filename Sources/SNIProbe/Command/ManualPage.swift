@@ -37,7 +37,7 @@ enum ManualPage {
         .\\" Made by `sni-probe --generate man`.
         .TH SNI-PROBE 1 \(Version.date) "sni-probe \(Version.text)" "direct-http"
         .SH NAME
-        sni\\-probe \\- what an IP serves for a name, and what is wrong with it
+        sni\\-probe \\- which certificate an IP serves for a name, and what is wrong with it
         .SH SYNOPSIS
         .B sni\\-probe
         [\\fIoptions\\fR] \\fITARGET\\fR... [\\fB@\\fIIP\\fR[,\\fIIP\\fR...]]...
@@ -74,24 +74,24 @@ enum ManualPage {
     private static var rest: String {
         """
         .SH RESULTS
-        On a terminal one result alone is shown in full, several a line each with a summary.
-        Elsewhere each result is a line with tabs between its fields: state (ok, warn, FAIL), host, IP, port, SHA\\-256 of the
+        On a terminal a single result is shown in full; several are shown on one line each, with a summary.
+        Otherwise each result is a line of tab-separated fields: state (ok, warn, FAIL), host, IP, port, SHA\\-256 of the
         certificate, days left, milliseconds, text. The summary then goes to standard error.
         .SS Faults
         The identifiers of JSON and Prometheus output.
         \(faults)
         .SH EXIT STATUS
-        The code of the one reason, where all failed probes have the same.
+        The code of the reason, if all failed probes have the same.
         \(exitCodes)
         .PP
         With \\-\\-format nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
         .SH ENVIRONMENT
         .TP
         .B SSL_CERT_FILE, SSL_CERT_DIR
-        The roots to trust, instead of where the system keeps them.
+        The roots to trust instead of the system's.
         .TP
         .B NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR
-        Whether to use colour, where \\-\\-color does not say.
+        Whether to use colour, if \\-\\-color is auto.
         .SH EXAMPLES
         .nf
         sni\\-probe www.example.com @203.0.113.7
@@ -116,28 +116,28 @@ extension Fault.ID {
     var meaning: String {
         switch self {
         case .dns: "The resolver gave no address."
-        case .refused: "Nothing listens at the port."
-        case .unreachable: "There is no way to the address."
+        case .refused: "Nothing listens on the port."
+        case .unreachable: "The address cannot be reached."
         case .timeoutTCP: "No connection before the deadline."
         case .timeoutTLS: "A connection, but no handshake before the deadline."
         case .sniRefused: "The handshake is refused because of the name."
         case .handshakeRefused: "The handshake is refused, whatever the name."
-        case .handshakeBroken: "The server speaks TLS, but not as it should."
-        case .reset: "The server ends the connection in the handshake without a word."
-        case .notTLS: "The server speaks something else."
+        case .handshakeBroken: "The server violates the TLS protocol."
+        case .reset: "The server ends the connection during the handshake without an alert."
+        case .notTLS: "The server does not use TLS."
         case .defaultCertificate: "The IP does not know the host: it shows its default certificate."
         case .nameMismatch: "The certificate is not for the host."
         case .expired: "The certificate, or one above it, has expired."
         case .notYetValid: "The certificate, or one above it, is not valid yet."
-        case .selfSigned: "The certificate is signed by itself."
+        case .selfSigned: "The certificate is self-signed."
         case .unknownIssuer: "The chain leads to a root that is not trusted."
         case .intermediateMissing: "The server left a certificate of the chain out."
-        case .badSignature: "A signature of the chain does not fit."
+        case .badSignature: "A signature in the chain is invalid."
         case .weakCertificate: "A key or a signature is too weak."
         case .wrongPurpose: "The certificate is not for TLS servers."
         case .certificateInvalid: "The chain breaks another rule; the text says which."
-        case .httpBroken: "The answer to the request is no HTTP, or ends too soon."
-        case .timeoutHTTP: "No complete answer to the request before the deadline."
+        case .httpBroken: "The response is not HTTP, or is incomplete."
+        case .timeoutHTTP: "No complete response before the deadline."
         case .httpStatus: "The status is not one of --status."
         case .tooFewDays: "The certificate has fewer days left than --min-days."
         case .notExpected: "The certificate is not the one of --expect."

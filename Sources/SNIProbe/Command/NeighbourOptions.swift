@@ -3,9 +3,9 @@ enum NeighbourOptions {
     private static let behindHost = "write the IP behind the host: www.example.com:443:203.0.113.7"
     private static let withAt = "write the IP with @: sni-probe www.example.com @203.0.113.7"
 
-    private static let client = "sni-probe has no certificate of its own to show"
+    private static let client = "sni-probe does not support client certificates"
     private static let resolver =
-        "another resolver goes before it: dig +short NAME @SERVER | sni-probe NAME -f -"
+        "to use another resolver: dig +short NAME @SERVER | sni-probe NAME -f -"
 
     /// The hints by option.
     static let hints: [String: String] = [
@@ -88,7 +88,7 @@ enum NeighbourOptions {
         "-status": "whether a response was stapled is in -v and in --json",
         "-verify_return_error": "the certificate is always checked, and the exit code tells",
         "-verify": "the certificate is always checked, and the exit code tells",
-        "-brief": "that is what it prints anyway",
+        "-brief": "that is the default output",
         "-quiet": "use --quiet, or -q",
         "-no_tls1_3": "use --tls 1.2",
         "-no_tls1_2": "use --tls 1.3",

@@ -15,10 +15,10 @@ extension CommandOption {
             help: ["more targets or IPs, one a line; - is standard input"],
             manual:
                 "Read more targets or IPs from this file, one a line; - is standard input. May repeat. Lines "
-                + "hold the same words as the command line, or \"IP name ...\" as in hosts(5), or \"IP,name\". Lines with "
+                + "contain the same words as the command line, or \"IP name ...\" as in hosts(5), or \"IP,name\". Lines with "
                 + "IPs only belong to the targets of the command line. A word that begins with # ends the line. A line "
-                + "that is one name with a dot at its end, an alias in what dig +short prints, is passed over where targets of "
-                + "the command line wait for IPs."
+                + "with a single name that ends in a dot, as dig +short prints aliases, is skipped if a target of the "
+                + "command line has no IPs of its own."
         ),
         CommandOption(
             key: .onlyIPv4,
@@ -26,7 +26,7 @@ extension CommandOption {
             long: "ipv4",
             group: .input,
             help: ["only IPv4, when resolving"],
-            manual: "Of what the resolver says, take IPv4 addresses only."
+            manual: "Use only the IPv4 addresses that the resolver returns."
         ),
         CommandOption(
             key: .onlyIPv6,
@@ -34,7 +34,7 @@ extension CommandOption {
             long: "ipv6",
             group: .input,
             help: ["only IPv6, when resolving"],
-            manual: "Of what the resolver says, take IPv6 addresses only."
+            manual: "Use only the IPv6 addresses that the resolver returns."
         ),
         CommandOption(
             key: .skipBad,
@@ -54,7 +54,7 @@ extension CommandOption {
             help: ["only every Nth probe, beginning with the Kth"],
             manual:
                 "Make only every Nth probe, beginning with the Kth: N machines with the same list and K from 1 to N "
-                + "do all of it between them."
+                + "probe all of it together."
         ),
     ]
 
@@ -72,9 +72,9 @@ extension CommandOption {
             key: .noServerName,
             long: "no-sni",
             group: .sending,
-            help: ["no name"],
+            help: ["no SNI"],
             manual:
-                "Send no name: what a client gets that has the IP in its URL. The certificate is still checked "
+                "Send no name, like a client with the IP in its URL. The certificate is still checked "
                 + "against the host."
         ),
         CommandOption(
@@ -83,8 +83,8 @@ extension CommandOption {
             group: .sending,
             help: ["no second handshake, without SNI, to compare with"],
             manual:
-                "Leave out the second handshake, which learns what the IP serves without SNI. It takes no time "
-                + "of its own, but half of the work."
+                "Leave out the second handshake, which finds out what the IP serves without SNI. It takes half of "
+                + "the work, but no extra time."
         ),
         CommandOption(
             key: .tls,
@@ -93,7 +93,7 @@ extension CommandOption {
             completion: .words(["1.2", "1.3"]),
             group: .sending,
             help: ["only 1.2 or only 1.3"],
-            manual: "Speak only this version of TLS, 1.2 or 1.3."
+            manual: "Use only this version of TLS, 1.2 or 1.3."
         ),
         CommandOption(
             key: .method,
@@ -103,7 +103,7 @@ extension CommandOption {
             completion: .words(["GET", "HEAD", "OPTIONS"]),
             group: .sending,
             help: ["default GET"],
-            manual: "The method of the request; GET if not given. It counts for targets that are URLs."
+            manual: "The method of the request; GET if not given. It applies to targets that are URLs."
         ),
         CommandOption(
             key: .header,
@@ -120,7 +120,7 @@ extension CommandOption {
             long: "insecure",
             group: .sending,
             help: ["send the request even if the certificate is wrong"],
-            manual: "Send the request even if the certificate is wrong. The verdict stays what it is."
+            manual: "Send the request even if the certificate is wrong. The verdict does not change."
         ),
     ]
 
@@ -150,8 +150,8 @@ extension CommandOption {
             completion: .file,
             group: .accepting,
             help: ["PEM file, sha256:HEX, pin-sha256:BASE64; may repeat"],
-            manual: "Fail any other certificate than this one: a PEM file, sha256:HEX of the certificate, or "
-                + "pin-sha256:BASE64 of its key. May repeat; one of them has to be it."
+            manual: "Fail every certificate except this one: a PEM file, sha256:HEX of the certificate, or "
+                + "pin-sha256:BASE64 of its key. May repeat; one of them must match."
         ),
         CommandOption(
             key: .same,
@@ -179,7 +179,7 @@ extension CommandOption {
             group: .running,
             help: ["per probe, everything included; default 5s"],
             manual:
-                "How long a probe may take, everything included: 5s if not given. 500ms, 5s and 2m are times."
+                "The time limit of a probe, everything included: 5s if not given. Times are written as 500ms, 5s or 2m."
         ),
         CommandOption(
             key: .jobs,
@@ -188,7 +188,7 @@ extension CommandOption {
             value: "N",
             group: .running,
             help: ["probes at once, default 64"],
-            manual: "Make N probes at once, 64 if not given, and hardly more than 8 at once to one server."
+            manual: "Run N probes at once, 64 if not given, of which about 8 at most are for one server."
         ),
         CommandOption(
             key: .rate,
@@ -196,7 +196,7 @@ extension CommandOption {
             value: "N",
             group: .running,
             help: ["at most N probes a second"],
-            manual: "Begin at most N probes a second."
+            manual: "Start at most N probes a second."
         ),
         CommandOption(
             key: .retries,
@@ -212,7 +212,7 @@ extension CommandOption {
             value: "TIME",
             group: .running,
             help: ["probe the failed ones again until all pass"],
-            manual: "Probe what fails again and again, for so long at most, until it passes."
+            manual: "Repeat the failed probes until they pass, for this time at most."
         ),
     ]
 
@@ -232,7 +232,8 @@ extension CommandOption {
             group: .output,
             help: ["text, json, prometheus, nagios"],
             manual:
-                "The form of the results: text, json, prometheus (for the node exporter's textfile directory) or nagios."
+                "The format of the results: text, json, prometheus (for the node exporter's textfile directory) "
+                + "or nagios."
         ),
         CommandOption(
             key: .pem,
@@ -254,8 +255,8 @@ extension CommandOption {
             short: "q",
             long: "quiet",
             group: .output,
-            help: ["nothing: the exit code tells"],
-            manual: "Print no results: the exit code tells."
+            help: ["no results, only the exit code"],
+            manual: "Print no results; only the exit code tells."
         ),
         CommandOption(
             key: .color,

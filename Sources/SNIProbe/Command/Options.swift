@@ -110,7 +110,7 @@ struct Options: Sendable {
                 throw UsageError("\(quoted(value)) is not a method")
             }
             guard method != .connect else {
-                throw UsageError("CONNECT is for proxies, and sni-probe speaks to none")
+                throw UsageError("CONNECT is for proxies, and sni-probe uses none")
             }
             settings.method = method
         case .header:
@@ -153,8 +153,8 @@ struct Options: Sendable {
         case .format:
             guard let format = Format(rawValue: value), format != .pem else {
                 throw UsageError(
-                    "\(quoted(value)) is no format",
-                    hint: "there are text, json, prometheus and nagios"
+                    "\(quoted(value)) is not a format",
+                    hint: "the formats are text, json, prometheus and nagios"
                 )
             }
             try choose(format)

@@ -34,17 +34,17 @@ enum Demo {
                 arguments: servers.words([.good], path: "/")
             ),
             Stop(
-                title: "What a client sees there that sends no name, because the IP stands in its URL:",
+                title: "The same server without SNI, as for a client with the IP in its URL:",
                 arguments: servers.words([.good]) + ["--no-sni"]
             ),
             Stop(title: "A server that does not know the host:", arguments: servers.words([.stranger])),
-            Stop(title: "One whose certificate nobody has renewed:", arguments: servers.words([.expired])),
+            Stop(title: "A server whose certificate has expired:", arguments: servers.words([.expired])),
             Stop(
-                title: "One that sends its certificate without the issuer's:",
+                title: "A server that sends its certificate without the issuer's:",
                 arguments: servers.words([.missing])
             ),
             Stop(
-                title: "All of a pool at once:",
+                title: "A whole pool at once:",
                 arguments: servers.words([.good, .renewed, .soon, .stranger, .missing, .refusing])
             ),
         ]

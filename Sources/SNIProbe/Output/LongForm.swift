@@ -85,7 +85,7 @@ struct LongForm {
 
     private func validity(_ leaf: ServedCertificate) -> String {
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else {
-            return "with a date that is none"
+            return "with an invalid date"
         }
         guard leaf.isCurrent(at: record.judgedAt), let days = record.daysLeft else {
             return "\(UTC.day(from)) to \(UTC.day(until)) \(UTC.clock(until)) UTC"
@@ -113,7 +113,7 @@ struct LongForm {
 
     private func ending(_ chain: ExaminedChain) -> String {
         let judgement = chain.judgement
-        if has([.selfSigned]) { return "it is signed by itself" }
+        if has([.selfSigned]) { return "self-signed" }
         if let top = judgement.top {
             let issuer = style.safe(top.issuer.short, upTo: 40)
             if top.isSelfIssued { return "\(issuer) is not trusted" }

@@ -19,11 +19,11 @@ final class PrometheusOutput: RecordOutput {
         var help: String {
             switch self {
             case .success: "Whether the probe passed."
-            case .fault: "One for each fault of the probe."
-            case .notAfter: "When the certificate that was served expires, in seconds since 1970."
-            case .needed: "Whether the right certificate comes only with SNI; absent where that is unknown."
-            case .seconds: "How long each phase of the probe took."
-            case .status: "The status of the HTTP answer."
+            case .fault: "1 for each fault of the probe."
+            case .notAfter: "The expiry of the certificate that was sent, in seconds since 1970."
+            case .needed: "Whether the right certificate is sent only with SNI; absent if that is unknown."
+            case .seconds: "The duration of each phase of the probe."
+            case .status: "The status of the HTTP response."
             }
         }
     }

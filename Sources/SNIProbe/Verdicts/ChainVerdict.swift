@@ -30,21 +30,21 @@ struct ChainVerdict {
         case Code.selfSignedInChain:
             append(unknownIssuer(chain.judgement.anchor ?? chain.judgement.top?.subject))
         case Code.noIssuer, Code.noLocalIssuer, Code.noLeafIssuer: append(openEnd)
-        case Code.badSignature: append(Fault(.badSignature, "signature does not fit\(place(fault))"))
+        case Code.badSignature: append(Fault(.badSignature, "invalid signature\(place(fault))"))
         case Code.weakKey, Code.weakAuthority: append(weakKey(fault))
         case Code.weakDigest: append(weakDigest(fault))
         case Code.noAuthority:
             append(
                 Fault(
                     .certificateInvalid,
-                    "issuer \(chain.subject(at: fault.depth) ?? "above") is no authority"
+                    "issuer \(chain.subject(at: fault.depth) ?? "above") is not a CA"
                 )
             )
         case Code.notPermitted, Code.excluded:
             append(
                 Fault(
                     .certificateInvalid,
-                    "name is not one that the issuer may certify (name constraints)",
+                    "name is outside the issuer's name constraints",
                     brief: "outside the issuer's name constraints"
                 )
             )

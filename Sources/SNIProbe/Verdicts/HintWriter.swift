@@ -33,19 +33,19 @@ struct HintWriter {
         case .expired where isLeafCurrent: renewChain
         case .expired: expired
         case .notYetValid:
-            "check the clocks, of this machine as well; or the certificate was put up too early"
+            "check the clocks, including this machine's; or the certificate was installed too early"
         case .selfSigned:
-            "clients do not accept it unless they are told to; if it is meant to be so, give it with --ca FILE"
+            "clients do not accept it unless configured to; if it is intended, give it with --ca FILE"
         case .unknownIssuer: unknownIssuer
         case .intermediateMissing: intermediate
-        case .badSignature: "the certificate is damaged, or forged: install it anew"
+        case .badSignature: "the certificate is damaged, or forged: install it again"
         case .weakCertificate:
-            "clients of today refuse it: have a new one issued with a larger key and SHA-256"
+            "current clients refuse it: have a new one issued with a larger key and SHA-256"
         case .wrongPurpose: "have one issued for servers (extended key usage serverAuth)"
         case .certificateInvalid:
-            "the chain breaks a rule that clients keep: have the certificate issued anew, or put up the current "
+            "the chain breaks a rule that clients enforce: have the certificate reissued, or install the current "
                 + "chain of its issuer"
-        case .tooFewDays: "renew it on \(address), or see why the renewal has not come there"
+        case .tooFewDays: "renew it on \(address), or find out why the renewed one is not there"
         case .notExpected:
             "this IP shows another certificate than the one given with --expect: is it deployed there?"
         case .httpStatus: status
@@ -87,7 +87,7 @@ struct HintWriter {
     private var isLeafCurrent: Bool { record.leaf?.isCurrent(at: record.judgedAt) ?? false }
 
     private var renewChain: String {
-        "the server's own certificate is good, one above it is not: put up the current chain of its issuer"
+        "the server's own certificate is good, one above it is not: install the current chain of its issuer"
     }
 
     private var noNameSent: String {
@@ -143,7 +143,7 @@ struct HintWriter {
         guard case .only = settings.roots, record.served?.chain.judgement.top?.isSelfIssued == false else {
             return advice
         }
-        return advice + "; if a root of --ca stands above it, the server has to send it"
+        return advice + "; if a root of --ca is above it, the server must send it"
     }
 
     private var intermediate: String {
@@ -158,13 +158,13 @@ struct HintWriter {
     private var status: String? {
         guard let status = record.observation.exchange?.head?.status.code else { return nil }
         switch status {
-        case 421: return "the server says that this name does not belong here: check the IP, or its set-up"
+        case 421: return "the server says that it does not serve this name: check the IP, or its set-up"
         case 404 where record.target.usesTLS:
             let path = record.target.url.map { PlainText.cut($0.path, to: 60, mark: "...") } ?? "/"
             let unknown = "the host may be unknown to the HTTP server, though its certificate is there"
             return path == "/" ? unknown : "if \(path) has to be there, \(unknown)"
         case 400 where !record.target.usesTLS:
-            return "some servers say so where the port is one for TLS: try https://"
+            return "some servers answer this on a port for TLS: try https://"
         case 500...: return record.target.usesTLS ? "TLS is fine; the service behind it is not" : nil
         default: return "if that status is right, accept it with --status"
         }

@@ -19,11 +19,11 @@ struct RefusalHint {
         case .notConnected(let error) where error.isRefusal:
             "nothing listens on port \(port) there, or a firewall rejects it"
         case .notConnected:
-            "there is no way from here to \(address): check the IP, the route and the firewall"
+            "\(address) cannot be reached from here: check the IP, the route and the firewall"
         case .silentTCP: "the machine is down, the IP is wrong, or a firewall drops packets to port \(port)"
         case .silentTLS where observation.first?.hasBegun == true:
-            "the server began to answer and did not go on: it is overloaded, or its large packets are lost on the way "
-                + "(MTU)"
+            "the server began to answer but did not continue: it is overloaded, or its large packets are lost on the "
+                + "path (MTU)"
         case .silentTLS: silence
         case .alert where refusal.isAboutClient(observation): HintWriter.clientCertificate
         case .alert where refusal.isAboutVersions, .broken where refusal.isAboutVersions: versions
@@ -34,7 +34,7 @@ struct RefusalHint {
             "sni-probe speaks no STARTTLS: try the port for TLS from the start, such as 465 (SMTP), 990 (FTP), "
                 + "993 (IMAP) or 995 (POP3)"
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
-        case .broken: "it speaks TLS, but not well: compare --tls 1.2 and --tls 1.3, or another IP"
+        case .broken: "it violates the TLS protocol: compare --tls 1.2 and --tls 1.3, or another IP"
         case .dropped: nil
         }
     }
@@ -48,7 +48,7 @@ struct RefusalHint {
 
     private var versions: String {
         settings.versions.lowerBound != settings.versions.upperBound
-            ? "the server speaks only versions of TLS that are too old; clients of today refuse them"
+            ? "the server supports only versions of TLS that are too old; current clients refuse them"
             : "the server does not speak that version of TLS: leave out --tls"
     }
 
@@ -61,24 +61,25 @@ struct RefusalHint {
     private var silence: String {
         if isAlikeOnBothSides {
             return
-                "the port is open but TLS gets nowhere, with the name and without: a proxy, an overloaded server, or a "
-                + "service that speaks no TLS"
+                "the port is open but the handshake is not answered, with the name and without: a proxy, an overloaded "
+                + "server, or a service without TLS"
         }
         if serverName != nil, let second = observation.second?.outcome, second.hasAnswered {
-            return "without the name the same IP answers: something on the way, or the server, filters "
+            return "without the name the same IP answers: something on the path, or the server, filters "
                 + "\(serverName ?? host)"
         }
         guard serverName != nil else {
-            return "the port is open but TLS gets nowhere: a proxy, a filter or an overloaded server"
+            return
+                "the port is open but the handshake is not answered: a proxy, a filter or an overloaded server"
         }
         return
-            "the port is open but TLS gets nowhere: a proxy, a filter on the name or an overloaded server. "
-            + "Compare with --no-sni"
+            "the port is open but the handshake is not answered: a proxy, a filter on the name or an overloaded "
+            + "server. Compare with --no-sni"
     }
 
     private func alert(_ number: UInt8) -> String? {
         switch number {
-        case 71: "the server wants other ciphers or keys than clients of today offer"
+        case 71: "the server requires ciphers or keys that current clients do not offer"
         case 120: "the server speaks another protocol than HTTP/1.1"
         default: refusedName(number)
         }
@@ -104,28 +105,30 @@ struct RefusalHint {
     }
 
     private var refusesBoth: String {
-        "it refuses with the name and without: no certificate is set up there, or it wants ciphers that clients "
-            + "of today do not offer"
+        "it refuses with the name and without: no certificate is set up there, or it requires ciphers that "
+            + "current clients do not offer"
     }
 
     private var noName: String {
         observation.probe.target.host.name == nil
-            ? "to an IP no name is sent, and this one wants one: " + withName
-            : "no name was sent, and this IP wants one: " + withName
+            ? "no name is sent for an IP, but this server requires one: " + withName
+            : "no name was sent, but this IP requires one: " + withName
     }
 
     private var lost: String {
         if isAlikeOnBothSides {
             return
-                "the server, or a filter before it, hangs up without a word, with the name and without: compare another "
-                + "IP"
+                "the server, or a filter before it, ends the connection without an alert, with the name and without: "
+                + "compare another IP"
         }
-        if serverName == nil { return "perhaps it wants a name, and none was sent: " + withName }
+        if serverName == nil { return "it may require a name, and none was sent: " + withName }
         if sni == .refused, let serverName {
             return
-                "without the name the same IP answers: it, or something on the way, does not want \(serverName)"
+                "without the name the same IP answers: it, or something on the path, rejects \(serverName)"
         }
-        return "the server, or a filter before it, hangs up without a word: compare another IP, or --no-sni"
+        return
+            "the server, or a filter before it, ends the connection without an alert: compare another IP, or "
+            + "--no-sni"
     }
 }
 

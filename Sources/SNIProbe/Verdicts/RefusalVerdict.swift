@@ -53,7 +53,7 @@ extension RefusalVerdict {
     private static func versionFault(_ id: Fault.ID, _ settings: ProbeSettings) -> Fault {
         let (first, last) = (settings.versions.lowerBound, settings.versions.upperBound)
         let versions = first == last ? "TLS \(last == .tls12 ? "1.2" : "1.3")" : "TLS 1.2 or 1.3"
-        return Fault(id, "server speaks no \(versions)", brief: "no \(versions)")
+        return Fault(id, "server does not support \(versions)", brief: "no \(versions)")
     }
 
     private static func connectFault(_ error: SystemError) -> Fault {

@@ -114,7 +114,7 @@ import Testing
         for text in try outputs(record) { #expect(isHarmless(text)) }
         if record.leaf != nil {
             #expect(record.daysLeft == nil)
-            #expect(try outputs(record)[0].contains("with a date that is none"))
+            #expect(try outputs(record)[0].contains("with an invalid date"))
             #expect(try outputs(record)[2].contains("\"not_after\":null,\"days_left\":null"))
         }
     }

@@ -51,7 +51,7 @@ import Testing
             code: 90,
             fault: .tooFewDays,
             says: "5 days left, fewer than 20",
-            hint: "renew it on 127.0.0.1, or see why the renewal has not come there"
+            hint: "renew it on 127.0.0.1, or find out why the renewed one is not there"
         )
     }
 
@@ -87,7 +87,7 @@ import Testing
             says: "unknown issuer: Corp Private Root",
             hint:
                 "if Corp Private Root is your own CA, give it with --ca corp-private-root.pem; if a root of --ca "
-                + "stands above it, the server has to send it"
+                + "is above it, the server must send it"
         )
     }
 
@@ -100,7 +100,7 @@ import Testing
             fault: .selfSigned,
             says: "self-signed certificate",
             hint:
-                "clients do not accept it unless they are told to; if it is meant to be so, give it with --ca FILE"
+                "clients do not accept it unless configured to; if it is intended, give it with --ca FILE"
         )
     }
 
@@ -144,8 +144,8 @@ import Testing
             fault: .timeoutTLS,
             says: "no answer to the handshake in 300 ms",
             hint:
-                "the port is open but TLS gets nowhere, with the name and without: a proxy, an overloaded server, "
-                + "or a service that speaks no TLS"
+                "the port is open but the handshake is not answered, with the name and without: a proxy, "
+                + "an overloaded server, or a service without TLS"
         )
     }
 

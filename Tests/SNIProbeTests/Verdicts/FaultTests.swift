@@ -106,7 +106,7 @@ import Testing
     @Test func anIssuerThatMayNotIssueIsNamed() async throws {
         let fake = try lab.root.intermediate("Not A CA") { $0.isAuthority = false }
         let leaf = try await probe(try lab.server(try fake.issue(.publicLeaf(host))))
-        #expect(leaf.record?.faults.map(\.text) == ["issuer Not A CA is no authority"])
+        #expect(leaf.record?.faults.map(\.text) == ["issuer Not A CA is not a CA"])
         let narrow = try lab.root.intermediate("Narrow CA") {
             $0.nameConstraints = "permitted;DNS:example.org"
         }
@@ -114,7 +114,7 @@ import Testing
         #expect(outside.code == 60)
         #expect(
             outside.record?.faults.map(\.text)
-                == ["name is not one that the issuer may certify (name constraints)"]
+                == ["name is outside the issuer's name constraints"]
         )
     }
 

@@ -75,7 +75,7 @@ enum ManualPage {
         """
         .SH RESULTS
         On a terminal a single result is shown in full; several are shown on one line each, with a summary.
-        Otherwise each result is a line of tab-separated fields: state (ok, warn, FAIL), host, IP, port, SHA\\-256 of the
+        Otherwise each result is a line of tab\\-separated fields: state (ok, warn, FAIL), host, IP, port, SHA\\-256 of the
         certificate, days left, milliseconds, text. The summary then goes to standard error.
         .SS Faults
         The identifiers of JSON and Prometheus output.

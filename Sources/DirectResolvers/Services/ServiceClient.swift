@@ -216,7 +216,7 @@ private struct NoResolver: Resolver {
         port: UInt16,
         _ context: ResolveContext
     ) async throws -> Resolution {
-        throw ResolverError(name, .refused("a resolver must not resolve by itself"))
+        throw ResolverError(name, .refused("a resolver must not need a resolver itself"))
     }
 }
 

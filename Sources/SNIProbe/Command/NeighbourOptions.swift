@@ -1,6 +1,6 @@
 /// Options of curl, openssl, nmap, tlsx, check_http and similar programs, which users may type from habit.
 enum NeighbourOptions {
-    private static let behindHost = "write the IP behind the host: www.example.com:443:203.0.113.7"
+    private static let behindHost = "write the IP after the host: www.example.com:443:203.0.113.7"
     private static let withAt = "write the IP with @: sni-probe www.example.com @203.0.113.7"
 
     private static let client = "sni-probe does not support client certificates"
@@ -19,8 +19,8 @@ enum NeighbourOptions {
         "-u": "targets need no option: sni-probe www.example.com @203.0.113.7",
         "--url": "targets need no option: sni-probe https://www.example.com/",
         "--host": "targets need no option: sni-probe www.example.com @203.0.113.7",
-        "--port": "write the port behind the host: www.example.com:8443",
-        "-p": "write the port behind the host: www.example.com:8443",
+        "--port": "write the port after the host: www.example.com:8443",
+        "-p": "write the port after the host: www.example.com:8443",
         "-servername": "the host is the name; to send another one use --sni NAME",
         "--servername": "the host is the name; to send another one use --sni NAME",
         "--sni-name": "the host is the name; to send another one use --sni NAME",
@@ -93,10 +93,10 @@ enum NeighbourOptions {
         "-no_tls1_3": "use --tls 1.2",
         "-no_tls1_2": "use --tls 1.3",
         "-iL": "use --file FILE",
-        "-sn": "sni-probe makes handshakes only: write the port behind the host",
-        "-sV": "sni-probe makes handshakes only: write the port behind the host",
+        "-sn": "sni-probe makes handshakes only: write the port after the host",
+        "-sV": "sni-probe makes handshakes only: write the port after the host",
         "-Pn": "sni-probe never pings: leave it out",
-        "--script": "what ssl-cert shows is what sni-probe -v shows",
+        "--script": "sni-probe -v shows what ssl-cert shows",
         "-oX": "for programs there is --json",
         "-oJ": "for programs there is --json",
         "--oJ": "for programs there is --json",

@@ -87,7 +87,7 @@ struct Exchange {
         var filled = 0
         while true {
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            guard !free.isEmpty else { throw Stop(failure: .broken("the head of the answer is too long")) }
+            guard !free.isEmpty else { throw Stop(failure: .broken("the head of the response is too long")) }
             switch read(into: free) {
             case .moved(let count):
                 if outcome.firstByteTime == nil {

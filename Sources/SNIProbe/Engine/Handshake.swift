@@ -72,7 +72,7 @@ extension Handshake {
         case .success(let tls):
             guard let chain = tls.served else {
                 wire.close()
-                handshake.outcome = .failure(.broken("the server showed no certificate"))
+                handshake.outcome = .failure(.broken("the server sent no certificate"))
                 return (handshake, nil)
             }
             handshake.outcome = .success(Served(facts: tls.facts, chain: tools.chains.examine(chain)))

@@ -252,7 +252,7 @@ final class Run {
             why = words.prefix(1).lowercased() + words.dropFirst()
         case nil:
             why = "no answer from the resolver in \(Words.span(options.settings.timeout))"
-            advice = "see why the resolver does not answer"
+            advice = "find out why the resolver does not answer"
         }
         slot.rounds += 1
         settle(

@@ -20,7 +20,7 @@ enum TargetFault: Error, Equatable {
             (
                 "\(quoted(text)) is not an IP address",
                 // A number alone was probably meant as a port.
-                UInt16(text) == nil ? nil : "write a port behind its host: www.example.com:\(text)"
+                UInt16(text) == nil ? nil : "write a port after its host: www.example.com:\(text)"
             )
         case .badPrefix(let text, let width): ("\(quoted(text)) has no prefix length from 0 to \(width)", nil)
         case .tooManyAddresses(let text, let limit):
@@ -28,7 +28,7 @@ enum TargetFault: Error, Equatable {
                 "\(quoted(text)) has more than \(limit) addresses",
                 "give smaller networks, or the addresses themselves in a file with -f"
             )
-        case .noAddresses: ("there is no IP address behind the @", "such as www.example.com@203.0.113.7")
+        case .noAddresses: ("there is no IP address after the @", "such as www.example.com@203.0.113.7")
         case .badHost(let text, let why): ("\(quoted(text)): \(why)", nil)
         case .notASCII(let text, let label):
             ("\(quoted(text)) is not ASCII", label.map { "in DNS and TLS this name is \($0): write it so" })
@@ -37,7 +37,7 @@ enum TargetFault: Error, Equatable {
         case .userInURL(let text):
             (
                 "\(quoted(withoutPassword(text))) has a user before its host, which is never sent",
-                "to choose the IP write it behind: https://www.example.com/ @203.0.113.7"
+                "to choose the IP write it after the URL: https://www.example.com/ @203.0.113.7"
             )
         case .noTarget:
             ("no TARGET, only IPs", "say which host: sni-probe www.example.com @203.0.113.7")

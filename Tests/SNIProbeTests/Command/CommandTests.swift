@@ -48,7 +48,7 @@ import Testing
         #expect(wrong.output.isEmpty)
         #expect(
             wrong.errors
-                == "sni-probe: unknown option --resolve\nhint: write the IP behind the host: www.example.com:443:203.0.113.7\n"
+                == "sni-probe: unknown option --resolve\nhint: write the IP after the host: www.example.com:443:203.0.113.7\n"
         )
     }
 

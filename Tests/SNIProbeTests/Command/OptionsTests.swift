@@ -57,8 +57,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("--resolve", "write the IP behind the host: www.example.com:443:203.0.113.7"),
-        ("--connect-to", "write the IP behind the host: www.example.com:443:203.0.113.7"),
+        ("--resolve", "write the IP after the host: www.example.com:443:203.0.113.7"),
+        ("--connect-to", "write the IP after the host: www.example.com:443:203.0.113.7"),
         ("-servername", "the host is the name; to send another one use --sni NAME"),
         ("-connect", "write the IP with @: sni-probe www.example.com @203.0.113.7"),
         ("-u", "targets need no option: sni-probe www.example.com @203.0.113.7"),

@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [
         ("10.0.0.300", "'10.0.0.300' is not an IP address"),
         ("@10.0.0.300", "'10.0.0.300' is not an IP address"),
-        ("www.example.com@", "there is no IP address behind the @"),
+        ("www.example.com@", "there is no IP address after the @"),
         ("www.example.com@somebody", "'somebody' is not an IP address"),
         ("www.example.com:0", "'0' is not a port from 1 to 65535"),
         ("www.example.com:https", "'https' is not a port from 1 to 65535"),
@@ -101,7 +101,7 @@ import Testing
 
     @Test func aPortOfItsOwnIsToldWhereItBelongs() {
         #expect(
-            TargetFault.notAnAddress("443").words.hint == "write a port behind its host: www.example.com:443"
+            TargetFault.notAnAddress("443").words.hint == "write a port after its host: www.example.com:443"
         )
         #expect(TargetFault.notAnAddress("10.0.0.300").words.hint == nil)
     }

@@ -5,7 +5,7 @@ internal import DirectHTTP
 /// A slot is in one of four states:
 /// - delayed: its next round has not come yet,
 /// - waiting: it starts when the limits allow, in order of arrival,
-/// - parked: its server has 8 running probes; it returns to the front of the queue when one of them ends,
+/// - parked: 8 probes count at its server; it returns to the front of the queue when one of them no longer counts,
 /// - running: from `next(at:)` until `ended(_:)`.
 ///
 /// A running probe counts at its server for half a second at most: a server that is silent for so long is not

@@ -116,7 +116,7 @@ final class Connection: @unchecked Sendable {
         exclusively {
             guard !isClosed else { return }
             isClosed = true
-            holdsBytes = false
+            unsafe holdsBytes = false
             layers.close()
         }
     }
@@ -278,20 +278,20 @@ final class Connection: @unchecked Sendable {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
             let step = unsafe layers.write(source)
-            holdsBytes = layers.hasUnsentBytes
+            unsafe holdsBytes = layers.hasUnsentBytes
             return step
         }
     }
 
     /// Whether bytes that were written still wait for room.
-    var hasUnsentBytes: Bool { exclusively { holdsBytes } }
+    var hasUnsentBytes: Bool { exclusively { unsafe holdsBytes } }
 
     /// Sends bytes that were written and still wait for room.
     func flush() -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
             let step = layers.flush()
-            holdsBytes = layers.hasUnsentBytes
+            unsafe holdsBytes = layers.hasUnsentBytes
             return step
         }
     }

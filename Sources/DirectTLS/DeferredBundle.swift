@@ -28,33 +28,9 @@ final class DeferredBundle: @unchecked Sendable {
     fileprivate func load(into store: OpaquePointer) {
         lock.withLock {
             guard !isLoaded else { return }
-            isLoaded = readAll(into: store)
+            // Else the next handshake that needs the bundle reads it again.
+            isLoaded = RootFile(path: path).add(to: store)
         }
-    }
-
-    /// Says whether memory sufficed; else the next handshake that needs the bundle reads it again, and the store passes
-    /// over what it has. We are inside a handshake: what stands in the queue afterwards is not its error.
-    private func readAll(into store: OpaquePointer) -> Bool {
-        ErrorQueue.clear()
-        guard let file = BIO_new_file(path, "r") else { return hasEndedInOrder() }
-        defer { BIO_free(file) }
-        var isWhole = true
-        while let certificate = PEM_read_bio_X509_AUX(file, nil, refusePassword, nil) {
-            defer { X509_free(certificate) }
-            guard !isDamagedRoot(certificate), !ErrorQueue.drainSaysNoMemory() else {
-                isWhole = false
-                continue
-            }
-            // The store takes a reference of its own.
-            X509_STORE_add_cert(store, certificate)
-        }
-        return hasEndedInOrder() && isWhole
-    }
-
-    /// Whether the reading ended with an error, as it does at the end of a file, and with none for want of memory.
-    /// Without memory OpenSSL may also end it without a word.
-    private func hasEndedInOrder() -> Bool {
-        ERR_peek_last_error() != 0 && !ErrorQueue.drainSaysNoMemory()
     }
 }
 
@@ -84,14 +60,5 @@ private func findIssuer(
         return 0
     }
     bundle.takeUnretainedValue().load(into: store)
-    X509_STORE_lock(store)
-    defer { X509_STORE_unlock(store) }
-    guard let found = X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), kind, name) else {
-        return 0
-    }
-    // OpenSSL expects a borrowed pointer here and adds its own reference, while `set1` adds one too.
-    let certificate = X509_OBJECT_get0_X509(found)
-    X509_OBJECT_set1_X509(result, certificate)
-    X509_free(certificate)
-    return 1
+    return TrustStore.answer(result, with: name, in: store) ? 1 : 0
 }

@@ -38,9 +38,7 @@ struct SystemRoots: Hashable, Sendable {
             guard paths.contains(where: { access($0, R_OK | X_OK) == 0 }) else {
                 throw .badSettings("no directory of roots can be read in \(directories)")
             }
-            guard X509_STORE_load_path(store, directories) == 1 else {
-                throw .badSettings("roots from \(directories): \(ErrorQueue.drainedReason())")
-            }
+            try HashedDirectories.attach(paths, to: store)
         }
         guard let bundle else { return }
         if access(bundle, R_OK) == 0, paths.contains(where: isHashed) {

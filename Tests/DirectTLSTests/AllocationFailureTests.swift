@@ -63,22 +63,26 @@ struct AllocationFailureTests {
         }
     }
 
-    @Test("while a deferred bundle is read has it read again by the next handshake")
-    func deferredBundle() async {
-        await #expect(processExitsWith: .success) {
+    @Test(
+        "while roots are read in a handshake has them read again by the next one",
+        arguments: LateSource.allCases
+    )
+    func lateRoots(_ source: LateSource) async {
+        await #expect(processExitsWith: .success) { [source] in
             try FailingMemory.install()
             let leaf = TestCertificate.leaf("a.test")
-            let file = FileManager.default.temporaryDirectory.appending(
-                path: "roots-\(UUID().uuidString).pem"
-            )
+            let folder = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let hash = X509_NAME_hash_ex(X509_get_issuer_name(leaf.x509), nil, nil, nil)
+            let file = folder.appending(path: String(format: "%08lx.0", hash))
             try Data(TestCertificate.authority.pem).write(to: file)
-            defer { try? FileManager.default.removeItem(at: file) }
+            // The first one is with all memory: it fetches what OpenSSL keeps for good.
+            try #require(vouches(try source.store(folder.path, file.path), for: leaf))
             var (count, isFailing) = (0, true)
             while isFailing {
-                let store = try TrustStore.filled { store throws(TLSError) in
-                    try DeferredBundle.attach(file.path, to: store)
-                }
-                // Only the bundle is read here, as a chain has it read; what else a chain takes is not to fail.
+                let store = try source.store(folder.path, file.path)
+                // Only the roots are read here, as a chain has them read; what else a chain takes is not to fail.
                 isFailing = FailingMemory.withFailure(after: count) {
                     let name = X509_get_issuer_name(leaf.x509)
                     guard let check = X509_STORE_CTX_new() else { return }
@@ -120,6 +124,20 @@ enum RootSource: String, CaseIterable, Codable {
         case .bundle:
             try TrustStore.filled { store throws(TLSError) in
                 try SystemRoots(bundle: file).add(to: store)
+            }
+        }
+    }
+}
+
+/// The places whose roots are read when a chain needs them.
+enum LateSource: String, CaseIterable, Codable {
+    case directory, bundle
+
+    func store(_ folder: String, _ file: String) throws(TLSError) -> OpaquePointer {
+        try TrustStore.filled { store throws(TLSError) in
+            switch self {
+            case .directory: try SystemRoots(directories: folder).add(to: store)
+            case .bundle: try DeferredBundle.attach(file, to: store)
             }
         }
     }

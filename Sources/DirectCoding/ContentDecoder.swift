@@ -9,6 +9,8 @@ package final class ContentDecoder {
         case piece([UInt8])
         /// Nothing more comes of the input so far: `feed` or `endInput`.
         case needsInput
+        /// Nothing has come of the work of one question, and there is more to do: the next question goes on with it.
+        case unfinished
         /// All is decoded, and it was complete.
         case end
     }
@@ -16,10 +18,16 @@ package final class ContentDecoder {
     /// How many bytes at most a question decodes.
     package static let pieceSize = 64 * 1024
 
+    /// How many bytes the steps of the chain use and make, taken together, before a question ends, whatever has come
+    /// of it: a step in the middle can make gigabytes of a little input, of which the last step makes nothing.
+    private static let workOfQuestion = 4 * pieceSize
+
     /// How many bytes have been fed.
     package private(set) var wireBytes: UInt64 = 0
     /// How many bytes have been handed out.
     package private(set) var decodedBytes: UInt64 = 0
+    /// How many bytes the steps of the chain used and made, taken together, for the last question.
+    package private(set) var lastWork = 0
 
     /// In the order in which they undo, the first one next to the wire; made when there is something to undo.
     private var stages: [Stage] = []
@@ -51,6 +59,7 @@ package final class ContentDecoder {
     private enum Pull {
         case made(Int)
         case needsInput
+        case unfinished
         case end
     }
 
@@ -81,6 +90,7 @@ package final class ContentDecoder {
     /// The next piece.
     package func next() throws(CodingError) -> Step {
         // No content at all is none, coded or not: the answer to HEAD says how the content would be coded.
+        lastWork = 0
         if wireBytes == 0 { return hasInputEnded ? .end : .needsInput }
         if stages.isEmpty { try makeStages() }
         var pull = Pull.needsInput
@@ -96,6 +106,7 @@ package final class ContentDecoder {
         if let failure { throw failure }
         switch pull {
         case .needsInput: return .needsInput
+        case .unfinished: return .unfinished
         case .end: return .end
         case .made:
             decodedBytes += UInt64(piece.count)
@@ -127,7 +138,9 @@ package final class ContentDecoder {
     private func pull(from index: Int, into room: UnsafeMutableRawBufferPointer) throws(CodingError) -> Pull {
         var filled = 0
         while filled < room.count {
-            if !stages[index].mayHoldMore, try !hasInput(for: index) {
+            let hasWork = try stages[index].mayHoldMore ? true : hasInput(for: index)
+            if lastWork >= Self.workOfQuestion { return filled > 0 ? .made(filled) : .unfinished }
+            if !hasWork {
                 if filled > 0 { break }
                 guard hasInputEnded(before: index) else { return .needsInput }
                 guard stages[index].decoder.isAtEnd else { throw .truncated(stages[index].coding) }
@@ -146,7 +159,7 @@ package final class ContentDecoder {
         }
         switch try pull(from: index - 1, into: stages[index].buffer) {
         case .made(let count): stages[index].unused = 0..<count
-        case .needsInput: return false
+        case .needsInput, .unfinished: return false
         case .end: stages[index].hasInputEnded = true
         }
         return !stages[index].unused.isEmpty
@@ -164,6 +177,7 @@ package final class ContentDecoder {
         let progress = try index == 0 ? decodeInput(into: room) : decodeBuffer(of: index, into: room)
         stages[index].mayHoldMore = progress.made == room.count
         stages[index].made += UInt64(progress.made)
+        lastWork += progress.used + progress.made
         try limits.check(stages[index].made, from: usedBytes)
         stages[index].usedInVain = progress.made > 0 ? 0 : stages[index].usedInVain + UInt64(progress.used)
         try limits.check(inputWithoutOutput: stages[index].usedInVain)

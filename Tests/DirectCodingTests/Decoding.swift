@@ -51,6 +51,7 @@ func decode(_ pieces: [ArraySlice<UInt8>], with decoder: ContentDecoder) throws(
             if next < pieces.count { decoder.feed(Array(pieces[next])) }
             next += 1
             if next >= pieces.count { decoder.endInput() }
+        case .unfinished: break
         case .end: return content
         }
     }

@@ -23,7 +23,7 @@ extension ClientCore {
                 let hop = HopRequest.beginning(request)
                 return try await goOn(response, hop, sent: hop, call)
             }
-            return try decoding.decode(response, to: request)
+            return try decoding.decode(response, to: request, call)
         }
         let hop = HopRequest.beginning(request)
         let prepared = hop.prepared(by: memory)
@@ -32,7 +32,7 @@ extension ClientCore {
         if response.status.mayNotBeTheLast {
             return try await goOn(response, hop.upgraded(by: memory), sent: prepared, call)
         }
-        return try decoding.decode(response, to: request)
+        return try decoding.decode(response, to: request, call)
     }
 
     /// Handles 421, 417 and redirects for a request of the fast path.
@@ -44,7 +44,7 @@ extension ClientCore {
     ) async throws -> Response {
         var tries = EarlierTries()
         let last = try await follow(sentAnew(response, sent, call, &tries), to: hop, call)
-        return try decoding.decode(last, to: hop.request)
+        return try decoding.decode(last, to: hop.request, call)
     }
 
     /// Makes the values of a call that begins now.
@@ -89,7 +89,7 @@ extension ClientCore {
             let hop = self.beginning(request, asked, isContinued).upgraded(by: self.memory)
             let call = self.call(for: hop.request, log, cookies: cookies)
             let last = try await self.follow(self.identifiedSend(hop, call), to: hop, call)
-            return try self.decoding.decode(last, to: hop.request)
+            return try self.decoding.decode(last, to: hop.request, call)
         }
     }
 

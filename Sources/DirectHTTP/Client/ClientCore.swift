@@ -40,7 +40,7 @@ final class ClientCore: Sendable {
         var fields = settings.headers
         fields.remove("Proxy-Authorization")
         clientHeaders = fields
-        decoding = ContentDecoding(settings.decoding, besides: fields)
+        decoding = ContentDecoding(settings.decoding, besides: fields, on: settings.loop)
         pool = ConnectionPool(
             limits: .init(
                 perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
@@ -135,7 +135,7 @@ final class ClientCore: Sendable {
     func fields(surviving: [String]) -> ContentDecoding {
         var harmless = clientHeaders
         harmless.keepHarmless(hasBody: false, surviving: surviving)
-        return ContentDecoding(settings.decoding, besides: harmless)
+        return ContentDecoding(settings.decoding, besides: harmless, on: settings.loop)
     }
 
     /// Sends the request on a new connection, or on the next one that becomes free.

@@ -1,16 +1,19 @@
 internal import DirectCoding
 internal import DirectHTTP1
+internal import DirectIO
 
 /// What a client asks for, and how it undoes what it gets.
 final class ContentDecoding: Sendable {
     private let settings: DecodingSettings
+    private let loop: EventLoop
     /// Whether the client's own fields ask for something: then the content is the caller's business.
     private let isManual: Bool
     private let fields: Headers
     private let fieldsForRanges: Headers
 
-    init(_ settings: DecodingSettings, besides headers: Headers) {
+    init(_ settings: DecodingSettings, besides headers: Headers, on loop: EventLoop) {
         self.settings = settings
+        self.loop = loop
         isManual = headers.contains("Accept-Encoding")
         fieldsForRanges = headers
         var fields = headers
@@ -29,11 +32,13 @@ final class ContentDecoding: Sendable {
     /// Nothing is decoded before it is read, and the fields stay as they came.
     // Inlined, so that nothing is copied of a response that needs no more than this look: of almost all.
     @inline(__always)
-    func decode(_ response: Response, to request: Request) throws(HTTPError) -> Response {
-        response.isCoded ? try undo(response, request) : response
+    func decode(_ response: Response, to request: Request, _ call: Call) throws(HTTPError) -> Response {
+        response.isCoded ? try undo(response, request, call.limit) : response
     }
 
-    private func undo(_ response: Response, _ request: Request) throws(HTTPError) -> Response {
+    private func undo(_ response: Response, _ request: Request, _ limit: CallLimit) throws(HTTPError)
+        -> Response
+    {
         var response = response
         guard settings.isEnabled, !isManual, !request.headers.contains("Accept-Encoding"),
             response.status != 206
@@ -58,7 +63,8 @@ final class ContentDecoding: Sendable {
         }
         if codings.isEmpty { return response }
         let decoder = ContentDecoder(undoing: codings, within: settings.limits)
-        response.body = ResponseBody(decoding: response.body, with: decoder, at: place)
+        let time = DecodedBody.Time(limit: limit, loop: loop)
+        response.body = ResponseBody(decoding: response.body, with: decoder, at: place, within: time)
         return response
     }
 }
@@ -76,11 +82,17 @@ extension ResponseBody {
         }
     }
 
-    fileprivate init(decoding body: ResponseBody, with decoder: ContentDecoder, at place: DecodedBody.Place) {
+    fileprivate init(
+        decoding body: ResponseBody,
+        with decoder: ContentDecoder,
+        at place: DecodedBody.Place,
+        within time: DecodedBody.Time
+    ) {
         let decoded =
             switch body.content {
-            case .complete(let bytes, let trailers, _): DecodedBody(bytes, trailers, decoder, place)
-            case .arriving(let pieces): DecodedBody(pieces, decoder, place)
+            case .complete(let bytes, let trailers, _):
+                DecodedBody(bytes, trailers, decoder, place, within: time)
+            case .arriving(let pieces): DecodedBody(pieces, decoder, place, within: time)
             }
         self.init(content: .arriving(decoded), coding: .undone(by: decoded))
     }

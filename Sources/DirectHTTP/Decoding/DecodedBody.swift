@@ -15,6 +15,14 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         }
     }
 
+    /// How long decoding may take, and the loop whose clock says so.
+    struct Time: Sendable {
+        var limit: CallLimit
+        var loop: EventLoop
+
+        var isOver: Bool { limit.end < .never && loop.now >= limit.end }
+    }
+
     private enum Source {
         /// All that has not yet been given to the decoder.
         case complete(ArraySlice<UInt8>)
@@ -30,8 +38,9 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private var source: Source
     private var ownTrailers = Headers()
     private var outcome: Outcome?
-    /// What arrives is counted where it is read: here, what comes of it, and what was there.
+    /// The work of the decoder. What arrives is counted where it is read.
     private var turns = Turns()
+    private let time: Time
 
     private enum Outcome {
         case complete
@@ -42,20 +51,28 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private let decodedCount = Atomic<UInt64>(0)
 
     /// A body that has come whole.
-    init(_ bytes: [UInt8], _ trailers: Headers, _ decoder: ContentDecoder, _ place: Place) {
+    init(
+        _ bytes: [UInt8],
+        _ trailers: Headers,
+        _ decoder: ContentDecoder,
+        _ place: Place,
+        within time: Time
+    ) {
         source = .complete(bytes[...])
         ownTrailers = trailers
         limit = .none
         self.decoder = decoder
         self.place = place
+        self.time = time
     }
 
     /// A body that is still coming.
-    init(_ pieces: any BodyPieces, _ decoder: ContentDecoder, _ place: Place) {
+    init(_ pieces: any BodyPieces, _ decoder: ContentDecoder, _ place: Place, within time: Time) {
         source = .arriving(pieces)
         limit = pieces.limit
         self.decoder = decoder
         self.place = place
+        self.time = time
     }
 
     let limit: CallLimit
@@ -109,15 +126,13 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         case nil: break
         }
         while true {
-            // A little input can keep a decoder busy for long, and much of it can come to nothing.
-            if Task.isCancelled { throw fail(CancellationError()) }
-            await turns.yieldIfDue()
+            try await goOn()
             switch try decode() {
             case .piece(let piece):
-                turns.count(piece.count)
                 decodedCount.store(decoder.decodedBytes, ordering: .relaxed)
                 return piece
             case .needsInput: try await feed()
+            case .unfinished: break
             case .end:
                 outcome = .complete
                 return nil
@@ -125,7 +140,20 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         }
     }
 
+    /// Looks at what would have ended a wait: a little input can keep a decoder busy for long, and much of it can
+    /// come to nothing.
+    ///
+    /// The end of the call is looked at with each turn, not sooner: a little that is there already can be had late, as
+    /// it can where it is not coded.
+    private func goOn() async throws {
+        if Task.isCancelled { throw fail(CancellationError()) }
+        guard await turns.yieldIfDue() else { return }
+        if Task.isCancelled { throw fail(CancellationError()) }
+        if time.isOver { throw fail(place.error(time.limit.timeout)) }
+    }
+
     private func decode() throws -> ContentDecoder.Step {
+        defer { turns.count(decoder.lastWork) }
         do throws(CodingError) {
             return try decoder.next()
         } catch {
@@ -139,7 +167,6 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
             let piece = bytes.prefix(ContentDecoder.pieceSize)
             let rest = bytes.dropFirst(piece.count)
             decoder.feed(Array(piece))
-            turns.count(piece.count)
             source = rest.isEmpty ? .ended : .complete(rest)
             if rest.isEmpty { decoder.endInput() }
         case .arriving(let pieces):

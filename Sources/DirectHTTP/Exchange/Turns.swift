@@ -18,10 +18,14 @@ struct Turns {
     var isDue: Bool { moved >= Self.bytesBetweenYields }
 
     /// Yields if enough bytes were moved since the task last suspended.
-    mutating func yieldIfDue() async {
-        guard isDue else { return }
+    ///
+    /// - Returns: Whether it yielded. Then it is also time to check the limits.
+    @discardableResult
+    mutating func yieldIfDue() async -> Bool {
+        guard isDue else { return false }
         moved = 0
         await Task.yield()
+        return true
     }
 
     private static let bytesBetweenYields = 256 * 1024

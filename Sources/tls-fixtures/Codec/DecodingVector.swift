@@ -73,6 +73,7 @@ struct DecodingVector: Sendable {
                         place = end
                     }
                     if ends.isEmpty { decoder.endInput() }
+                case .unfinished: break
                 case .end: return .content(content)
                 }
             }

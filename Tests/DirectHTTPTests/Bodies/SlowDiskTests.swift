@@ -18,7 +18,8 @@ struct SlowDiskTests {
         )
         if isDecoded {
             let decoder = ContentDecoder(undoing: [.gzip], within: DecodingSettings().limits)
-            pieces = DecodedBody(pieces, decoder, DecodedBody.Place())
+            let time = DecodedBody.Time(limit: pieces.limit, loop: .shared)
+            pieces = DecodedBody(pieces, decoder, DecodedBody.Place(), within: time)
         }
         let transfer = FileTransfer(ResponseBody(content: .arriving(pieces)), .shared)
         let error = try await httpError { try await transfer.write(to: folder.path + "/file") }

@@ -133,6 +133,34 @@ import Testing
         #expect(long.withUnsafeBytes { pair.client.write($0) } == .bytes(16_384))
     }
 
+    @Test(
+        "The server's wish for new keys in the middle of a record of ours breaks neither direction",
+        arguments: [0, 100]
+    )
+    func newKeysWithinARecord(room: Int) throws {
+        let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
+        try #require(pair.shake() == .done)
+        pair.server.room = room
+        let record = [UInt8](repeating: 120, count: 1000)
+        #expect(record.withUnsafeBytes { pair.client.write($0) } == .bytes(1000))
+        #expect(pair.client.hasUnfinishedRecord)
+        SSL_key_update(pair.server.ssl, SSL_KEY_UPDATE_REQUESTED)
+        pair.server.note(SSL_do_handshake(pair.server.ssl))
+        pair.server.send("data")
+        var steps: [ReadStep] = []
+        for _ in 0..<5 { steps.append(pair.readOnce()) }
+        #expect(!steps.contains { if case .failed = $0 { true } else { false } }, "\(steps)")
+        pair.server.room = .max
+        #expect(pair.client.flush() == .bytes(0))
+        if !steps.contains(.bytes(4)) { #expect(pair.read() == .bytes(4), "\(steps)") }
+        #expect(pair.write("more") == .bytes(4))
+        pair.server.send("last")
+        #expect(pair.read() == .bytes(4))
+        pair.server.work()
+        #expect(pair.server.received == record + Array("more".utf8))
+        #expect(pair.server.failure == nil)
+    }
+
     @Test func recordThatWasBegunIsFinishedBeforeOtherBytes() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)

@@ -247,7 +247,7 @@ def add_decoding(table):
     table.door(
         "DecodingSettings",
         "Decoding/ContentDecoding.swift",
-        "init(_ settings: DecodingSettings, besides headers: Headers) {||",
+        "init(_ settings: DecodingSettings, besides headers: Headers, on loop: EventLoop) {||",
         " let settings = mutated(settings)",
         {
             "isEnabled": "DecodingTests",

@@ -85,7 +85,7 @@ let package = Package(
 
         .testTarget(
             name: "DirectIOTests",
-            dependencies: ["DirectIO", "DirectTestCommands", "DirectTestTime"],
+            dependencies: ["DirectIO", "DirectTestCommands", "DirectTestPeers", "DirectTestTime"],
             swiftSettings: manners
         ),
         .testTarget(
@@ -103,7 +103,8 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "TLSFixtures", "DirectTestCommands", "DirectTestTime", "CDirectZlib",
+                "DirectHTTP", "TLSFixtures", "DirectTestCommands", "DirectTestPeers", "DirectTestTime",
+                "CDirectZlib",
             ],
             swiftSettings: manners
         ),
@@ -140,6 +141,12 @@ let package = Package(
             name: "DirectTestTime",
             dependencies: ["DirectIO"],
             path: "Tests/DirectTestTime",
+            swiftSettings: manners
+        ),
+        .target(
+            name: "DirectTestPeers",
+            dependencies: ["DirectIO", "DirectTestCommands"],
+            path: "Tests/DirectTestPeers",
             swiftSettings: manners
         ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),

@@ -6,9 +6,9 @@ import Testing
     func replaced() {
         var headers: Headers = ["A": "first", "X-Request-Id": "start", "B": "last"]
         headers["X-Request-Id"] = "0123456789abcdef"
-        let bound = Self.sizeBound(headers)
+        let bound = headSizeBound(headers)
         for _ in 0..<10_000 { headers["X-Request-Id"] = "0123456789abcdef" }
-        #expect(Self.sizeBound(headers) == bound)
+        #expect(headSizeBound(headers) == bound)
         #expect(Array(headers).map(\.value) == ["first", "last", "0123456789abcdef"])
     }
 
@@ -19,7 +19,7 @@ import Testing
             for number in 0..<5 { headers.add("Name-\(number)", "\(round)") }
             for number in 0..<5 { headers.remove("name-\(number)") }
         }
-        #expect(headers.isEmpty && Self.sizeBound(headers) == Self.sizeBound([:]))
+        #expect(headers.isEmpty && headSizeBound(headers) == headSizeBound([:]))
     }
 
     @Test(
@@ -35,9 +35,9 @@ import Testing
         let head = try Self.head(text)
         var headers = head.headers
         headers["b"] = "4"
-        let bound = Self.sizeBound(headers)
+        let bound = headSizeBound(headers)
         for _ in 0..<1_000 { headers["b"] = "4" }
-        #expect(Self.sizeBound(headers) <= bound)
+        #expect(headSizeBound(headers) <= bound)
         #expect(headers == ["A": "1", "C": "3", "D": "", "b": "4"])
         #expect(head.headers == ["A": "1", "B": "2", "C": "3", "D": ""])
         #expect(head.reason == "All good")
@@ -66,7 +66,8 @@ import Testing
             for (index, name) in names.enumerated() where gone >> index & 1 == 1 { headers.remove(name) }
             headers.add("D", "4")
             let lines = headers.map { "\($0.name): \($0.value)\r\n" }.joined()
-            #expect(try Self.head(of: headers) == "GET / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n")
+            let head = String(decoding: try writtenHead(headers), as: UTF8.self)
+            #expect(head == "GET / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n")
         }
     }
 
@@ -112,31 +113,6 @@ import Testing
         let input = Array(text.utf8)[...]
         guard case .head(let head) = try reader.next(input.span).event else { throw HTTP1Error.truncatedHead }
         return head
-    }
-
-    private static func sizeBound(_ headers: Headers) -> Int {
-        RequestWriter.headSizeBound(
-            method: .get,
-            target: [0x2f],
-            authority: [0x61],
-            headers: headers,
-            extra: [:]
-        )
-    }
-
-    private static func head(of headers: Headers) throws -> String {
-        let bytes = try DirectHTTP1Tests.written(sizeBound(headers)) { buffer throws(HTTP1Error) in
-            try unsafe RequestWriter.writeHead(
-                method: .get,
-                target: [0x2f],
-                authority: [0x61],
-                headers: headers,
-                extra: [:],
-                framing: .none,
-                into: buffer
-            )
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -116,17 +116,7 @@ import Testing
                 let trailers = try? written(200) { buffer throws(HTTP1Error) in
                     try unsafe RequestWriter.writeLastChunk(trailers: headers, into: buffer)
                 }
-                let head = try? written(250) { buffer throws(HTTP1Error) in
-                    try unsafe RequestWriter.writeHead(
-                        method: .get,
-                        target: [0x2f],
-                        authority: [0x61],
-                        headers: headers,
-                        extra: [:],
-                        framing: .none,
-                        into: buffer
-                    )
-                }
+                let head = try? writtenHead(headers)
                 #expect((trailers != nil) == isText && (head != nil) == isText, "\(byte) at \(place)")
             }
         }

@@ -10,3 +10,29 @@ func written(
     let count = try unsafe write(buffer)
     return unsafe Array(buffer.prefix(count))
 }
+
+/// The head of a request with these fields, in as much room as they are said to need.
+func writtenHead(_ headers: Headers) throws(HTTP1Error) -> [UInt8] {
+    try written(headSizeBound(headers)) { buffer throws(HTTP1Error) in
+        try unsafe RequestWriter.writeHead(
+            method: .get,
+            target: [0x2f],
+            authority: [0x61],
+            headers: headers,
+            extra: [:],
+            framing: .none,
+            into: buffer
+        )
+    }
+}
+
+/// How much room that head is said to need.
+func headSizeBound(_ headers: Headers) -> Int {
+    RequestWriter.headSizeBound(
+        method: .get,
+        target: [0x2f],
+        authority: [0x61],
+        headers: headers,
+        extra: [:]
+    )
+}

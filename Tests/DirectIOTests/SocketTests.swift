@@ -1,5 +1,6 @@
 import DirectIO
 import DirectTestCommands
+import DirectTestPeers
 import Testing
 
 #if canImport(Darwin)

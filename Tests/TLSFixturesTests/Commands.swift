@@ -80,15 +80,6 @@ final class TemporaryFile: Sendable {
     }
 }
 
-/// How many descriptors this process has open.
-func openDescriptors() throws -> Int {
-    #if os(Linux)
-    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-    #else
-    return try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count
-    #endif
-}
-
 /// How many threads of fixture servers this process has.
 func fixtureThreadCount() throws -> Int {
     #if os(Linux)

@@ -1,20 +1,21 @@
-import DirectIO
-import Testing
+package import DirectIO
+internal import DirectTestCommands
+internal import Testing
 
 #if canImport(Darwin)
-import Darwin
+internal import Darwin
 #else
-import Glibc
+internal import Glibc
 #endif
 
 /// A listening socket on the loopback network, by plain calls of the C library.
-final class Listener: Sendable {
-    let address: IPAddress
-    let port: UInt16
+package final class Listener: Sendable {
+    package let address: IPAddress
+    package let port: UInt16
     private let descriptor: Int32
 
     /// Without `listening`, the port is taken and connecting to it is refused.
-    init(_ address: String = "127.0.0.1", listening: Bool = true) throws {
+    package init(_ address: String = "127.0.0.1", listening: Bool = true) throws {
         let ipAddress = try #require(IPAddress(address))
         self.address = ipAddress
         #if canImport(Darwin)
@@ -36,16 +37,16 @@ final class Listener: Sendable {
     deinit { close(descriptor) }
 
     /// The connection that has been made; the kernel made it before anybody accepted it.
-    func accept() throws -> Peer {
+    package func accept() throws -> Peer {
         Peer(descriptor: try checked("accept") { cAccept(descriptor) })
     }
 }
 
 /// The other side of a connection: calls that block, but never for ever.
-final class Peer: Sendable {
-    let descriptor: Int32
+package final class Peer: Sendable {
+    package let descriptor: Int32
 
-    init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         self.descriptor = descriptor
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
@@ -59,9 +60,9 @@ final class Peer: Sendable {
     deinit { close(descriptor) }
 
     /// The client's address and port.
-    var client: Endpoint? { remoteEndpoint(of: descriptor) }
+    package var client: Endpoint? { remoteEndpoint(of: descriptor) }
 
-    func send(_ bytes: [UInt8]) throws {
+    package func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             sent += try bytes.withUnsafeBytes { all in
@@ -72,16 +73,16 @@ final class Peer: Sendable {
         }
     }
 
-    func send(_ text: String) throws { try send(Array(text.utf8)) }
+    package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     /// At most so many bytes, as soon as there are any; none at the end of the stream.
-    func receive(_ most: Int = 65536) throws -> [UInt8] {
+    package func receive(_ most: Int = 65536) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: most)
         let count = try checked("recv") { recv(descriptor, &bytes, most, 0) }
         return Array(bytes[..<count])
     }
 
-    func receive(exactly count: Int) throws -> [UInt8] {
+    package func receive(exactly count: Int) throws -> [UInt8] {
         var all: [UInt8] = []
         while all.count < count {
             let more = try receive(min(count - all.count, 65536))
@@ -91,50 +92,51 @@ final class Peer: Sendable {
         return all
     }
 
-    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Ends the connection with a RST once the last reference goes.
-    func resetOnClose() {
+    package func resetOnClose() {
         var options = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &options, socklen_t(MemoryLayout<linger>.size))
     }
 }
 
 /// The descriptors of this process that are connected to the listener; others may have its port elsewhere.
-func descriptors(connectedTo listener: Listener) throws -> [Int32] {
-    let endpoint = Endpoint(listener.address, port: listener.port)
-    return try openDescriptors().filter { remoteEndpoint(of: $0) == endpoint }
+package func descriptors(connectedTo listener: Listener) throws -> [Int32] {
+    try descriptors(connectedTo: Endpoint(listener.address, port: listener.port))
 }
 
-/// The descriptors that this process has open, whatever their numbers, as the system lists them.
-func openDescriptors() throws -> [Int32] {
-    #if canImport(Darwin)
-    let folder = try #require(opendir("/dev/fd"))
-    #else
-    let folder = try #require(opendir("/proc/self/fd"))
-    #endif
-    defer { closedir(folder) }
-    var found: [Int32] = []
-    while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        // The list names itself, and the folders around it.
-        if let number = Int32(name), number != dirfd(folder) { found.append(number) }
+private func descriptors(connectedTo endpoint: Endpoint) throws -> [Int32] {
+    try openDescriptors().filter { remoteEndpoint(of: $0) == endpoint }
+}
+
+/// Lets sockets of this process that are connected there hold as few bytes to send as the system allows.
+package func limitSending(to endpoint: Endpoint) throws {
+    for descriptor in try descriptors(connectedTo: endpoint) { setBuffer(of: descriptor, SO_SNDBUF) }
+}
+
+/// Lets connections to a listener of this process, if they are made from now on, hold as few received bytes.
+package func limitReceiving(at endpoint: Endpoint) throws {
+    for descriptor in try openDescriptors() where localEndpoint(of: descriptor) == endpoint {
+        setBuffer(of: descriptor, SO_RCVBUF)
     }
-    return found
+}
+
+private func setBuffer(of descriptor: Int32, _ which: Int32) {
+    var size: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, which, &size, socklen_t(MemoryLayout<Int32>.size))
 }
 
 /// Another descriptor for the same connection, whose number is at least that; `nil` where none may be so high.
-func duplicate(_ descriptor: Int32, atLeast number: Int32) -> Int32? {
+package func duplicate(_ descriptor: Int32, atLeast number: Int32) -> Int32? {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, number)
     return copy < 0 ? nil : copy
 }
 
-func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+package func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 
 /// Whether the call left a SIGPIPE behind for this thread, which keeps it from being delivered meanwhile.
-func raisesBrokenPipe(_ call: () -> Void) -> Bool {
+package func raisesBrokenPipe(_ call: () -> Void) -> Bool {
     var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
     sigemptyset(&pipe)
     sigaddset(&pipe, SIGPIPE)

@@ -1,0 +1,26 @@
+internal import Testing
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The descriptors that this process has open, whatever their numbers, as the system lists them.
+package func openDescriptors() throws -> [Int32] {
+    #if canImport(Darwin)
+    let folder = try #require(opendir("/dev/fd"))
+    #else
+    let folder = try #require(opendir("/proc/self/fd"))
+    #endif
+    defer { closedir(folder) }
+    var found: [Int32] = []
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        // The list names itself, and the folders around it.
+        if let number = Int32(name), number != dirfd(folder) { found.append(number) }
+    }
+    return found
+}

@@ -115,6 +115,50 @@ struct ProxyTests {
         #expect(try await client.get("https://a.test/").isReused)
     }
 
+    @Test(
+        "http to an address that is chosen on this side goes through the TLS to the proxy, all of it",
+        arguments: AddressChoice.allCases
+    )
+    func tunnelOfPlainHTTP(choice: AddressChoice) async throws {
+        let plain = try FixtureServer.start(on: "127.0.0.2") { request in
+            .text("\(request.target) \(request.headers["host"] ?? "-") \(try request.discardBody())")
+        }
+        let server = try proxyServer(
+            .tls(testAuthority.certificate(for: "proxy.test")),
+            ["127.0.0.9:80": plain.authority]
+        )
+        var proxy = try Proxy("https://proxy.test:\(server.port)")
+        proxy.addresses = [server.endpoint]
+        proxy.lookup = choice == .requestByProxy ? .byProxy : .byClient
+        let client = HTTPClient.trusting { [proxy] in
+            $0.proxy = ProxySettings(proxy)
+            if choice == .resolver { $0.resolver = ScriptedResolver("map", ["127.0.0.9"]) }
+        }
+        var request = Request(.post, "http://a.test/x", headers: ["Authorization": "Bearer t"])
+        request.body = .bytes(pattern(at: 0, count: 200_000))
+        if choice != .resolver { request.addresses = ["127.0.0.9"] }
+        for isReused in [false, true] {
+            let response = try await client.fetch(request)
+            #expect(response.text == "/x a.test 200000")
+            #expect(response.isReused == isReused)
+            // What was agreed with the proxy says nothing about the server.
+            #expect(response.transaction?.tls == nil)
+        }
+        let record = try #require(server.records.first)
+        #expect(server.records.count == 1 && record.serverName == "proxy.test")
+        // What the proxy has decrypted: CONNECT, and the request behind it.
+        #expect(record.receivedText.hasPrefix("CONNECT 127.0.0.9:80 HTTP/1.1\r\n"))
+        #expect(record.receivedText.contains("\r\n\r\nPOST /x HTTP/1.1\r\n"))
+        #expect(record.receivedText.contains("Authorization: Bearer t\r\n"))
+        #expect(record.receivedCount > 400_000 && record.socketByteCount > record.receivedCount)
+    }
+
+    enum AddressChoice: CaseIterable {
+        case request
+        case requestByProxy
+        case resolver
+    }
+
     @Test("a proxy is not shown the certificate that is for the servers behind it")
     func clientCertificate() async throws {
         var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "proxy.test")])

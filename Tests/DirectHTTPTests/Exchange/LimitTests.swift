@@ -104,6 +104,30 @@ struct LimitTests {
     }
 
     @Test(
+        "An upload has its limit although half a message of TLS has come",
+        arguments: [.halfATicket, halfARecord] as [ByteScript.Step],
+        [true, false]
+    )
+    func halfAMessageUnderAnUpload(half: ByteScript.Step, isStream: Bool) async throws {
+        let server = try FixtureServer.scripted(
+            [.awaitHead, half, .stall],
+            .tls(testAuthority.certificate(for: "a.test"))
+        )
+        let client = time.client { $0.timeouts.write = .seconds(61) }
+        let pieces = PatternPieces(sizes: Array(repeating: 65_536, count: 512))
+        let body = isStream ? RequestBody.stream(pieces) : .bytes([UInt8](repeating: 1, count: 32 << 20))
+        let request = server.request("https://a.test/", .put, body: body)
+        let error = try await httpError {
+            try await time.passing(repeatedly: .seconds(61)) { try await client.fetch(request) }
+        }
+        #expect(error.phase == .write && error.isTimeout)
+        #expect(client.connections.origins.isEmpty)
+    }
+
+    /// The head of a record of 100 bytes, and three of them.
+    private static let halfARecord = ByteScript.Step.rawBytes([23, 3, 3, 0, 100, 1, 2, 3])
+
+    @Test(
         "A cancelled write leaves a stream on which the next bytes arrive as they are",
         arguments: [true, false]
     )

@@ -1,6 +1,7 @@
 import DirectCoding
 import DirectIO
 import DirectTestCommands
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -9,6 +10,8 @@ import Testing
 
 @Suite("Bodies and disks that stand still", .idleLimit)
 struct SlowDiskTests {
+    private let time = HeldTime()
+
     @Test("a download waits for the disk no longer than its call may take", arguments: [true, false])
     func total(isDecoded: Bool) async throws {
         let folder = try TemporaryFolder()
@@ -46,6 +49,40 @@ struct SlowDiskTests {
         #expect(folder.names.allSatisfy { !$0.contains("tmp") })
     }
 
+    @Test(
+        "a download that is cancelled with all on the disk has no file, unless it is just being put in its place",
+        arguments: [false, true]
+    )
+    func cancelledAtTheEnd(isBeingPut: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let disk = WatchedDisk()
+        let loop = time.loop
+        let task = Locked<Task<UInt64, any Error>?>(nil)
+        let cancel: @Sendable () -> Void = { if let task = task.withLock({ $0 }) { task.cancel() } }
+        // Three jobs follow the last piece: to write it, to put all on the disk, to put the file in its place.
+        let pieces = Pieces([[1, 2, 3]], .none) {
+            if isBeingPut { return disk.beforeJobs([{}, {}, cancel]) }
+            disk.beforeJobs([{}, { disk.afterNextJob(holding: loop, cancel) }])
+        }
+        let transfer = FileTransfer(ResponseBody(content: .arriving(pieces)), disk.work)
+        let writing = task.withLock { task in
+            let writing = Task(executorPreference: loop) {
+                try await transfer.write(to: folder.path + "/file")
+            }
+            task = writing
+            return writing
+        }
+        let result = await writing.result
+        disk.end()
+        if isBeingPut {
+            #expect(try result.get() == 3)
+            #expect(folder.names == ["file"])
+        } else {
+            #expect(throws: CancellationError.self) { try result.get() }
+            #expect(folder.names.isEmpty)
+        }
+    }
+
     @Test("the length of a file, also of one in a form, is asked for no longer than the call may take")
     func measuring() async throws {
         let file = try TemporaryFile([1, 2, 3])
@@ -78,18 +115,63 @@ struct SlowDiskTests {
     }
 }
 
-/// A body of these pieces.
+/// A disk with one thread, which stops before each job of a download.
+private final class WatchedDisk: Sendable {
+    let work = BlockingWork(threadLimit: 1)
+    private let isOver = Locked(false)
+
+    /// Calls each of these when one more job has been queued, and before it is begun. To be called before the first.
+    func beforeJobs(_ calls: ArraySlice<@Sendable () -> Void>) {
+        guard let call = calls.first else { return }
+        work.submit { [self] in
+            while work.waiting == 0 {
+                if isOver.withLock({ $0 }) { return }
+                sched_yield()
+            }
+            call()
+            beforeJobs(calls.dropFirst())
+        }
+    }
+
+    /// Calls this when the job that is queued has been done, and before a task on the loop has heard of it.
+    func afterNextJob(holding loop: EventLoop, _ call: @escaping @Sendable () -> Void) {
+        let (isHeld, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let hold = { @Sendable in
+            isHeld.signal()
+            mayGoOn.wait()
+        }
+        Task(executorPreference: loop) { hold() }
+        isHeld.wait()
+        work.submit {
+            call()
+            mayGoOn.signal()
+        }
+    }
+
+    func end() {
+        isOver.withLock { $0 = true }
+    }
+}
+
+/// A body of these pieces, which says when there are no more.
 private final class Pieces: BodyPieces {
     let trailers = Headers()
     let limit: CallLimit
     private let rest: Locked<ArraySlice<[UInt8]>>
 
-    init(_ pieces: [[UInt8]], _ limit: CallLimit) {
+    private let atEnd: @Sendable () -> Void
+
+    init(_ pieces: [[UInt8]], _ limit: CallLimit, atEnd: @escaping @Sendable () -> Void = {}) {
         rest = Locked(pieces[...])
         self.limit = limit
+        self.atEnd = atEnd
     }
 
-    func next() async throws -> [UInt8]? { rest.withLock { $0.popFirst() } }
+    func next() async throws -> [UInt8]? {
+        let piece = rest.withLock { $0.popFirst() }
+        if piece == nil { atEnd() }
+        return piece
+    }
 
     func collect(upTo limit: Int) async throws -> [UInt8] { [] }
 }

@@ -1,19 +1,20 @@
 #ifndef CDIRECTLINUX_SHIM_H
 #define CDIRECTLINUX_SHIM_H
 
-/* Linux headers that Swift's Glibc module leaves out. Empty elsewhere. */
+/* The Linux headers that are missing in Swift's Glibc module. Empty on other systems. */
 #ifdef __linux__
 #include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
-/* prctl is variadic. At most 15 characters count. */
+/* Wraps prctl, which is variadic. The kernel uses at most 15 characters of the name. */
 static inline void direct_name_this_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-/* Only glibc keeps free pages in the middle of its heap, and only glibc has this. */
+/* Returns free pages to the system. Only glibc keeps free pages in the middle of its heap, and only glibc has
+ * malloc_trim. */
 static inline void direct_trim_heap(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

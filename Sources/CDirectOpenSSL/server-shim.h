@@ -1,8 +1,8 @@
 #ifndef CDIRECTOPENSSL_SERVER_SHIM_H
 #define CDIRECTOPENSSL_SERVER_SHIM_H
 
-/* What TLSFixtures needs and Swift cannot import by itself: function-like macros, variadic
- * functions, and 64-bit option macros of the server side and of certificate making. */
+/* Wrappers for the parts of OpenSSL that TLSFixtures needs and Swift cannot import by itself: function-like macros,
+ * variadic functions, and 64-bit option macros, for servers and for making certificates. */
 
 #include <openssl/evp.h>
 #include <openssl/ocsp.h>
@@ -53,7 +53,7 @@ static inline long fixture_SSL_CTX_set_ticket_keys(SSL_CTX *context, void *keys,
     return SSL_CTX_set_tlsext_ticket_keys(context, keys, count);
 }
 
-/* OpenSSL frees the response: a copy from its own allocator is handed over. */
+/* Passes a copy from OpenSSL's allocator, because OpenSSL takes ownership of the response and frees it. */
 static inline int fixture_SSL_set_ocsp_response(SSL *ssl, const unsigned char *bytes, long count) {
     unsigned char *copy = OPENSSL_memdup(bytes, (size_t)count);
     return copy != NULL && SSL_set_tlsext_status_ocsp_resp(ssl, copy, count) == 1;
@@ -75,7 +75,7 @@ static inline void fixture_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); 
 static inline unsigned long fixture_XN_FLAG_RFC2253(void) { return XN_FLAG_RFC2253; }
 
 #ifdef __linux__
-/* glibc shows these with _GNU_SOURCE only, which Swift does not define. */
+/* glibc declares these with _GNU_SOURCE only, which Swift does not define. */
 struct sockaddr;
 extern int accept4(int, struct sockaddr *restrict, unsigned int *restrict, int);
 extern int pipe2(int ends[2], int flags);

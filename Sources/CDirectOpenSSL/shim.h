@@ -1,7 +1,8 @@
 #ifndef CDIRECTOPENSSL_SHIM_H
 #define CDIRECTOPENSSL_SHIM_H
 
-/* Only what Swift cannot import by itself: function-like macros, casts, and 64-bit option macros. */
+/* Wrappers for the parts of OpenSSL that Swift cannot import by itself: function-like macros, casts, and 64-bit
+ * option macros. Each has the name of the macro it wraps. */
 
 #include <openssl/bio.h>
 #include <openssl/ct.h>

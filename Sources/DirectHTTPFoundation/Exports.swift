@@ -1,2 +1,2 @@
-// Who moves over from URLSession needs the client, its settings and its errors too.
+// Programs that move from URLSession need the client, its settings and its errors too.
 @_exported public import DirectHTTP

@@ -5,14 +5,19 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// A request of Foundation's on its way through a client of ours.
+/// A `URLRequest` converted for one of this package's clients, together with what its response has to become.
 struct BridgedRequest: Sendable {
     private let request: Request
     private let hasCache: Bool
+    /// The caller's URL as it was written.
     let url: URL?
-    /// The caller wants an answer from a cache or none at all.
+    /// Whether the caller wants a response from the cache or none at all.
     private let isForCacheOnly: Bool
 
+    /// Converts a request; its problems are reported when it is sent.
+    ///
+    /// - Parameter body: Replaces the body of the request.
+    /// - Parameter session: The session whose time limits hold as well.
     init(
         _ original: URLRequest,
         _ settings: HTTPClient.Settings,
@@ -31,7 +36,7 @@ struct BridgedRequest: Sendable {
         isForCacheOnly = original.cachePolicy == .returnCacheDataDontLoad
     }
 
-    /// The request, unless there can be no answer.
+    /// Returns the request, or throws if no response is possible: cached only, and the client has no cache.
     func checked() throws(URLError) -> Request {
         guard !isForCacheOnly || hasCache else {
             throw URLError(.resourceUnavailable, "the client has no cache to answer from", for: url)
@@ -39,7 +44,8 @@ struct BridgedRequest: Sendable {
         return request
     }
 
-    /// Runs the call; its errors become Foundation's. The progress is told how far it is, and may cancel it.
+    /// Runs a call, reports its progress, and converts its errors to `URLError`. Cancelling the progress cancels the
+    /// call.
     func perform<Value: Sendable>(
         _ progress: Progress?,
         _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
@@ -73,10 +79,12 @@ struct BridgedRequest: Sendable {
         return value
     }
 
+    /// Converts an error to a `URLError`.
     func asURLError(_ error: any Error) -> URLError {
         (error as? URLError) ?? URLError(error, for: url)
     }
 
+    /// Returns the head of a response as Foundation's type, optionally with other fields.
     func head(_ response: Response, headers: Headers? = nil) throws -> HTTPURLResponse {
         let url = try responseURL(response.url, response.history)
         let head = HTTPURLResponse(
@@ -88,6 +96,7 @@ struct BridgedRequest: Sendable {
         return try checked(head, isLocal: response.transaction == nil)
     }
 
+    /// Returns the head of a buffered response as Foundation's type.
     func head(_ response: FullResponse) throws -> HTTPURLResponse {
         let url = try responseURL(response.url, response.history)
         let head = HTTPURLResponse(
@@ -99,8 +108,8 @@ struct BridgedRequest: Sendable {
         return try checked(head, isLocal: response.transaction == nil)
     }
 
-    /// The caller's own URL, to the letter, unless the response came from another one: after a redirect, or because the
-    /// host wants to be asked over TLS only.
+    /// Returns the caller's own URL, exactly as it was written, unless the response came from another one: after a
+    /// redirect, or because HSTS changed http to https.
     private func responseURL(_ url: HTTPURL, _ history: [Hop]) throws -> URL {
         let isOwn = try request.url.withoutCredentials == url
         let hasMoved = !isOwn || history.contains { $0.reason == .redirect }
@@ -118,7 +127,7 @@ struct BridgedRequest: Sendable {
         guard let head else {
             throw URLError(.cannotParseResponse, "Foundation cannot hold the head of the response", for: url)
         }
-        // A cache that has nothing says so with 504 (RFC 9111, section 5.2.1.7).
+        // A cache without a response says so with 504 (RFC 9111, section 5.2.1.7).
         guard !isForCacheOnly || isLocal && head.statusCode != 504 else {
             throw URLError(.resourceUnavailable, "it is not in the cache", for: url)
         }
@@ -127,10 +136,11 @@ struct BridgedRequest: Sendable {
 }
 
 extension Timeouts {
-    /// What `timeoutInterval` of a request asks for, else the session's: that is how long nothing may happen. The
-    /// session may also bound the whole.
+    /// Applies the request's `timeoutInterval`, otherwise the session's, to each phase of the request, and the session's
+    /// `timeoutIntervalForResource` to the whole request.
     ///
-    /// Where nobody has set anything it says 60 seconds, and a week for the whole: then the client's limits hold.
+    /// Foundation's defaults, 60 seconds and a week, cannot be told from limits that were not set: then the client's
+    /// limits hold, and the result is `nil`.
     func limited(by interval: TimeInterval, _ session: URLSessionConfiguration?) -> Timeouts? {
         let intervals = [interval, session?.timeoutIntervalForRequest ?? URLRequest.defaultTimeout]
         let limit = intervals.first { $0 != URLRequest.defaultTimeout }.flatMap(Duration.init(sane:))
@@ -154,7 +164,7 @@ extension Timeouts {
 }
 
 extension Duration {
-    /// Nothing for what means no limit at all, as a week does to URLSession.
+    /// Fails for the values that mean no limit; a week is one of them to URLSession.
     fileprivate init?(sane interval: TimeInterval) {
         guard interval > 0, interval < 604_800 else { return nil }
         self = .seconds(interval)
@@ -162,5 +172,6 @@ extension Duration {
 }
 
 extension URLRequest {
+    /// Foundation's default of `timeoutInterval`.
     fileprivate static let defaultTimeout: TimeInterval = 60
 }

@@ -9,18 +9,18 @@ public import Foundation
 #endif
 
 extension HTTPClient.Settings {
-    /// Cookies come from this storage and go there, in the place of a `CookieJar`.
+    /// Takes cookies from this storage and stores them there, instead of in a ``CookieJar``.
     ///
-    /// They belong to the name in the URL, wherever the bytes go. Which cookie a server may set and which request it
-    /// goes with is decided by the rules of `CookieJar`, as Foundation's own are broken on Linux; the storage only
-    /// stores.
+    /// Cookies belong to the host in the URL, whatever address the request goes to. The rules of ``CookieJar``
+    /// decide which cookies a server may set and which requests they are sent with, because Foundation's own rules
+    /// are broken on Linux; the storage only stores.
     public mutating func useCookies(of storage: HTTPCookieStorage) {
         cookies = FoundationCookies(storage)
     }
 }
 
 extension Cookie {
-    /// The same cookie; nothing if it is one that no server may set.
+    /// Converts a cookie of Foundation's; `nil` if it is one that no server may set.
     public init?(_ cookie: HTTPCookie) {
         let coversSubdomains = cookie.domain.hasPrefix(".")
         let domain = coversSubdomains ? String(cookie.domain.dropFirst()) : cookie.domain
@@ -39,7 +39,7 @@ extension Cookie {
 }
 
 extension HTTPCookie {
-    /// The same cookie for Foundation.
+    /// Converts a cookie to Foundation's type; `nil` if Foundation refuses it.
     public convenience init?(_ cookie: Cookie) {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: cookie.name, .value: cookie.value, .path: cookie.path,
@@ -54,13 +54,14 @@ extension HTTPCookie {
     }
 }
 
-/// A storage of Foundation's as a store that goes by the rules of `CookieJar`.
+/// A `CookieStore` that keeps its cookies in a storage of Foundation's and follows the rules of ``CookieJar``.
 final class FoundationCookies: CookieStore, CustomReflectable, @unchecked Sendable {
-    // Thread-safe by its documentation, but not marked so everywhere.
+    // The storage is thread-safe by its documentation, but not marked `Sendable` everywhere.
     private let storage: HTTPCookieStorage
-    /// Held from looking at what is stored to changing it.
+    /// Held from reading the stored cookies until they are changed.
     private let change = Locked(())
 
+    /// Creates a store on top of this storage.
     init(_ storage: HTTPCookieStorage) {
         self.storage = storage
     }
@@ -83,10 +84,10 @@ final class FoundationCookies: CookieStore, CustomReflectable, @unchecked Sendab
         }
     }
 
-    /// Never shows what is stored.
+    /// A mirror that never shows the cookies.
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// All that the storage holds, in a jar that knows which hosts each is for; `nil` if it holds nothing.
+    /// All cookies of the storage in a jar, which knows the hosts of each; `nil` if the storage is empty.
     private var jar: CookieJar? {
         guard let cookies = storage.cookies, !cookies.isEmpty else { return nil }
         let jar = CookieJar()
@@ -100,12 +101,13 @@ final class JoinedCookies: CookieStore {
     private let first: any CookieStore
     private let second: any CookieStore
 
+    /// Creates a store whose first part takes precedence.
     init(_ first: any CookieStore, _ second: any CookieStore) {
         self.first = first
         self.second = second
     }
 
-    /// Those of the second store follow, but for names that the first one has.
+    /// The cookies of the first store, then those of the second whose names the first does not have.
     func cookies(for url: HTTPURL) -> [Cookie] {
         let cookies = first.cookies(for: url)
         let names = Set(cookies.map(\.name))
@@ -118,7 +120,7 @@ final class JoinedCookies: CookieStore {
     }
 }
 
-/// For a request that neither carries nor leaves cookies.
+/// The store of a request that neither sends nor stores cookies.
 final class NoCookies: CookieStore {
     func cookies(for url: HTTPURL) -> [Cookie] { [] }
 
@@ -126,6 +128,7 @@ final class NoCookies: CookieStore {
 }
 
 extension Int64 {
+    /// The whole seconds since 1970, or the largest number for a date that does not fit.
     fileprivate init(clamping date: Date) {
         self = Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? .max
     }

@@ -8,37 +8,40 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Answers a server that asks for user and password with a credential of Foundation's: by digest where the server
-/// knows how, else as they are.
+/// Answers a server's challenge with the user and password of a `URLCredential`: by Digest if the server offers it,
+/// otherwise by Basic.
 ///
-/// It waits to be asked, like URLSession; what a server has accepted once it is told beforehand from then on.
+/// Like URLSession it waits for the first challenge. Once it has answered an origin, it sends the credential with
+/// the following requests to that origin without a challenge.
 public final class CredentialAuthenticator: Authenticator {
     private let find: @Sendable (Challenge, HTTPURL) -> URLCredential?
     private let memory = Locked(Memory())
 
     private struct Memory {
-        /// What the origin has accepted or is just being told.
+        /// The authenticators that answered an origin last.
         var known: [Origin: any Authenticator] = [:]
-        /// One for each use of a credential: two would count the uses of one nonce twice.
+        /// One authenticator for each use of a credential: two of them would count the uses of one nonce twice.
         var made: [CredentialUse: any Authenticator] = [:]
     }
 
-    /// Answers with this credential, whoever asks.
+    /// Answers every challenge of every server with this credential.
     public init(_ credential: URLCredential) {
         let credential = SharedCredential(credential)
         find = { _, _ in credential.value }
     }
 
-    /// Answers with what the storage holds for the name in the URL, its port and the realm.
+    /// Answers with the credential that the storage holds for the host in the URL, its port and the realm.
     public init(_ storage: URLCredentialStorage) {
         let storage = SharedStorage(storage)
         find = { challenge, url in storage.credential(for: challenge, url) }
     }
 
+    /// Returns the `Authorization` field for an origin that has been answered before, or `nil` for any other.
     public func authorization(for question: AuthenticationQuestion) async throws -> String? {
         try await memory.withLock { $0.known[question.url.origin] }?.authorization(for: question)
     }
 
+    /// Returns the `Authorization` field that answers the challenges, or `nil` without a credential for them.
     public func authorization(
         for question: AuthenticationQuestion,
         answering challenges: [Challenge],
@@ -79,7 +82,7 @@ public final class CredentialAuthenticator: Authenticator {
     }
 }
 
-/// A user and a password, as they are told one origin.
+/// A user and a password in use for one scheme at one origin.
 private struct CredentialUse: Hashable {
     private let user: Secret
     private let password: Secret
@@ -94,6 +97,7 @@ private struct CredentialUse: Hashable {
         self.origin = origin
     }
 
+    /// A new authenticator for the scheme.
     var authenticator: any Authenticator {
         scheme == "digest"
             ? .digest(user: user.text, password: password.text)
@@ -102,14 +106,15 @@ private struct CredentialUse: Hashable {
 }
 
 extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
-    /// Never shows user and password.
+    /// A description that never shows user and password.
     public var description: String { "CredentialAuthenticator(hidden)" }
-    /// Never shows user and password.
+    /// A mirror that never shows user and password.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPClient.Settings {
-    /// Answers the origins that the storage has credentials for now; more are not looked for later.
+    /// Answers the origins for which the storage has credentials now. Origins that are added to it later are not
+    /// looked up.
     public mutating func useCredentials(of storage: URLCredentialStorage) {
         let authenticator = CredentialAuthenticator(storage)
         for origin in storage.origins { authenticators[origin] = authenticator }
@@ -117,13 +122,13 @@ extension HTTPClient.Settings {
 }
 
 extension URLCredentialStorage {
-    /// Whom it has something for.
+    /// The origins for which the storage has credentials.
     var origins: [Origin] {
         allCredentials.keys.compactMap(\.origin)
     }
 }
 
-// Immutable, and thread-safe by its documentation, but not marked so everywhere.
+// `URLCredential` is immutable, and thread-safe by its documentation, but not marked `Sendable` everywhere.
 private struct SharedCredential: @unchecked Sendable {
     let value: URLCredential
 
@@ -132,6 +137,7 @@ private struct SharedCredential: @unchecked Sendable {
     }
 }
 
+/// The storage is thread-safe by its documentation.
 private struct SharedStorage: @unchecked Sendable {
     private let storage: URLCredentialStorage
 
@@ -139,7 +145,7 @@ private struct SharedStorage: @unchecked Sendable {
         self.storage = storage
     }
 
-    /// The spaces are compared here, as on Linux none is equal to another (Swift 6.3.1).
+    /// Compares the protection spaces here, because on Linux no two of them are equal (Swift 6.3.1).
     func credential(for challenge: Challenge, _ url: HTTPURL) -> URLCredential? {
         for (space, credentials) in storage.allCredentials where space.covers(challenge, url) {
             if let found = storage.defaultCredential(for: space) ?? credentials.first?.value { return found }
@@ -149,13 +155,14 @@ private struct SharedStorage: @unchecked Sendable {
 }
 
 extension URLProtectionSpace {
-    /// Scheme, name and port.
+    /// The scheme, host and port of the protected server; `nil` for a proxy.
     fileprivate var origin: Origin? {
         guard let scheme = self.protocol, !isProxy() else { return nil }
         let host = host.contains(":") ? "[\(host)]" : host
         return try? HTTPURL("\(scheme)://\(host):\(port)/").origin
     }
 
+    /// Whether the credentials of this space answer the challenge.
     fileprivate func covers(_ challenge: Challenge, _ url: HTTPURL) -> Bool {
         guard origin == url.origin, realm == challenge.realm else { return false }
         switch authenticationMethod {

@@ -6,9 +6,12 @@ public import FoundationNetworking
 #endif
 
 extension HTTPClient {
-    /// Sends a request and hands out the bytes of its answer as they come, as `URLSession.bytes(for:)` does.
+    /// Sends a request and returns the bytes of its response as they arrive, as `URLSession.bytes(for:)` does.
     ///
-    /// It returns when the head is there. Nothing is read ahead; letting go of the bytes ends the request.
+    /// The call returns when the head has arrived. The body is not read ahead. Releasing the bytes ends the request.
+    ///
+    /// - Throws: Always a `URLError`, here and while the bytes are read; the ``HTTPError`` that caused it is in its
+    ///   `httpError`.
     @concurrent
     public func bytes(for request: URLRequest) async throws -> (AsyncBytes, HTTPURLResponse) {
         let request = BridgedRequest(request, settings)
@@ -18,27 +21,29 @@ extension HTTPClient {
         }
     }
 
-    /// Hands out the bytes at the URL as they come, as `URLSession.bytes(from:)` does.
+    /// Returns the bytes at a URL as they arrive, as `URLSession.bytes(from:)` does.
     @concurrent
     public func bytes(from url: URL) async throws -> (AsyncBytes, HTTPURLResponse) {
         try await bytes(for: URLRequest(url: url))
     }
 
-    /// The bytes of a body, one by one; they can be read once.
+    /// The bytes of a body, one by one. They can be read once.
     public struct AsyncBytes: AsyncSequence, Sendable {
+        /// A byte.
         public typealias Element = UInt8
 
         fileprivate let body: ResponseBody
         fileprivate let request: BridgedRequest
 
-        /// The lines of the body as text, without their ends.
+        /// The lines of the body as text, without their line ends.
         public var lines: AsyncLines { AsyncLines(bytes: self) }
 
+        /// Returns an iterator over the bytes, for the only pass.
         public func makeAsyncIterator() -> Iterator {
             Iterator(self)
         }
 
-        /// Hands out the bytes.
+        /// Reads the bytes one by one.
         public struct Iterator: AsyncIteratorProtocol {
             private var pieces: ResponseBody.Iterator
             private let request: BridgedRequest
@@ -50,7 +55,9 @@ extension HTTPClient {
                 request = bytes.request
             }
 
-            /// The next byte; nothing at the end.
+            /// Returns the next byte, or `nil` at the end of the body.
+            ///
+            /// - Throws: A `URLError` if the body could not be read to its end.
             public mutating func next() async throws -> UInt8? {
                 while position == piece.count {
                     guard let next = try await nextPiece() else { return nil }
@@ -71,17 +78,19 @@ extension HTTPClient {
         }
     }
 
-    /// The lines of a body. A line ends at LF, CR, or both together; what is not UTF-8 is replaced.
+    /// The lines of a body. A line ends with LF, CR or CRLF. Bytes that are not UTF-8 are replaced with U+FFFD.
     public struct AsyncLines: AsyncSequence, Sendable {
+        /// A line without its end.
         public typealias Element = String
 
         fileprivate let bytes: AsyncBytes
 
+        /// Returns an iterator over the lines, for the only pass.
         public func makeAsyncIterator() -> Iterator {
             Iterator(bytes.makeAsyncIterator())
         }
 
-        /// Hands out the lines.
+        /// Reads the lines one by one.
         public struct Iterator: AsyncIteratorProtocol {
             private var bytes: AsyncBytes.Iterator
             private var lastWasCarriageReturn = false
@@ -90,7 +99,10 @@ extension HTTPClient {
                 self.bytes = bytes
             }
 
-            /// The next line; nothing at the end. A last line without an end counts.
+            /// Returns the next line, or `nil` at the end of the body. A last line without a line end counts as a
+            /// line.
+            ///
+            /// - Throws: A `URLError` if the body could not be read to its end.
             public mutating func next() async throws -> String? {
                 var line: [UInt8] = []
                 while let byte = try await bytes.next() {

@@ -6,10 +6,14 @@ public import FoundationNetworking
 #endif
 
 extension HTTPClient {
-    /// Sends a request and collects its answer, as `URLSession.data(for:)` does.
+    /// Sends a request and returns the whole response, as `URLSession.data(for:)` does.
     ///
-    /// The answer may be as large as `settings.maximumBufferedBody`. All errors are a `URLError`, with what really
-    /// happened in its `httpError`. Cancelling the task or the progress ends the request at once.
+    /// Cancelling the task or the progress aborts the request.
+    ///
+    /// - Parameter progress: Counts the bytes of the request's and of the response's body; cancelling it cancels the
+    ///   request.
+    /// - Returns: The body, at most `settings.maximumBufferedBody` bytes long, and the head.
+    /// - Throws: Always a `URLError`; the ``HTTPError`` that caused it is in its `httpError`.
     @concurrent
     public func data(
         for request: URLRequest,
@@ -18,13 +22,17 @@ extension HTTPClient {
         try await data(for: BridgedRequest(request, settings), progress)
     }
 
-    /// Gets what is at the URL, as `URLSession.data(from:)` does.
+    /// Fetches the resource at a URL, as `URLSession.data(from:)` does.
+    ///
+    /// It returns and throws what `data(for:progress:)` does.
     @concurrent
     public func data(from url: URL, progress: Progress? = nil) async throws -> (Data, HTTPURLResponse) {
         try await data(for: BridgedRequest(URLRequest(url: url), settings), progress)
     }
 
-    /// Sends a request with these bytes as its body, as `URLSession.upload(for:from:)` does.
+    /// Sends a request with a body of these bytes, as `URLSession.upload(for:from:)` does.
+    ///
+    /// It returns and throws what `data(for:progress:)` does.
     @concurrent
     public func upload(
         for request: URLRequest,
@@ -36,7 +44,8 @@ extension HTTPClient {
 
     /// Sends a request with the content of a file as its body, as `URLSession.upload(for:fromFile:)` does.
     ///
-    /// The file is read while it is sent, and again if the request has to be sent again.
+    /// The file is read while the request is sent, and again if the request has to be sent again. The call returns
+    /// and throws what `data(for:progress:)` does.
     @concurrent
     public func upload(
         for request: URLRequest,

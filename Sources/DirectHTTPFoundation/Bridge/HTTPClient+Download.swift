@@ -6,10 +6,14 @@ public import FoundationNetworking
 #endif
 
 extension HTTPClient {
-    /// Sends a request and writes its answer to a file, as `URLSession.download(for:)` does.
+    /// Sends a request and writes the response's body to a file, as `URLSession.download(for:)` does.
     ///
-    /// The file is a new one that only its owner can read, in the system's folder for temporary files unless another
-    /// is named; moving or removing it is up to the caller. If anything fails, nothing is left behind.
+    /// The file is new, and only its owner can read it. The caller moves or removes it. If the download fails, no
+    /// file is left behind.
+    ///
+    /// - Parameter folder: The folder of the new file; the system's folder for temporary files by default.
+    /// - Returns: The URL of the file, and the head of the response.
+    /// - Throws: Always a `URLError`; the ``HTTPError`` that caused it is in its `httpError`.
     @concurrent
     public func download(
         for request: URLRequest,
@@ -26,7 +30,9 @@ extension HTTPClient {
         }
     }
 
-    /// Downloads what is at the URL to a file, as `URLSession.download(from:)` does.
+    /// Downloads the resource at a URL to a file, as `URLSession.download(from:)` does.
+    ///
+    /// It returns and throws what `download(for:in:progress:)` does.
     @concurrent
     public func download(
         from url: URL,

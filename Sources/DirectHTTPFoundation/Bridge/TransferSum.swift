@@ -2,7 +2,8 @@ internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
 
-/// Tells a `Progress` of both directions of a request, as a task of URLSession tells its own.
+/// Adds up the progress of the request's body and of the response's body in one `Progress`, as a task of URLSession
+/// does in its own.
 final class TransferSum: Sendable {
     private struct State {
         var sent = TransferProgress?.none
@@ -12,16 +13,18 @@ final class TransferSum: Sendable {
     private let progress: Progress
     private let state = Locked(State())
 
+    /// Creates a sum that reports to this progress.
     init(_ progress: Progress) {
         self.progress = progress
     }
 
+    /// Reports the request's upload and download from now on.
     func watch(_ request: inout Request) {
         request.onUpload = { sent in self.note { $0.sent = sent } }
         request.onDownload = { received in self.note { $0.received = received } }
     }
 
-    /// All is there, also where nobody knew before how much it would be.
+    /// Marks the transfer as complete, also if the total was never known.
     func complete() {
         progress.totalUnitCount = progress.completedUnitCount
     }
@@ -29,7 +32,7 @@ final class TransferSum: Sendable {
     private func note(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
-            // Nothing of the answer yet: how much there will be is not known.
+            // Until the response begins, its length is unknown, and so is the total.
             let total = state.received?.total.map { $0 + (state.sent?.total ?? state.sent?.bytes ?? 0) }
             progress.totalUnitCount = total.map(Int64.init(clamping:)) ?? -1
             let moved = (state.sent?.bytes ?? 0) + (state.received?.bytes ?? 0)

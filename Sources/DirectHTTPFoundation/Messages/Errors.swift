@@ -2,17 +2,18 @@ public import DirectHTTP
 public import Foundation
 
 extension HTTPError: LocalizedError {
-    /// The same as the description: what is localized is Foundation's own.
+    /// The same text as `description`. Only Foundation's own errors are localized.
     public var errorDescription: String? { description }
 }
 
 extension URLError {
-    /// What really happened, for an error of this package's calls: phase, reason, name, address and all attempts.
+    /// The error behind one that this package's calls have thrown, with phase, reason, host, address and all
+    /// attempts; `nil` for other errors.
     public var httpError: HTTPError? {
         userInfo[NSUnderlyingErrorKey] as? HTTPError
     }
 
-    /// The error of Foundation's that comes nearest, with the given one underneath.
+    /// Converts an error to the closest one of Foundation's, with the given error underneath.
     init(_ error: any Error, for url: URL?) {
         self.init(
             Code(error),
@@ -22,12 +23,12 @@ extension URLError {
         )
     }
 
-    /// An error that nothing of ours lies under.
+    /// Creates an error of this package's own, without an error underneath.
     init(_ code: Code, _ words: String, for url: URL?) {
         self.init(code, userInfo: Self.facts(url).merging([NSLocalizedDescriptionKey: words]) { $1 })
     }
 
-    /// The URL goes without user and password: errors end up in logs.
+    /// The failing URL without user and password, because errors end up in logs.
     private static func facts(_ url: URL?) -> [String: Any] {
         guard let url else { return [:] }
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return [:] }
@@ -76,7 +77,7 @@ extension URLError.Code {
         }
     }
 
-    /// What failed was the network, a file for the request's body, or one for the response's.
+    /// A system error is one of the network, of a file for the request's body, or of a file for the response's.
     private init(_ error: SystemError, in phase: HTTPError.Phase) {
         switch (error.call, phase) {
         case (_, .connect): self = .cannotConnectToHost
@@ -111,7 +112,7 @@ extension URLError.Code {
         }
     }
 
-    /// By OpenSSL's `X509_V_ERR_…` numbers, which never change.
+    /// Goes by OpenSSL's `X509_V_ERR_…` numbers, which never change.
     private init(_ fault: CertificateFault) {
         switch fault.code {
         case 9: self = .serverCertificateNotYetValid
@@ -122,7 +123,7 @@ extension URLError.Code {
     }
 
     private init(_ error: HTTP1Error, in phase: HTTPError.Phase) {
-        // Foundation has no word for "this request cannot be said in HTTP"; a bad URL is what it never sends either.
+        // Foundation has no code for "this request cannot be expressed in HTTP". A bad URL is not sent either.
         guard phase != .request, phase != .write else {
             self = .badURL
             return

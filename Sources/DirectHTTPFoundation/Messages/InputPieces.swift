@@ -1,13 +1,14 @@
 internal import DirectIO
 internal import Foundation
 
-/// The bytes of an `InputStream`, whose `read` blocks: each call runs on a thread for such work.
+/// The bytes of an `InputStream` in pieces. Its `read` blocks: each call runs on a thread for blocking work.
 struct InputPieces: AsyncSequence, @unchecked Sendable {
     typealias Element = [UInt8]
 
-    // Touched by one thread at a time: the task that sends waits for each read.
+    // Used by one thread at a time: the task that sends waits for each read.
     private let stream: InputStream
 
+    /// Creates a sequence over a stream that is not open yet.
     init(_ stream: InputStream) {
         self.stream = stream
     }
@@ -36,7 +37,7 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         }
     }
 
-    /// Opens the stream for the first read, and closes it when the last reference goes.
+    /// Opens the stream for the first read, and closes it when the last reference to the reader is released.
     fileprivate final class Reader: @unchecked Sendable {
         private let stream: InputStream
         private var isEnded = false
@@ -49,7 +50,7 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
             stream.close()
         }
 
-        /// The next piece; empty at the end.
+        /// Reads the next piece, which is empty at the end.
         func read() -> Result<[UInt8], any Error> {
             guard !isEnded else { return .success([]) }
             if stream.streamStatus == .notOpen { stream.open() }
@@ -64,13 +65,13 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
     }
 
     private static let pieceSize = 128 * 1024
-    // Streams may block for as long as whoever fills them likes: name look-ups must not wait for that.
+    // A stream may block for as long as its writer does. Threads of its own keep that from delaying name look-ups.
     private static let readers = BlockingWork(threadLimit: 64)
 }
 
-/// A stream of Foundation's that could not be read to its end.
+/// An `InputStream` that could not be read to its end.
 struct StreamFailure: Error, CustomStringConvertible {
     let cause: (any Error)?
 
-    var description: String { cause.map { "\($0)" } ?? "the stream failed and does not say why" }
+    var description: String { cause.map { "\($0)" } ?? "the stream failed without an error of its own" }
 }

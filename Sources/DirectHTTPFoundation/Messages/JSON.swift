@@ -2,7 +2,9 @@ public import DirectHTTP
 public import Foundation
 
 extension RequestBody {
-    /// The value as JSON, and said to be that.
+    /// The value as JSON, with the content type `application/json`.
+    ///
+    /// - Throws: The encoder's error.
     public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws
         -> RequestBody
     {
@@ -11,7 +13,9 @@ extension RequestBody {
 }
 
 extension FullResponse {
-    /// The body, read as JSON.
+    /// Decodes the body as JSON, whatever its content type is.
+    ///
+    /// - Throws: The decoder's error.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         decoder: JSONDecoder = JSONDecoder()

@@ -6,11 +6,11 @@ public import FoundationNetworking
 #endif
 
 extension Request {
-    /// What the request of Foundation's asks for. What is wrong with it is reported when it is sent.
+    /// Converts a request of Foundation's. Its problems are reported when it is sent.
     ///
-    /// URL, method, fields, body and cache policy are taken over; `timeoutInterval` is honoured by the calls that
-    /// take a `URLRequest`. A `Content-Length` only tells how long a body stream is; `Host` may not differ from
-    /// the URL: where the bytes go is said by `addresses`.
+    /// URL, method, fields, body and cache policy are converted; `timeoutInterval` is honoured by the calls that
+    /// take a `URLRequest`. A `Content-Length` only gives the length of a body stream. `Host` may not differ from
+    /// the URL: to send the request to another address, set `addresses`.
     public init(_ request: URLRequest) {
         let fields = request.allHTTPHeaderFields ?? [:]
         self.init(
@@ -27,7 +27,7 @@ extension Request {
 }
 
 extension URLRequest {
-    /// The same request for Foundation; nothing if its URL is none, or its body is not made of bytes in memory.
+    /// Converts a request to Foundation's type; `nil` if its URL is invalid or its body is not in memory.
     public init?(_ request: Request) {
         guard let url = (try? request.url).flatMap(URL.init) else { return nil }
         self.init(url: url)
@@ -42,7 +42,7 @@ extension URLRequest {
 }
 
 extension RequestBody {
-    /// These bytes.
+    /// A body of these bytes.
     public static func data(_ data: Data, contentType: String? = nil) -> RequestBody {
         .bytes(Array(data), contentType: contentType)
     }
@@ -55,17 +55,19 @@ extension RequestBody {
         return .file(url.path)
     }
 
-    /// A stream of Foundation's, read on a thread of its own and no faster than the peer takes it.
+    /// The bytes of an `InputStream`, which is read on a thread of its own and no faster than the server takes it.
     ///
-    /// With a length, exactly that many bytes have to come; without, the body is sent in chunks. A stream can be
-    /// sent once only.
+    /// A stream can be sent once only.
+    ///
+    /// - Parameter length: The exact number of bytes that the stream has. Without it the body is sent in chunks.
     public static func stream(_ stream: InputStream, length: UInt64? = nil) -> RequestBody {
         .stream(InputPieces(stream), length: length)
     }
 
+    /// Converts the body of a request; `announced` is the length of a body stream.
     init(of request: URLRequest, announced: UInt64?) {
         if let data = request.httpBody {
-            // URLSession says so of a POST when nobody says anything, and servers have come to rely on it.
+            // URLSession adds this type to a POST without one, and servers have come to rely on it.
             let isForm = request.httpMethod == "POST" && !data.isEmpty
             self = .data(data, contentType: isForm ? "application/x-www-form-urlencoded" : nil)
         } else if let stream = request.httpBodyStream {
@@ -86,7 +88,7 @@ extension Headers {
 }
 
 extension URLRequest.CachePolicy {
-    /// Whether no copy of this machine's may be used, not even one that the origin confirms: no directive says that.
+    /// Whether no local copy may be used, not even one that the origin confirms. No directive expresses that.
     fileprivate var ignoresLocalCopies: Bool {
         switch self {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: true
@@ -94,7 +96,8 @@ extension URLRequest.CachePolicy {
         }
     }
 
-    /// How HTTP says it (RFC 9111, section 5.2.1): a cache of ours understands it, and so do those on the way.
+    /// The policy as directives (RFC 9111, section 5.2.1), which the client's cache understands and caches on the
+    /// way as well.
     fileprivate var directives: String? {
         switch self {
         case .useProtocolCachePolicy: nil
@@ -108,7 +111,7 @@ extension URLRequest.CachePolicy {
 }
 
 extension String {
-    /// The fields that URLSession, too, writes by itself whatever the caller has set.
+    /// Whether the field is one that URLSession writes by itself as well, whatever the caller has set.
     fileprivate var isOwnedByClient: Bool {
         switch utf8.count {
         case 10: caseInsensitiveCompare("Connection") == .orderedSame
@@ -120,6 +123,7 @@ extension String {
 }
 
 extension [String: String] {
+    /// Returns the value of a field, whatever the case of its name.
     fileprivate func value(for name: String) -> String? {
         self[name] ?? first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value
     }

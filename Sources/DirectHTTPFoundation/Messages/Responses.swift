@@ -8,24 +8,25 @@ public import Foundation
 #endif
 
 extension HTTPURLResponse {
-    /// The head of a response, as Foundation's users know it.
+    /// Converts the head of a response.
     ///
-    /// Foundation keeps one value for a name: several fields of one name are joined with commas in their order
-    /// (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or leave them to
-    /// `settings.cookies` or `settings.useCookies(of:)`.
+    /// Foundation keeps one value for each name: several fields of one name are joined with commas in their order
+    /// (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or let
+    /// `settings.cookies` or `settings.useCookies(of:)` handle them.
     ///
-    /// Its URL is that of the response, after redirects; nothing if Foundation cannot read that.
+    /// The URL is that of the response, after redirects. The result is `nil` if Foundation cannot parse it.
     public convenience init?(_ response: Response) {
         guard let url = URL(response.url) else { return nil }
         self.init(status: response.status, version: response.version, headers: response.headers, url: url)
     }
 
-    /// The head of a response with all of its body, as Foundation's users know it.
+    /// Converts the head of a buffered response, as the initialiser for a `Response` does.
     public convenience init?(_ response: FullResponse) {
         guard let url = URL(response.url) else { return nil }
         self.init(status: response.status, version: response.version, headers: response.headers, url: url)
     }
 
+    /// Builds a head from its parts.
     convenience init?(status: Status, version: HTTPVersion, headers: Headers, url: URL) {
         self.init(
             url: url,
@@ -37,7 +38,7 @@ extension HTTPURLResponse {
 }
 
 extension Headers {
-    /// One value for each name, in the spelling of the first field that has it.
+    /// One value for each name, in the spelling of the first field of that name.
     var folded: [String: String] {
         var values = [String: String](minimumCapacity: count)
         for field in self {
@@ -54,6 +55,7 @@ extension Headers {
 }
 
 extension String {
+    /// Whether both are the same without regard to case.
     fileprivate func hasSameLetters(as other: String) -> Bool {
         utf8.count == other.utf8.count && caseInsensitiveCompare(other) == .orderedSame
     }

@@ -2,21 +2,24 @@ public import DirectHTTP
 public import Foundation
 
 extension HTTPURL {
-    /// The same URL, read anew by our own strict parser: what Foundation thinks its parts are does not count.
+    /// Converts a URL by parsing its text with this package's strict parser. The parts that Foundation sees in it do
+    /// not count.
+    ///
+    /// - Throws: The reason why the parser refuses it.
     public init(_ url: URL) throws(URLFault) {
         try self.init(url.absoluteString)
     }
 }
 
 extension URL {
-    /// The same URL; nothing in the rare case that Foundation cannot read it.
+    /// Converts a URL; `nil` in the rare case that Foundation cannot parse it.
     public init?(_ url: HTTPURL) {
         self.init(string: url.text)
     }
 }
 
 extension Request {
-    /// A request to a URL of Foundation's. One that is no http or https URL is reported when the request is sent.
+    /// Creates a request to a URL of Foundation's. If it is no http or https URL, sending the request reports that.
     public init(_ method: Method, _ url: URL, headers: Headers = [:], body: RequestBody = .none) {
         self.init(method, url.absoluteString, headers: headers, body: body)
     }

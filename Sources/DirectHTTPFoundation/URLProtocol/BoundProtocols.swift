@@ -9,10 +9,13 @@ public import Foundation
 #endif
 
 extension HTTPClient {
-    /// A class for `URLSessionConfiguration.protocolClasses` whose requests this client carries.
+    /// Makes a class for `URLSessionConfiguration.protocolClasses` whose requests this client sends.
     ///
-    /// Each call makes another class, which keeps the client for as long as the process lives: ask once for a
-    /// client, not once for a session.
+    /// Each call makes another class, which keeps the client for as long as the process lives: make one for each
+    /// client, not one for each session.
+    ///
+    /// - Parameter hosts: The hosts whose requests the client sends; `nil` for all hosts.
+    /// - Parameter schemes: The schemes whose requests the client sends.
     public func urlProtocolClass(
         hosts: [HostPattern]? = nil,
         schemes: Set<HTTPURL.Scheme> = [.http, .https]
@@ -21,14 +24,15 @@ extension HTTPClient {
     }
 }
 
-/// The classes made while the program runs.
+/// The classes that were made at run time.
 ///
-/// A session makes the objects of a `URLProtocol` itself and says nothing of the configuration they come from: all
-/// that tells bindings apart is the class. Without Objective-C no class can be allocated, but Swift makes a new one
-/// for each new argument of a generic class; here the argument is a number, written as a type.
+/// A session creates the objects of a `URLProtocol` itself and does not tell them its configuration: only the class
+/// distinguishes the bindings. Without Objective-C no class can be allocated at run time, but Swift makes a new one
+/// for each new argument of a generic class. Here the argument is a number in binary notation, written as a type.
 enum BoundProtocols {
     private static let bindings = Locked<[ObjectIdentifier: URLProtocolBinding]>([:])
 
+    /// Makes a class for a binding.
     static func make(_ binding: URLProtocolBinding) -> DirectURLProtocol.Type {
         bindings.withLock { bindings in
             let made = numbered(bindings.count)
@@ -37,6 +41,7 @@ enum BoundProtocols {
         }
     }
 
+    /// Returns the binding of a class that was made here.
     static func binding(of made: DirectURLProtocol.Type) -> URLProtocolBinding? {
         bindings.withLock { $0[ObjectIdentifier(made)] }
     }
@@ -51,11 +56,14 @@ enum BoundProtocols {
     }
 }
 
+/// A class for each type argument.
 private final class BoundURLProtocol<Number>: DirectURLProtocol {
     override class var binding: URLProtocolBinding {
         BoundProtocols.binding(of: self) ?? super.binding
     }
 }
 
+/// The binary digit 0 after the digits of `Rest`.
 private enum BinaryZero<Rest> {}
+/// The binary digit 1 after the digits of `Rest`.
 private enum BinaryOne<Rest> {}

@@ -7,34 +7,38 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Carries the requests of a URLSession with a client of ours.
+/// Sends the requests of a URLSession with an ``HTTPClient``.
 ///
-/// Put a class into `URLSessionConfiguration.protocolClasses`: one that `HTTPClient.urlProtocolClass` has made, or a
-/// subclass of your own that overrides `binding`. docs/URLSession.md says what a session can do this way and what
-/// Foundation keeps it from; `HTTPClient.data(for:)` and its relatives have no such limits.
+/// Add a class to `URLSessionConfiguration.protocolClasses`: one that `HTTPClient.urlProtocolClass(hosts:schemes:)`
+/// has made, or a subclass of your own that overrides `binding`. docs/URLSession.md lists what a session can do this
+/// way and what Foundation prevents; `HTTPClient.data(for:)` and the other calls of the bridge have no such limits.
 open class DirectURLProtocol: URLProtocol {
     private var loading: ProtocolLoading?
     private var isStopped = false
-    /// Set on the task's queue, with the last call to the client.
+    /// Whether the session has been told of the end. Set on the task's queue, with the last call to the client.
     var isOver = false
 
     #if canImport(FoundationNetworking)
-    /// Nobody once the session has been told of the end. A task that is cancelled while it ends would be reported a
-    /// second time, and the session ends the process over a task that it no longer knows.
+    /// The session; `nil` once it has been told of the end.
+    ///
+    /// A task that is cancelled while it ends would be reported a second time, and the session ends the process if
+    /// it is called for a task that it no longer knows.
     override open var client: (any URLProtocolClient)? {
         get { isOver ? nil : super.client }
         set { super.client = newValue }
     }
     #endif
 
-    /// Whose requests are carried, and by which client: all of them by `HTTPClient.shared`, unless overridden.
+    /// The client that sends the requests, and the hosts and schemes it does that for. By default
+    /// `HTTPClient.shared` sends all http and https requests.
     open class var binding: URLProtocolBinding { URLProtocolBinding(.shared) }
 
+    /// Whether the binding accepts the request's URL.
     override open class func canInit(with request: URLRequest) -> Bool {
         request.url.map(binding.accepts) ?? false
     }
 
-    /// The same request with its URL as our parser understands it.
+    /// Returns the same request with its URL as this package's parser writes it.
     override open class func canonicalRequest(for request: URLRequest) -> URLRequest {
         guard let url = request.url, let own = try? HTTPURL(url), let clean = URL(own) else { return request }
         var request = request
@@ -42,14 +46,15 @@ open class DirectURLProtocol: URLProtocol {
         return request
     }
 
+    /// Whether both requests have the same canonical form.
     override open class func requestIsCacheEquivalent(_ one: URLRequest, to other: URLRequest) -> Bool {
         canonicalRequest(for: one) == canonicalRequest(for: other)
     }
 
-    /// Starts, or goes on after a suspension.
+    /// Starts the request, or resumes it after a suspension.
     override open func startLoading() {
-        // FoundationNetworking may cancel a task before it starts it, and then still start it: it looks for a cached
-        // response on another thread. To tell a task of anything that has ended ends the process.
+        // FoundationNetworking may cancel a task before it starts it, and then still start it, because it looks for
+        // a cached response on another thread. Reporting anything to a task that has ended ends the process.
         guard !isStopped else { return }
         if let loading { return loading.resume() }
         let loading = ProtocolLoading(self, Self.binding.client)
@@ -57,7 +62,8 @@ open class DirectURLProtocol: URLProtocol {
         loading.start()
     }
 
-    /// The task was cancelled or has ended; where sessions call this to suspend a task, too, it only pauses.
+    /// Stops the request when the task is cancelled or has ended. Where a session calls this to suspend a task as
+    /// well, the request is only paused.
     override open func stopLoading() {
         #if canImport(FoundationNetworking)
         if task?.state == .suspended { return loading?.pause() ?? () }

@@ -6,15 +6,17 @@ internal import Dispatch
 internal import FoundationNetworking
 #endif
 
-/// The session behind a URLProtocol, called where it wants to be called, and not at all once the loading has stopped.
+/// The session behind a URLProtocol. It is called on the queue or run loop that it expects, and not at all once the
+/// loading has stopped.
 final class ProtocolClient: @unchecked Sendable {
-    // Only asked for under the lock; what is done with it is done where the session expects it.
+    // Read and written under the lock only; it is used where the session expects it.
     private var host: DirectURLProtocol?
     private let lock = Locked(())
     private let post: (@escaping @Sendable () -> Void) -> Void
 
     #if canImport(FoundationNetworking)
-    /// On the task's queue: the client looks into the session's registry of tasks, which no lock protects.
+    /// Calls the session on the task's queue: the client uses the session's registry of tasks, which no lock
+    /// protects.
     init(_ host: DirectURLProtocol, _ queue: DispatchQueue?) {
         self.host = host
         post = { work in
@@ -23,7 +25,8 @@ final class ProtocolClient: @unchecked Sendable {
         }
     }
     #else
-    /// On the run loop of the thread that has started the loading, as `URLProtocol` has it on Apple's platforms.
+    /// Calls the session on the run loop of the thread that has started the loading, as `URLProtocol` demands on
+    /// Apple's platforms.
     init(_ host: DirectURLProtocol) {
         self.host = host
         let loop = SharedRunLoop(RunLoop.current)
@@ -31,7 +34,7 @@ final class ProtocolClient: @unchecked Sendable {
     }
     #endif
 
-    /// Calls the session. After `detach` nothing is called any more.
+    /// Calls the session, unless `detach` or `callLast` came before.
     func call(_ body: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void) {
         call(isLast: false, body)
     }
@@ -55,6 +58,7 @@ final class ProtocolClient: @unchecked Sendable {
         }
     }
 
+    /// Makes all later calls do nothing.
     func detach() {
         lock.withLock { _ in host = nil }
     }

@@ -6,7 +6,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// One loading of a URLProtocol: its request goes to a client of ours, the answer to the session.
+/// One loading of a URLProtocol: sends its request with a client and reports the response to the session.
 final class ProtocolLoading: Sendable {
     private let client: HTTPClient
     private let order: ProtocolOrder
@@ -14,6 +14,7 @@ final class ProtocolLoading: Sendable {
     private let turnstile = Turnstile()
     private let work = Locked<Task<Void, Never>?>(nil)
 
+    /// Prepares the loading. Called on the task's queue.
     init(_ host: DirectURLProtocol, _ client: HTTPClient) {
         self.client = client
         #if canImport(FoundationNetworking)
@@ -26,21 +27,25 @@ final class ProtocolLoading: Sendable {
         #endif
     }
 
+    /// Sends the request on the client's executor.
     func start() {
         let task = Task(executorPreference: client.executor) { await self.run() }
         work.withLock { $0 = task }
     }
 
+    /// Cancels the request. The session is not called any more.
     func stop() {
         session.detach()
         turnstile.open()
         work.withLock { $0 }?.cancel()
     }
 
+    /// Reports nothing more to the session until `resume`.
     func pause() {
         turnstile.close()
     }
 
+    /// Continues after `pause`.
     func resume() {
         turnstile.open()
     }
@@ -79,8 +84,8 @@ final class ProtocolLoading: Sendable {
         session.callLast { $0.urlProtocolDidFinishLoading($1) }
     }
 
-    /// All at once: several pieces would be one too many for FoundationNetworking's completion handlers, which get the
-    /// last piece only.
+    /// Reports the response in one piece. FoundationNetworking's completion handlers get only the last piece of
+    /// several.
     private func deliver(_ head: HTTPURLResponse, _ body: [UInt8]) async {
         await turnstile.pass()
         let data = Data(body)
@@ -92,7 +97,8 @@ final class ProtocolLoading: Sendable {
     }
 
     #if !canImport(FoundationNetworking)
-    /// The session decides, and begins anew with an object of its own; this one ends as it has to there.
+    /// Lets the session follow the redirect, which it does with a new object of the class; this loading ends with an
+    /// error, as `URLProtocol` demands.
     private func redirect(to next: URLRequest, _ head: HTTPURLResponse) {
         session.callLast { client, host in
             client.urlProtocol(host, wasRedirectedTo: next, redirectResponse: head)

@@ -3,16 +3,18 @@ internal import DirectHTTP
 internal import DirectIO
 internal import Foundation
 
-/// What a session of Apple's wants of a URLProtocol: all of it stands in the request, the body of an upload too.
+/// A session's request on Apple's platforms, which contains all of the session's settings and the body of an upload.
 ///
-/// The session follows redirects itself, with an object of its own for each hop.
+/// The session follows redirects itself, with a new object of the protocol class for each hop.
 struct ProtocolOrder: Sendable {
+    /// The URL of the request.
     let url: URL?
     private let bridged: BridgedRequest
     private let policy: RedirectPolicy
     private let isAwayFromHome: Bool
     private let next = Locked<URLRequest?>(nil)
 
+    /// Converts the request.
     init(_ request: URLRequest, _ settings: HTTPClient.Settings) {
         url = request.url
         bridged = BridgedRequest(request, settings)
@@ -20,6 +22,7 @@ struct ProtocolOrder: Sendable {
         isAwayFromHome = URLProtocol.property(forKey: Self.away, in: request) != nil
     }
 
+    /// Returns the request to send. Its redirects are not followed but noted for the session.
     func request() async throws -> Request {
         var request = try bridged.checked()
         request.redirects = policy
@@ -30,34 +33,39 @@ struct ProtocolOrder: Sendable {
             next.withLock {
                 $0 = isAwayFromHome || redirect.crossesOrigins ? request?.leavingHome() : request
             }
-            // A body that cannot be said again has to be asked for by us.
+            // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the redirect.
             return request == nil ? decision : .deliver
         }
         return request
     }
 
-    /// Sends the request. The session follows redirects itself, so only it knows that they have left an origin.
+    /// Sends the request. The session follows redirects, so only it knows whether an earlier hop has left the
+    /// origin.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
         isAwayFromHome ? try await client.sendContinued(request) : try await client.send(request)
     }
 
+    /// Returns the head of the response for the session.
     func head(_ response: Response) throws -> HTTPURLResponse {
         try bridged.head(response)
     }
 
-    /// Where the response points and the session is to go, if so.
+    /// The request to which the session has to redirect; `nil` if the response is not a redirect to follow.
     var redirect: URLRequest? { next.withLock { $0 } }
 
+    /// Always `true`: the session takes the body in pieces.
     func isStreaming() async -> Bool { true }
 
-    /// The session takes what it is given, as it always does.
+    /// Returns immediately: the session buffers by itself.
     func consumerHasTakenAll() async {}
 
-    /// On the request of a hop: no secret of the client's goes along any more, wherever it leads.
+    /// Marks the request of a hop after the origin was left: no secret of the client's is sent with it, wherever it
+    /// goes.
     fileprivate static let away = "direct-http away from home"
 }
 
 extension URLRequest {
+    /// Returns the request with the mark.
     fileprivate func leavingHome() -> URLRequest? {
         guard let request = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return nil }
         URLProtocol.setProperty(true, forKey: ProtocolOrder.away, in: request)

@@ -4,15 +4,17 @@ internal import DirectIO
 internal import Foundation
 internal import FoundationNetworking
 
-/// What a session wants of a URLProtocol, found out where FoundationNetworking lets one look.
+/// A session's request together with the session's settings for it, as far as FoundationNetworking makes them
+/// accessible: body, additional fields, cookies, redirects and credentials.
 struct ProtocolOrder: @unchecked Sendable {
+    /// The URL of the request.
     let url: URL?
-    // Asked on the task's queue only.
+    // Used on the task's queue only.
     private let inside: SessionInside?
     private let bridged: BridgedRequest
     private let body: Result<BodySource, URLError>
     private let delegate: SessionDelegate?
-    /// The session leaves it to its own classes to add them.
+    /// The session expects its own protocol classes to add these fields.
     private let additionalFields: [(name: String, value: String)]
     private let cookies: SessionCookies?
     private let redirects: RedirectPolicy
@@ -23,11 +25,11 @@ struct ProtocolOrder: @unchecked Sendable {
         case data(Data)
         case file(URL)
         case stream(InputStream)
-        /// Asks the session's delegate for it.
+        /// The session's delegate has the body.
         case delegate
     }
 
-    /// To be made on the task's queue.
+    /// Collects the settings. Called on the task's queue.
     init(
         _ request: URLRequest,
         _ task: URLSessionTask?,
@@ -50,6 +52,7 @@ struct ProtocolOrder: @unchecked Sendable {
         }
     }
 
+    /// Returns the request to send.
     func request() async throws -> Request {
         var request = try bridged.checked()
         switch try body.get() {
@@ -69,14 +72,17 @@ struct ProtocolOrder: @unchecked Sendable {
         return request
     }
 
+    /// Sends the request. The client follows redirects.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
         try await client.send(request)
     }
 
+    /// Returns the head of the response for the session.
     func head(_ response: Response) throws -> HTTPURLResponse {
         try bridged.head(response, headers: response.headers.withoutFatalChallenge(response.status))
     }
 
+    /// Whether the session takes the body in pieces.
     func isStreaming() async -> Bool {
         guard let inside, let queue = inside.queue else { return false }
         return await withCheckedContinuation { continuation in
@@ -84,11 +90,11 @@ struct ProtocolOrder: @unchecked Sendable {
         }
     }
 
-    /// Suspends until the delegate has dealt with what it was given: else a fast server would fill the memory.
+    /// Waits until the delegate has handled the data it was given. Otherwise a fast server would fill the memory.
     func consumerHasTakenAll() async {
         guard let inside, let queue = inside.queue, let session = inside.session else { return }
         await withCheckedContinuation { continuation in
-            // First the task's queue, which passes the data on to the delegate's.
+            // The task's queue comes first, because it passes the data on to the delegate's queue.
             queue.async { session.delegateQueue.addOperation { continuation.resume() } }
         }
     }
@@ -99,7 +105,7 @@ struct ProtocolOrder: @unchecked Sendable {
         _ url: URL?
     ) -> Result<BodySource, URLError> {
         if task is URLSessionDownloadTask {
-            // It ends a download by force-unwrapping a file that only its own classes can name.
+            // FoundationNetworking ends a download by force-unwrapping a file that only its own classes can name.
             let words = "FoundationNetworking takes no file from a URLProtocol: use HTTPClient.download(for:)"
             return .failure(URLError(.cannotCreateFile, words, for: url))
         }
@@ -113,14 +119,14 @@ struct ProtocolOrder: @unchecked Sendable {
         case nil: break
         }
         let words =
-            "the body of the upload cannot be reached in this version of FoundationNetworking: "
+            "the body of the upload is not accessible in this version of FoundationNetworking: "
             + "put it into httpBody of a data task, or use HTTPClient.upload(for:from:)"
         return .failure(URLError(.requestBodyStreamExhausted, words, for: url))
     }
 }
 
 extension RedirectPolicy {
-    /// The client's policy. Where it leaves the decision open, the delegate decides.
+    /// The client's policy. If it does not decide about redirects itself, the delegate decides.
     fileprivate func asking(_ delegate: SessionDelegate?) -> RedirectPolicy {
         guard let delegate, decide == nil else { return self }
         var policy = self
@@ -129,11 +135,12 @@ extension RedirectPolicy {
     }
 }
 
-/// The session's credentials, where they have an answer; else the client's authenticator for the origin.
+/// Answers with the session's credentials if they fit, otherwise with the client's authenticator for the origin.
 private struct SessionAuthenticator: Authenticator {
     private let credentials: CredentialAuthenticator
     private let clients: [Origin: any Authenticator]
 
+    /// Fails if the storage is empty.
     init?(ifFilled storage: URLCredentialStorage, _ clients: [Origin: any Authenticator]) {
         guard !storage.allCredentials.isEmpty else { return nil }
         credentials = CredentialAuthenticator(storage)
@@ -166,8 +173,8 @@ private struct SessionAuthenticator: Authenticator {
 }
 
 extension Headers {
-    /// FoundationNetworking answers a 401 by itself, and for ever: without a credential the task never ends, with one
-    /// it goes past us to its own network stack. Under another name the challenge passes.
+    /// Renames the challenge of a 401. FoundationNetworking handles `WWW-Authenticate` by itself: without a
+    /// credential the task never ends, with one it sends the request again with its own network stack.
     fileprivate func withoutFatalChallenge(_ status: Status) -> Headers {
         guard status == .unauthorized, contains("WWW-Authenticate") else { return self }
         var headers = self

@@ -3,12 +3,13 @@ internal import DirectHTTP
 internal import Foundation
 internal import FoundationNetworking
 
-/// The delegate of a task or its session, asked on the session's queue for delegates.
+/// The delegate of a task or of its session, called on the session's delegate queue.
 struct SessionDelegate: @unchecked Sendable {
     private let delegate: any URLSessionTaskDelegate
     private let session: URLSession
     private let task: URLSessionTask
 
+    /// Fails if the session or its delegate is not known.
     init?(_ inside: SessionInside) {
         guard let session = inside.session, let delegate = inside.delegate else { return nil }
         self.delegate = delegate
@@ -16,14 +17,14 @@ struct SessionDelegate: @unchecked Sendable {
         task = inside.task
     }
 
-    /// The body of an upload that was made without one.
+    /// Asks for the body of an upload that was created without one.
     func bodyStream() async -> InputStream? {
         await ask { answer in
             delegate.urlSession(session, task: task) { stream in answer(UnsafeTransfer(stream)) }
         }.value
     }
 
-    /// Whether to go where a response points.
+    /// Asks whether to follow a redirect.
     func decide(_ redirect: Redirect) async -> RedirectDecision {
         guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
             return .follow(redirect.next)
@@ -42,6 +43,7 @@ struct SessionDelegate: @unchecked Sendable {
         return .follow(Request(decided, after: redirect))
     }
 
+    /// Calls the delegate and waits for its answer.
     private func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (_ answer: @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
@@ -60,13 +62,14 @@ private struct UnsafeTransfer<Value>: @unchecked Sendable {
 }
 
 extension URLRequest {
-    /// Whether nothing was changed that goes to the server. `==` does not look at fields here (Swift 6.3).
+    /// Whether both send the same to the server. `==` does not compare fields here (Swift 6.3).
     fileprivate func asksTheSame(as other: URLRequest) -> Bool {
         url == other.url && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields
             && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
             && cachePolicy == other.cachePolicy
     }
 
+    /// The request that a redirect would send next.
     fileprivate init?(next redirect: Redirect) {
         guard let url = URL(redirect.url) else { return nil }
         self.init(url: url)
@@ -76,6 +79,7 @@ extension URLRequest {
 }
 
 extension HTTPURLResponse {
+    /// The head of a redirect.
     fileprivate convenience init?(_ redirect: Redirect) {
         guard let url = (try? redirect.request.url).flatMap(URL.init) else { return nil }
         self.init(
@@ -88,8 +92,8 @@ extension HTTPURLResponse {
 }
 
 extension Request {
-    /// What the delegate has made of a redirect. What Foundation does not know of is as it was proposed: the client
-    /// looks after that.
+    /// Converts the request that the delegate returned for a redirect. A body without a form in Foundation stays as
+    /// it was proposed.
     fileprivate init(_ decided: URLRequest, after redirect: Redirect) {
         self.init(decided)
         if decided.httpBody == nil, decided.httpBodyStream == nil { body = redirect.next.body }

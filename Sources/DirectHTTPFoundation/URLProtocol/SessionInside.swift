@@ -4,20 +4,24 @@ internal import Dispatch
 internal import Foundation
 internal import FoundationNetworking
 
-/// What a URLProtocol has to know of the task it works for, and FoundationNetworking does not tell: the queue on which
-/// its client has to be called, the session, and the body of an upload.
+/// The parts of a `URLSessionTask` that its URLProtocol needs and FoundationNetworking does not publish: the queue
+/// on which its client has to be called, the session, and the body of an upload.
 ///
-/// It is looked up by the names of stored properties, as of Swift 6.3. Where a name is not found the answer is nothing,
-/// and whoever asks takes the careful way. To be made and asked on the task's own queue, where `startLoading` runs.
+/// They are looked up by the names of stored properties, as of Swift 6.3. If a name is not found, the value is
+/// `nil`, and the caller has to do without it. Create and use it on the task's own queue, on which `startLoading`
+/// runs.
 struct SessionInside {
-    /// Where the registry of the session's tasks may be touched, which every call to the client does.
+    /// The queue on which the registry of the session's tasks may be used, which every call to the client does.
     let queue: DispatchQueue?
+    /// The session of the task.
     let session: URLSession?
-    /// Who is asked and told, unless there is a completion handler.
+    /// The delegate of the task or of the session, which the session calls unless there is a completion handler.
     let delegate: (any URLSessionTaskDelegate)?
+    /// The task itself.
     let task: URLSessionTask
     private let mirror: Mirror?
 
+    /// Looks into a task.
     init(_ task: URLSessionTask) {
         self.task = task
         mirror = Mirror(reflecting: task).level(of: URLSessionTask.self)
@@ -27,16 +31,17 @@ struct SessionInside {
         delegate = own ?? session?.delegate as? any URLSessionTaskDelegate
     }
 
+    /// The body of an upload.
     enum Body {
         case none
         case data(Data)
         case file(URL)
         case stream(InputStream)
-        /// The session's delegate has it.
+        /// The session's delegate has the body.
         case elsewhere
     }
 
-    /// What the task was made to upload; nothing if that cannot be found out.
+    /// The body of the upload task; `nil` if it cannot be found out.
     var body: Body? {
         guard let known = mirror?.child("knownBody") else { return nil }
         guard let body = unwrapped(known) else { return .elsewhere }
@@ -51,7 +56,8 @@ struct SessionInside {
         }
     }
 
-    /// Whether the bytes of the response go to a delegate one by one: a completion handler would get the last only.
+    /// Whether the session passes the response's bytes on to a delegate as they arrive. A completion handler would
+    /// get the last piece only.
     var isStreaming: Bool {
         guard let session, delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
             let registry = Mirror(reflecting: session).child("taskRegistry"),
@@ -63,13 +69,15 @@ struct SessionInside {
 }
 
 extension Mirror {
+    /// Returns the mirror of the given class in the hierarchy.
     fileprivate func level(of type: Any.Type) -> Mirror? {
         var level: Mirror? = self
         while let found = level, found.subjectType != type { level = found.superclassMirror }
         return level
     }
 
-    /// The stored property of that name. Where it stands is remembered, so that no other need be read.
+    /// Returns the stored property of that name. Its offset is remembered, so that the others need not be read
+    /// again.
     fileprivate func child(_ name: String) -> Any? {
         let place = MirrorPlace(type: ObjectIdentifier(subjectType), name: name)
         if let offset = knownPlaces.withLock({ $0[place] }), offset < children.count {
@@ -84,6 +92,7 @@ extension Mirror {
     }
 }
 
+/// A stored property of a type.
 private struct MirrorPlace: Hashable {
     let type: ObjectIdentifier
     let name: String
@@ -91,6 +100,7 @@ private struct MirrorPlace: Hashable {
 
 private let knownPlaces = Locked<[MirrorPlace: Int]>([:])
 
+/// Returns the value inside an optional, or `nil`; returns any other value unchanged.
 private func unwrapped(_ optional: Any) -> Any? {
     let mirror = Mirror(reflecting: optional)
     return mirror.displayStyle == .optional ? mirror.children.first?.value : optional

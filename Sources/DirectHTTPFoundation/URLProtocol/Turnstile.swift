@@ -1,6 +1,6 @@
 internal import DirectIO
 
-/// Lets tasks pass, or makes them wait until it does again.
+/// A gate for tasks. While it is closed, tasks that want to pass wait until it opens again.
 final class Turnstile: Sendable {
     private struct State {
         var isOpen = true
@@ -9,10 +9,12 @@ final class Turnstile: Sendable {
 
     private let state = Locked(State())
 
+    /// Makes tasks wait from now on.
     func close() {
         state.withLock { $0.isOpen = false }
     }
 
+    /// Resumes the waiting tasks and lets others pass.
     func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -22,6 +24,7 @@ final class Turnstile: Sendable {
         for task in waiting { task.resume() }
     }
 
+    /// Returns immediately if the gate is open, otherwise when it opens.
     func pass() async {
         guard !state.withLock({ $0.isOpen }) else { return }
         await withCheckedContinuation { continuation in

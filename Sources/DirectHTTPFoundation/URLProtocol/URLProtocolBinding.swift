@@ -1,16 +1,16 @@
 public import DirectHTTP
 public import Foundation
 
-/// Which client carries which requests of a session.
+/// The client for a session's requests, and the hosts and schemes that it sends requests for.
 public struct URLProtocolBinding: Sendable {
-    /// Carries them.
+    /// The client that sends the requests.
     public var client: HTTPClient
-    /// The hosts whose requests it carries; nothing for all.
+    /// The hosts whose requests it sends; `nil` for all hosts.
     public var hosts: [HostPattern]?
-    /// The schemes whose requests it carries.
+    /// The schemes whose requests it sends.
     public var schemes: Set<HTTPURL.Scheme>
 
-    /// Carries the requests to these hosts with these schemes.
+    /// Binds the requests to these hosts with these schemes to a client.
     public init(
         _ client: HTTPClient,
         hosts: [HostPattern]? = nil,
@@ -21,10 +21,10 @@ public struct URLProtocolBinding: Sendable {
         self.schemes = schemes
     }
 
-    /// Whether a request to this URL is one to carry.
+    /// Whether the client sends a request to this URL.
     ///
-    /// A URL that our parser refuses counts by what Foundation reads in it: it is to fail with us, rather than to go
-    /// out on another way under a host that two parsers do not agree on.
+    /// For a URL that this package's parser refuses, Foundation's view of it decides: the request has to fail here,
+    /// instead of being sent by another protocol class to a host on which two parsers disagree.
     public func accepts(_ url: URL) -> Bool {
         if let own = try? HTTPURL(url) { return schemes.contains(own.scheme) && accepts(own.host) }
         guard let scheme = url.scheme.map({ $0.lowercased() }).flatMap(HTTPURL.Scheme.init) else {
@@ -41,6 +41,7 @@ public struct URLProtocolBinding: Sendable {
 }
 
 extension HostPattern {
+    /// Whether the pattern covers the host.
     fileprivate func matches(_ host: DirectHTTP.Host) -> Bool {
         switch self {
         case .host(let own): own == host

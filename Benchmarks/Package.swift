@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own, so that whoever uses the library never sees it.
+// A separate package, so that users of the library do not see it.
 let package = Package(
     name: "direct-http-benchmarks",
     dependencies: [.package(name: "direct-http", path: "..")],

@@ -4,10 +4,10 @@ import FoundationNetworking
 import Glibc
 import Synchronization
 
-/// The benchmark's work as a program does it that speaks URLSession's language: by the bridge, by our class in a
-/// session, or by a session alone.
+/// The benchmark's work through URLSession's interface: with the bridge, with a session that has our `URLProtocol`
+/// class, or with a session alone.
 ///
-/// `foundation WORK key=value...`, as peers/bench.h describes it, with `way` besides.
+/// `foundation WORK key=value...`; peers/bench.h describes the settings, `way` selects the interface.
 @main
 enum Program {
     static func main() async {
@@ -20,12 +20,13 @@ enum Program {
     }
 }
 
-/// Ends the run: a figure from wrong responses must not come out of it.
+/// Ends the run: wrong responses must not result in a figure.
 func fail(_ reason: String) -> Never {
     "error: \(reason)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
     exit(1)
 }
 
+/// The works, each with one of the three interfaces.
 struct FoundationWorks: Sendable {
     private let settings: Settings
     private let client: HTTPClient
@@ -52,7 +53,7 @@ struct FoundationWorks: Sendable {
         var memoryAtStart = memoryKiB("VmRSS")
         try await stretch(settings.warmUp)
         let descriptors = try openDescriptors()
-        // What a soak is to show comes after what every program needs once.
+        // A soak measures growth after the memory that every program needs once.
         if settings.work == "soak" { memoryAtStart = memoryKiB("VmRSS") }
         let start = Reading.now
         try await stretch(settings.count)
@@ -90,7 +91,8 @@ struct FoundationWorks: Sendable {
         }
     }
 
-    /// Answers that are taken, that are not there, that nobody waits for, and servers that are not there.
+    /// Sends requests that succeed, requests for a missing resource, requests to a missing server, and requests that
+    /// are cancelled.
     private func soak(_ count: Int) async throws {
         var missing = URLRequest(url: url("/nothing"))
         missing.httpMethod = "POST"
@@ -124,7 +126,7 @@ struct FoundationWorks: Sendable {
         return try await session.data(for: request)
     }
 
-    /// To a file by the bridge, piece by piece to a delegate by a session.
+    /// Downloads to a file with the bridge, and piece by piece to a delegate with a session.
     private func download(kib: Int) async throws {
         let url = url(settings.path + String(kib))
         guard settings.way == "bridge" else {
@@ -159,7 +161,7 @@ struct FoundationWorks: Sendable {
     }
 }
 
-/// Counts what a session tells its delegate.
+/// A delegate that counts the bytes of a response.
 private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     private let count = Atomic(0)
     private let end: AsyncThrowingStream<Void, any Error>.Continuation
@@ -168,7 +170,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
         self.end = end
     }
 
-    /// How many bytes came.
+    /// Returns the number of bytes received.
     static func receive(_ url: URL, _ configuration: URLSessionConfiguration) async throws -> Int {
         let (ended, end) = AsyncThrowingStream<Void, any Error>.makeStream()
         let receiver = Receiver(end)
@@ -188,7 +190,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
-/// Hands out 1, 2, 3 and so on to many tasks.
+/// Counts 1, 2, 3 and so on across many tasks.
 private final class Counter: Sendable {
     private let value = Atomic(0)
 

@@ -1,4 +1,4 @@
-"""Child processes that never outlive the run, whatever ends it."""
+"""Child processes that end with the run, however it ends."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ import sys
 
 
 class BenchError(Exception):
-    """A result that is wrong, or a program that failed: no figure may come out of the run."""
+    """A wrong result or a failed program. The run reports no figures then."""
 
 
 PR_SET_PDEATHSIG = 1
@@ -21,15 +21,15 @@ def die_with_parent():
 
 
 def be_a_server():
-    """A server ends with its parent (asked, not killed: nginx's master has to take its worker along) and keeps
-    to one core. Left free, the scheduler puts client and server now on one core, now on two, and a request
-    in which each waits for the other costs three times as much in the second case as in the first."""
+    """Makes a server end with its parent, by SIGTERM because nginx's master has to stop its worker, and pins it to
+    one core. Without that the scheduler places client and server sometimes on one core, sometimes on two, and a
+    request in which each waits for the other costs three times as much in the second case as in the first."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 
 
 def environment_with(additions):
-    """For what is measured: the environment without what would send it elsewhere or give it other roots."""
+    """The environment of a measured program, without variables that set a proxy or other root certificates."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -39,8 +39,8 @@ def environment_with(additions):
 
 
 def start(command, environment=None, first=die_with_parent, **options):
-    """A child in a session of its own, so that one signal reaches all it starts. With `environment`, even an
-    empty one, it gets a cleaned environment."""
+    """Starts a child in a session of its own, so that one signal reaches all the processes it starts. With
+    `environment`, even an empty one, the inherited environment is cleaned."""
     child = subprocess.Popen(
         command,
         env=None if environment is None else environment_with(environment),
@@ -71,12 +71,12 @@ def stop_all():
 
 
 def run(command, environment=None, timeout=600):
-    """Runs to the end; gives stdout and stderr as text. Anything but success ends the bench."""
+    """Runs a command to its end and returns stdout and stderr as text. A failure ends the benchmark."""
     child = start(command, environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         output, errors = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise BenchError(f"no end after {timeout} s: {' '.join(map(str, command))}") from None
+        raise BenchError(f"not finished after {timeout} s: {' '.join(map(str, command))}") from None
     finally:
         stop(child)
     if child.returncode != 0:
@@ -89,7 +89,7 @@ def note(*words):
 
 
 def end_on_signals():
-    """Interrupt, terminate and hang-up unwind like an exception, so that everything is cleaned up."""
+    """Turns SIGINT, SIGTERM and SIGHUP into an exception, so that everything is cleaned up."""
 
     def unwind(number, frame):
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

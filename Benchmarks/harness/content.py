@@ -1,4 +1,4 @@
-"""Coded content for the server: made once and put together from parts, since compressing it whole takes long."""
+"""Compressed content for the server, put together from parts: compressing it as a whole would take long."""
 
 import json as text
 import random
@@ -12,7 +12,7 @@ WORDS = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod t
 
 
 def flushed(block, level):
-    """The block as deflated data that can stand anywhere: it refers to nothing before it and ends at a byte."""
+    """Deflates a block so that it can be put anywhere: without references to earlier data, and with whole bytes."""
     coder = zlib.compressobj(level, zlib.DEFLATED, -15)
     return coder.compress(block) + coder.flush(zlib.Z_FULL_FLUSH)
 
@@ -31,7 +31,7 @@ def record(chance):
 
 @cache
 def blocks():
-    """Eight MiB of JSON, plain and deflated, a MiB each."""
+    """Eight blocks of one MiB of JSON, each plain and deflated."""
     chance = random.Random(1)
     pairs = []
     for _ in range(8):
@@ -44,7 +44,7 @@ def blocks():
 
 
 def json(kib):
-    """So much JSON as gzip; whole MiB."""
+    """This much JSON as gzip, in whole MiB."""
     parts, check = [HEAD], 0
     for index in range(kib // KIB):
         plain, deflated = blocks()[index % 8]
@@ -54,5 +54,5 @@ def json(kib):
 
 
 def bomb():
-    """Ten GiB of zeros as gzip; nobody gets to the CRC, which is wrong."""
+    """Ten GiB of zeros as gzip. The CRC is wrong: no client reads that far."""
     return b"".join([HEAD, flushed(bytes(KIB * KIB), 9) * (10 * KIB), b"\x03\x00", bytes(8)])

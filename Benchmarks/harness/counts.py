@@ -1,4 +1,4 @@
-"""Instructions, system calls and allocations per unit: the difference between two runs of the same work
+"""Instructions, system calls and allocations per unit. Each is the difference between two runs of the same work
 that differ only in their count, so that start-up, handshakes and warm-up cancel out."""
 
 import re
@@ -26,7 +26,7 @@ def measure(works, peers, programs, servers, rounds, report):
 
 def per_unit(work, peer, programs, servers, count):
     if peer == "wrk":
-        # Both runs must be past the handshakes, which take valgrind a tenth of a second each.
+        # Both runs must last longer than the handshakes, which take a tenth of a second each under valgrind.
         shortest = 4 + work.in_flight // 5 if count is instructions else 2
         (few, units_few), (many, units_many) = (
             wrk_count(work, servers, programs, count, seconds) for seconds in (shortest, shortest + 4)
@@ -49,7 +49,7 @@ def wrk_count(work, servers, programs, count, seconds):
 
 
 def instructions(command, environment, programs):
-    """User space only: valgrind does not see the kernel."""
+    """Counts instructions in user space; valgrind does not see the kernel."""
     output, errors = children.run(
         ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command], environment, 1800
     )

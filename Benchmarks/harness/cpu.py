@@ -1,4 +1,4 @@
-"""Processor time: the same work by every peer in interleaved rounds, in a steady state."""
+"""Processor time of the same work in a steady state, by every peer in interleaved rounds."""
 
 import os
 import re
@@ -15,12 +15,12 @@ from .servers import ADDRESS, HOST
 
 
 def measure(works, peers, programs, servers, rounds, report):
-    """Runs works that share a base together: the peers once a round, ours once for each form."""
+    """Runs the works that share a base together: the peers once a round, ours once for each work."""
     runs = [(work, peer) for work in works for peer in work.peers if peer in peers]
     shared = [run for run in runs if run[1] == "ours" or run[0] is works[0]]
     for number in range(rounds if shared else 0):
         note(f"bench: {' '.join(w.name for w in works)}: round {number + 1} of {rounds}")
-        turn = number % len(shared)  # nobody always runs first
+        turn = number % len(shared)  # a different one first in each round
         for work, peer in shared[turn:] + shared[:turn]:
             for metric, value in one_run(work, peer, programs, servers).items():
                 for each in [work] if peer == "ours" else works:
@@ -44,7 +44,7 @@ def one_run(work, peer, programs, servers):
 
 
 def connection_memory(work, peer, programs, servers):
-    """What many connections hold more than one: libraries and the first context are nobody's connection."""
+    """Memory per connection: many connections minus one, so that libraries and the first context do not count."""
     few = replace(work, in_flight=1, count=1)
     held = [run_program(each, peer, programs, servers)["rss_end_kib"] for each in (few, work)]
     return (held[1] - held[0]) / (work.in_flight - 1)
@@ -69,7 +69,7 @@ def parse(output):
 
 
 def check_witness(work, peer, accepted, requests):
-    """Nginx counted too: as many requests as asked for, on as many connections as the work means."""
+    """Checks against nginx's own counters that the work made its requests, on the connections it should use."""
     if not work.server.startswith("nginx"):
         return
     expected = 2 if work.kind in ("down", "gzip") else work.count + work.warm_up
@@ -77,7 +77,7 @@ def check_witness(work, peer, accepted, requests):
     if requests != expected:
         raise BenchError(f"{work.name}: {peer} made {requests} requests, not {expected}")
     if peer in FOUNDATION:
-        # URLSession opens one for every few requests, whatever it is told.
+        # URLSession opens a connection for every few requests, whatever its configuration is.
         fits = peer == "urlsession" or accepted <= work.in_flight + 1
     elif work.kind == "fresh":
         fits = accepted == expected
@@ -88,8 +88,8 @@ def check_witness(work, peer, accepted, requests):
 
 
 def start_cost(work, peer, programs, servers):
-    """Processor time of whole processes, from start to exit; plain children, because what happens between
-    fork and exec would count as theirs."""
+    """Processor time of whole processes, from start to exit. They are spawned directly, because work between fork
+    and exec would count as theirs."""
     command, environment = programs.command(peer, work, servers, 1)
     command = list(map(str, command))
     environment = children.environment_with(environment)
@@ -111,13 +111,13 @@ def start_cost(work, peer, programs, servers):
 
 def wrk_command(work, servers, seconds):
     port = servers.ports["nginx"]
-    # wrk takes no address beside the name, and checks no certificate: it goes to the address, as the name.
+    # wrk has no option for an address beside the name, and checks no certificate: it gets the address as the name.
     return ["wrk", "-t1", f"-c{work.in_flight}", f"-d{seconds}s", "-H", f"Host: {HOST}:{port}",
             f"https://{ADDRESS}:{port}{work.path}"]
 
 
 def check_wrk(output):
-    """Gives the number of requests wrk completed, when all went well."""
+    """Returns the number of requests that wrk completed; any failed request ends the benchmark."""
     match = re.search(r"(\d+) requests in", output)
     if not match or "Socket errors" in output or "Non-2xx" in output:
         raise BenchError(f"wrk: {output}")
@@ -125,7 +125,7 @@ def check_wrk(output):
 
 
 def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
-    """wrk knows durations only: its processor time is read from outside, nginx counts its requests."""
+    """wrk runs for a duration, not a count: its processor time is read from outside, and nginx counts its requests."""
     accepted_before, _ = servers.counters()
     child = children.start(
         wrk_command(work, servers, 60), {}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -147,5 +147,5 @@ def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
 
 
 def thread_time(pid):
-    """Nanoseconds all threads of a process have run."""
+    """The nanoseconds that all threads of a process have run."""
     return sum(int(stat.read_text().split()[0]) for stat in Path(f"/proc/{pid}/task").glob("*/schedstat"))

@@ -1,4 +1,4 @@
-"""The programs that are measured: building them, and the command line of each for a work."""
+"""Builds the measured programs and makes the command line of each for a work."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ FOUNDATION = ("bridge", "urlprotocol", "urlsession")
 PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "floor", *FOUNDATION)
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 
-PACKAGES = {  # what must be there -> the Debian package that brings it
+PACKAGES = {  # a required program or header -> the Debian package that contains it
     "nginx": "nginx-light",
     "wrk": "wrk",
     "curl": "curl",
@@ -63,7 +63,8 @@ class Programs:
         self.libcurl = self.compile("curl-multi", "-lcurl")
         self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
         self.ours = self.build_ours("ours", static) if "ours" in peers else None
-        # As a command-line tool is shipped: Swift's libraries inside, so that nothing but libc and OpenSSL is loaded.
+        # `once` is linked as a command-line tool would be: with Swift's libraries inside, so that only libc and OpenSSL
+        # are loaded.
         asks_foundation = any(peer in FOUNDATION and peer in work.peers for peer in peers for work in works)
         self.foundation = self.build_ours("foundation", static) if asks_foundation else None
         self.once = self.build_ours("once", True) if "ours" in peers and "start" in kinds else None
@@ -77,23 +78,24 @@ class Programs:
     def build_ours(self, name, static):
         product = "foundation" if name == "foundation" else "ours"
         note(f"bench: building ours (release{', static' if static else ''})")
-        # SwiftPM does not notice when files come or go in a package beside it: it is made to plan anew.
+        # SwiftPM does not notice files added to or removed from a package it depends on by path. Without its old plan it
+        # makes a new one.
         (BENCHMARKS / ".build" / "release.yaml").unlink(missing_ok=True)
         build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", product]
         if static:
             build += ["--static-swift-stdlib", "--scratch-path", BENCHMARKS / ".build" / "static"]
         children.run(build, timeout=3600)
         place, _ = children.run([*build, "--show-bin-path"])
-        # A copy without debug information: valgrind stumbles over Swift's, and a rebuild during the run
-        # must not change what is measured.
+        # The copy has no debug information, because valgrind cannot read Swift's; and a rebuild during the run does not
+        # change what is measured.
         program = self.folder / name
         shutil.copy(Path(place.strip()) / product, program)
         children.run(["strip", "-g", program])
         return program
 
     def build_head_parse(self):
-        """The codec as a module of its own, from its sources, with the driver beside it: what is measured is
-        package-internal, and the codec imports nothing, so two compiler calls do."""
+        """Compiles the codec as a module, and the driver against it. The measured type is visible inside the package
+        only, and the codec imports nothing, so two calls of the compiler are enough."""
         sources = sorted((REPOSITORY / "Sources" / "DirectHTTP1").rglob("*.swift"))
         common = ["swiftc", "-O", "-wmo", "-swift-version", "6", "-package-name", "direct_http", "-parse-as-library"]
         for feature in ("ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"):
@@ -113,7 +115,7 @@ class Programs:
         return program
 
     def command(self, peer, work, servers, count, warm_up=None):
-        """What to run, and the environment it needs."""
+        """The command to run, and additions to its environment."""
         environment = servers.system_roots(peer) if work.roots == "system" else {}
         if work.kind == "head-parse":
             return [self.head_parse, str(count)], {}
@@ -136,7 +138,7 @@ class Programs:
         if work.kind.startswith("cache"):
             settings["length"], settings["objects"] = 4096, 10_000
             if work.name != "cache-memory":
-                # A new one each time, as filling it is part of the work.
+                # A new folder each time, because filling it is part of the work.
                 settings["folder"] = tempfile.mkdtemp(prefix="cache-", dir=self.folder)
         if peer == "ours":
             settings["executor"] = "loop" if work.on_loop else "task"
@@ -144,7 +146,7 @@ class Programs:
         if peer in FOUNDATION:
             settings["way"] = peer
         if work.server == "nginx-plain":
-            # Without TLS and a name: URLSession has no way to be told of our root, or where the name leads.
+            # Without TLS and a name: URLSession can neither use our root certificate nor map a name to an address.
             settings["scheme"], settings["host"] = "http", ADDRESS
         if peer.startswith("libcurl"):
             settings["driver"] = "easy" if work.in_flight == 1 else "multi"

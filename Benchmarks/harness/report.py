@@ -1,4 +1,4 @@
-"""What was measured, and its two forms: tables to read, lines of JSON to judge by."""
+"""The measured values, and their two forms: tables for people and lines of JSON for programs."""
 
 import json
 from collections import defaultdict
@@ -18,7 +18,7 @@ class Report:
         self.values[work.name, peer, metric][number] = value
 
     def with_ratios(self):
-        """The values, and for processor time the ratio to libcurl, else to URLSession, in the same round."""
+        """The values, and for processor time also the ratio to libcurl (otherwise to URLSession) in the same round."""
         values = dict(self.values)
         for (work, peer, metric), by_round in self.values.items():
             reference = self.values.get((work, "libcurl", "cpu-us")) or self.values.get((work, "urlsession", "cpu-us"))
@@ -43,7 +43,7 @@ class Report:
             )
 
     def shown(self, values, name, peer, metric):
-        """The values for a table, where a row for ordinary callers does not repeat the peers."""
+        """The values of a table cell. The row of a -task work does not repeat the peers' values."""
         repeats = peer != "ours" and name != self.works[name].base and self.works[name].base in self.works
         return None if repeats else values.get((name, peer, metric))
 
@@ -111,7 +111,7 @@ def figure(value):
 
 
 def table(title, rows):
-    """A Markdown table with its columns aligned, or nothing without rows."""
+    """A Markdown table with aligned columns, or an empty string without rows."""
     if len(rows) < 2:
         return ""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

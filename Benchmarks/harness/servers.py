@@ -1,4 +1,4 @@
-"""What the clients talk to: nginx and the sink on loopback, with certificates made for this run."""
+"""The servers of the benchmark: nginx and the sink on loopback, with certificates made for this run."""
 
 import os
 import socket
@@ -41,7 +41,7 @@ http {{
         ssl_certificate_key {folder}/leaf.key;
         ssl_protocols TLSv1.2 TLSv1.3;
         location = /small {{ return 200 "Hello, world!"; }}
-        # The body's last byte says whether the session was resumed: "r" or ".".
+        # The last byte of the body tells whether the session was resumed: "r" or ".".
         location = /close {{ keepalive_timeout 0; return 200 "Hello, world$ssl_session_reused"; }}
         location /down/ {{ alias {folder}/blobs/; }}
         location /gzip/ {{ alias {folder}/gzip/; add_header Content-Encoding gzip; }}
@@ -55,7 +55,7 @@ http {{
 
 
 def make_certificates(folder):
-    """A CA and a P-256 leaf for the name, and system roots (folder and bundle) with that CA among them."""
+    """Makes a CA, a P-256 leaf for the name, and the system's roots (as folder and bundle) with that CA added."""
 
     def openssl(*arguments):
         children.run(["openssl", *map(str, arguments)])
@@ -87,7 +87,7 @@ def free_port():
 
 
 class Servers:
-    """Both servers, running until `stop`."""
+    """Both servers. They run until `children.stop_all`."""
 
     def __init__(self, folder, sink_program, blobs, coded):
         self.folder = folder
@@ -108,8 +108,8 @@ class Servers:
         return self.folder / "ca.pem"
 
     def system_roots(self, peer):
-        """The environment under which the system's roots are the real ones and our CA: as the folder of hashed
-        links that OpenSSL reads one by one, or as the file that libcurl reads whole."""
+        """The environment in which the system's roots are the real ones and our CA: as a folder of hashed links, from
+        which OpenSSL reads single files, or as one file, which libcurl reads completely."""
         if peer.startswith("libcurl"):
             return {"CURL_CA_BUNDLE": str(self.folder / "bundle.pem")}
         return {"SSL_CERT_DIR": str(self.folder / "roots")}
@@ -164,7 +164,7 @@ class Servers:
         return int(line)
 
     def counters(self):
-        """How many connections nginx has accepted and how many requests it has seen, without this one."""
+        """The numbers of connections that nginx has accepted and of requests that it has read, status requests excepted."""
         self.status.request("GET", "/status")
         lines = self.status.getresponse().read().decode().splitlines()
         accepted, _, requests = map(int, lines[2].split())

@@ -1,4 +1,4 @@
-"""The works: what is asked of the clients, as one table."""
+"""The works that the clients do, as one table."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 class Work:
     name: str
     kind: str  # requests, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit or cache-open
-    unit: str = "request"  # what one count is: the figures are per unit
+    unit: str = "request"  # what `count` counts; the figures are per unit
     peers: tuple = ("ours", "libcurl", "floor")
     server: str = "nginx"  # or sink
     path: str = "/small"
@@ -18,17 +18,17 @@ class Work:
     roots: str = "one"  # or system
     resume: bool = False
     ends_with: str = ""
-    on_loop: bool = True  # ours: callers on the client's executor
+    on_loop: bool = True  # ours only: the callers run on the client's executor
     in_default_run: bool = True
 
     def opening(self, peer):
-        """The KiB of the bodies by which ours holds one connection for each request in flight; the peers open
-        that many of themselves."""
+        """The size in KiB of the bodies with which ours opens one connection for each request in flight; the peers open
+        that many by themselves."""
         return 64 if peer == "ours" and self.kind in ("requests", "idle") else 0
 
     @property
     def base(self):
-        """The work without what concerns only ours: the peers are run once for both forms."""
+        """The name without `-task`, which concerns only ours: the peers run once for both works."""
         return self.name.removesuffix("-task")
 
 
@@ -40,13 +40,13 @@ def small(in_flight):
         in_flight=in_flight,
         count=30_000,
         warm_up=200 + 3 * in_flight,
-        # Opening 1000 connections under valgrind takes minutes and says nothing new.
+        # Opening 1000 connections under valgrind takes minutes and shows nothing new.
         counted=(1_000, 6_000) if in_flight <= 100 else (),
     )
 
 
 def foundation(in_flight):
-    """The same small requests for programs that speak URLSession's language."""
+    """The same small requests by programs that use URLSession's interface."""
     return replace(
         small(in_flight),
         name=f"foundation-small-{in_flight}",
@@ -74,7 +74,7 @@ def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
 
 
 def cached(name, kind, unit, count, warm_up=0):
-    """A cache that holds 10,000 responses of 4 KiB."""
+    """A work of a cache that holds 10,000 responses of 4 KiB."""
     return Work(
         name, kind, unit=unit, peers=("ours",), server="sink", count=count, warm_up=warm_up, in_default_run=False
     )
@@ -106,7 +106,7 @@ def every_work():
     ]
     alone = [
         Work("idle", "idle", unit="connection", in_flight=1000, count=1000),
-        # Ten GiB of zeros in ten MiB: what it costs to see that nobody wants them.
+        # Ten GiB of zeros in ten MiB: the cost of refusing them.
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
         Work("start", "start", unit="process", count=20, counted=(1,)),
         Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
@@ -125,7 +125,8 @@ def every_work():
     for work in with_task:
         works[work.name] = work
         task = f"{work.name}-task"
-        # An ordinary caller's handshakes differ by a hop in half a millisecond: run when asked for.
+        # For handshakes the caller's executor makes a difference of one hop in half a millisecond, so these forms run
+        # only when they are named.
         usual = not work.name.startswith(("handshake", "resumed"))
         works[task] = replace(work, name=task, on_loop=False, in_default_run=usual)
     works.update((work.name, work) for work in alone)
@@ -133,7 +134,7 @@ def every_work():
 
 
 def quickened(work):
-    """A smoke run of the work: the same steps, no figures worth keeping."""
+    """A smoke run of the work: the same steps with small counts, whose figures mean nothing."""
     if work.kind in ("down", "up", "gzip"):
         return replace(work, count=16 * 1024, counted=work.counted and (1024, 4096))
     if work.kind == "idle":

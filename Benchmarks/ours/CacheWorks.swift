@@ -1,7 +1,7 @@
 import DirectHTTP
 import Glibc
 
-/// What a cache costs that holds many responses; no network has a part in it.
+/// The works of a cache that holds many responses. They use no network.
 struct CacheWorks: Sendable {
     let settings: Settings
 
@@ -26,12 +26,12 @@ struct CacheWorks: Sendable {
         report(units: settings.count, from: start, to: .now, memoryAtStart: memoryAtStart)
     }
 
-    /// In an order that is not that of their coming.
+    /// Requests cached responses in another order than that in which they were stored.
     private func hit(_ client: HTTPClient) async throws {
         for number in 0..<settings.count { try await get(client, number &* 7919) }
     }
 
-    /// Opens the folder again and again, as a program does that has just been started, and asks for one response.
+    /// Opens the folder repeatedly, as a program does at its start, and requests one response each time.
     private func open(_ folder: String) async throws {
         for number in 0..<settings.count {
             let cache = try ResponseCache.directory(folder)
@@ -47,7 +47,7 @@ struct CacheWorks: Sendable {
         guard response.status == 200, response.body.count == settings.length else { fail("another response") }
     }
 
-    /// Whose every request that gets past the cache has its answer at once.
+    /// A client whose transport answers immediately every request that the cache does not answer.
     private func client(_ cache: ResponseCache) -> HTTPClient {
         let body = [UInt8](repeating: 46, count: settings.length)
         return HTTPClient {

@@ -1,14 +1,14 @@
 import DirectHTTP
 import Glibc
 
-/// The client doing the benchmark's work through its public interface, with every default on.
+/// The benchmark's work by this package's client, through its public interface and with all defaults.
 ///
-/// `ours WORK key=value...`, as peers/bench.h describes it. `executor=loop` makes the calls on the client's
-/// executor, `executor=task` on the default one, like any program that does not think of it.
+/// `ours WORK key=value...`; peers/bench.h describes the settings. `executor=loop` makes the calls on the client's
+/// executor, `executor=task` on the default one, like a program that does not set one.
 @main
 enum Ours {
     static func main() {
-        // The main thread stays out of the way: it is no executor and never returns from here.
+        // The main thread only waits: it is no executor, and this function does not return.
         Task.detached {
             do {
                 try await run(Settings(CommandLine.arguments))
@@ -31,7 +31,7 @@ enum Ours {
     }
 }
 
-/// Ends the run: a figure from wrong responses must not come out of it.
+/// Ends the run: wrong responses must not result in a figure.
 func fail(_ reason: String) -> Never {
     "error: \(reason)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
     exit(1)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Processor time of this process and the clock, in microseconds.
+/// The processor time of this process and the time of the clock, in microseconds.
 struct Reading {
     let cpu: Int
     let wall: Int
@@ -21,7 +21,7 @@ struct Reading {
     }
 }
 
-/// `VmRSS` or `VmHWM`, in KiB.
+/// Returns `VmRSS` or `VmHWM` in KiB.
 func memoryKiB(_ field: String) -> Int {
     guard let status = fopen("/proc/self/status", "r") else { fail("cannot read /proc/self/status") }
     defer { fclose(status) }
@@ -33,7 +33,7 @@ func memoryKiB(_ field: String) -> Int {
     fail("no \(field) in /proc/self/status")
 }
 
-/// Gives back to the system what malloc holds free.
+/// Returns malloc's free memory to the system.
 func trimHeap() {
     // <malloc.h> is not in the Glibc module.
     guard let address = dlsym(nil, "malloc_trim") else { fail("no malloc_trim") }
@@ -41,7 +41,7 @@ func trimHeap() {
     _ = trim(0)
 }
 
-/// The line scripts/bench reads.
+/// Prints the line that scripts/bench reads.
 func report(units: Int, from: Reading, to: Reading, memoryAtStart: Int) {
     print(
         "units=\(units)",

@@ -1,4 +1,4 @@
-/// What the command line asks for; peers/bench.h says what each setting means.
+/// The settings on the command line; peers/bench.h describes them.
 struct Settings {
     var work = ""
     var scheme = "https"
@@ -14,13 +14,14 @@ struct Settings {
     var inFlight = 1
     var resumes = false
     var settle = 0
-    /// KiB of the bodies that hold connections open while all are being opened; 0 to leave it to the pool.
+    /// The size in KiB of the bodies that occupy connections while all are being opened; with 0 the pool decides how
+    /// many it opens.
     var opening = 0
     var onLoop = true
-    /// How many responses a cache holds, and the folder that it keeps them in; without one they are in memory.
+    /// The number of responses that a cache holds, and its folder; `nil` for a cache in memory.
     var objects = 10_000
     var folder: String?
-    /// How foundation sends: `bridge`, `urlprotocol` or `urlsession`.
+    /// The interface that the `foundation` program uses: `bridge`, `urlprotocol` or `urlsession`.
     var way = ""
 
     init(_ arguments: [String]) {

@@ -2,7 +2,7 @@ import DirectHTTP
 import Glibc
 import Synchronization
 
-/// The works, each in a warm-up and a measured stretch that end with nothing in flight.
+/// The works. Each has a warm-up and a measured run, and both end with no request in flight.
 struct Works: Sendable {
     let settings: Settings
     let client: HTTPClient
@@ -11,10 +11,10 @@ struct Works: Sendable {
         self.settings = settings
         client = HTTPClient {
             if settings.roots != "system" { $0.tls.roots = .only([.pemFile(settings.roots)]) }
-            // With resumption, how many of the connections opened at once are cheap is a matter of chance; once
-            // they are open it makes no difference.
+            // With resumption, chance decides how many of the connections opened together are cheap. After that it
+            // makes no difference.
             if settings.work == "fresh" || settings.opening > 0 { $0.tls.resumesSessions = settings.resumes }
-            // As many connections as requests in flight: what is measured is the work, not the waiting.
+            // One connection for each request in flight, so that the work is measured without waiting.
             $0.maximumConnectionsPerOrigin = settings.inFlight
             $0.maximumConnections = nil
             $0.maximumIdleConnections = max($0.maximumIdleConnections, settings.inFlight)
@@ -33,7 +33,8 @@ struct Works: Sendable {
         report(units: settings.count, from: start, to: end, memoryAtStart: memoryAtStart)
     }
 
-    /// What a body must end with is not asked of a warm-up: its first connection cannot resume.
+    /// Does the warm-up or the measured run. The warm-up does not check the last byte of bodies: its first connection
+    /// cannot resume.
     private func stretch(_ count: Int, last: UInt8?) async throws {
         guard count > 0 else { return }
         switch settings.work {
@@ -51,8 +52,8 @@ struct Works: Sendable {
         return request
     }
 
-    /// Opens as many connections as there will be requests in flight, by holding that many responses before
-    /// their ends. Left to itself the pool opens as few as it can, and how few depends on the scheduling.
+    /// Opens one connection for each request in flight, by keeping that many responses unfinished at the same time.
+    /// By itself the pool opens as few connections as it can, and their number depends on the scheduling.
     private func openConnections() async throws {
         var request = request(.get, "/down/\(settings.opening)")
         // A hundred handshakes at a time take long under valgrind.
@@ -73,7 +74,7 @@ struct Works: Sendable {
         }
     }
 
-    /// So many small requests, so many in flight: each worker takes the next as soon as it has its answer.
+    /// Sends small requests, with a worker for each that may be in flight: it sends the next after each response.
     private func requests(_ count: Int, last: UInt8?) async throws {
         let request = request(.get, settings.path)
         let taken = Counter()
@@ -103,7 +104,7 @@ struct Works: Sendable {
         guard received == kib * 1024 else { fail("a body of \(received) bytes") }
     }
 
-    /// Reads until it is refused, which has to come soon.
+    /// Reads a body that decodes to far too much, which has to fail soon.
     private func refuseBomb() async throws {
         let response = try await client.send(request(.get, settings.path))
         var received = 0
@@ -115,7 +116,7 @@ struct Works: Sendable {
             }
             return
         }
-        fail("a bomb of \(received) bytes was taken")
+        fail("a bomb of \(received) bytes was accepted")
     }
 
     private func upload(kib: Int) async throws {
@@ -133,15 +134,15 @@ struct Works: Sendable {
         fflush(nil)
     }
 
-    /// Memory is read after the client had time to give back what idle connections do not need, and after
-    /// malloc gave back what is free: the figure is what the connections hold.
+    /// Waits until the client has released memory that idle connections do not need, and returns free memory to the
+    /// system. The memory read afterwards is what the connections hold.
     private func settle() async {
         try? await Task.sleep(for: .seconds(settings.settle))
         trimHeap()
     }
 }
 
-/// The pieces of an upload: one block of 64 KiB again and again, never copied.
+/// The pieces of an upload: the same block of 64 KiB repeatedly, without copies.
 struct Pieces: AsyncSequence {
     let total: Int
 
@@ -162,7 +163,7 @@ struct Pieces: AsyncSequence {
     }
 }
 
-/// Hands out 1, 2, 3 and so on to many tasks.
+/// Counts 1, 2, 3 and so on across many tasks.
 final class Counter: Sendable {
     private let value = Atomic(0)
 

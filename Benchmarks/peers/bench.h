@@ -1,9 +1,9 @@
-/* What the C peers share: their settings, the measured stretch, and the one line they report.
+/* The settings, clocks and report that the C peers share.
  *
- * Every client program of the benchmark (floor, curl-multi, ours) takes `WORK key=value...` and does
- * its work twice: a warm-up that opens the connections and fills the caches, then the measured
- * stretch. Both end with nothing in flight, so the processor time between the two readings belongs to
- * exactly `count` requests. The settings and the line are the contract with scripts/bench. */
+ * Every client program of the benchmark (floor, curl-multi, ours) takes `WORK key=value...` and does its work twice: a
+ * warm-up that opens the connections and fills the caches, then the measured run. Both end with no request in flight,
+ * so the processor time between the two readings belongs to exactly `count` requests. The settings and the reported
+ * line are the interface to scripts/bench. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -18,15 +18,15 @@
 
 struct settings {
     const char *work;    /* requests, fresh, down, up, gzip, idle or once */
-    const char *host;    /* the name: SNI, certificate check, Host */
-    const char *address; /* where the bytes go */
+    const char *host;    /* the name in SNI, certificate check and Host */
+    const char *address; /* the address to connect to */
     const char *port;
     const char *path;    /* for down and gzip, the size in KiB is appended */
     const char *ca;      /* a PEM file, or "system" */
     const char *driver;  /* libcurl only: multi, poll or easy */
-    long length;         /* bytes a body must have */
-    int last;            /* the byte a body must end with, or 0 */
-    long count, warmup;  /* requests; for down, gzip (decoded) and up, KiB */
+    long length;         /* required length of a body */
+    int last;            /* required last byte of a body, or 0 */
+    long count, warmup;  /* requests; KiB for down, gzip (decoded) and up */
     long inflight;
     bool resume;
     bool keep_roots;     /* libcurl only: keep the parsed roots between connections */
@@ -100,7 +100,7 @@ static inline struct reading read_clocks(void) {
     };
 }
 
-/* VmRSS or VmHWM in KiB. (ru_maxrss would not do: across an exec it keeps the parent's peak.) */
+/* Returns VmRSS or VmHWM in KiB. ru_maxrss does not help: after exec it still has the parent's peak. */
 static inline long memory_kib(const char *field) {
     FILE *status = fopen("/proc/self/status", "r");
     if (!status) die("cannot read /proc/self/status");
@@ -113,8 +113,8 @@ static inline long memory_kib(const char *field) {
     return value;
 }
 
-/* Memory is read after malloc gave back what is free: the figure is what the connections hold, not
- * what the allocator kept from the rush of opening them. */
+/* Waits, and returns free memory to the system. The memory read afterwards is what the connections hold, without the
+ * free pages that the allocator kept after opening them. */
 static inline void settle(const struct settings *s) {
     struct timespec pause = {.tv_sec = s->settle};
     nanosleep(&pause, NULL);

@@ -1,7 +1,7 @@
-/* Preloaded into a client, counts its heap allocations: malloc, calloc, realloc and the aligned kinds.
+/* Counts a client's heap allocations (malloc, calloc, realloc and the aligned ones) when preloaded into it.
  *
- * The count lives in a file mapped from ALLOCATIONS_FILE, so that it survives however the process
- * ends. realloc counts as one allocation even where it grows in place; free is not counted. */
+ * The count is in the mapped file ALLOCATIONS_FILE, so that it survives the process however it ends. realloc counts as
+ * one allocation even if it grows in place; free is not counted. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>

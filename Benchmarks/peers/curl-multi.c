@@ -1,8 +1,8 @@
-/* libcurl doing the benchmark's work, set as somebody who cares for speed would set it.
+/* The benchmark's work by libcurl, with the options that make it fast.
  *
- * driver=multi: the multi interface with socket actions and an epoll set of our own, its fastest form;
- * driver=poll: curl_multi_perform and curl_multi_poll, its common form; driver=easy: one easy handle and
- * curl_easy_perform, its fastest form with one request in flight. */
+ * driver=multi: the multi interface with socket actions and an epoll set of this program, the fastest way to use it;
+ * driver=poll: curl_multi_perform and curl_multi_poll, the common way; driver=easy: one easy handle and
+ * curl_easy_perform, the fastest way with one request in flight. */
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <errno.h>
@@ -25,8 +25,8 @@ struct transfer {
 static struct settings settings;
 static CURLM *multi;
 static int events;
-static double deadline = -1; /* when libcurl wants to be called, in microseconds; -1: not at all */
-static uint32_t *registered; /* by descriptor: the events it is registered for */
+static double deadline = -1; /* the time at which libcurl wants to be called, in microseconds; -1: never */
+static uint32_t *registered; /* the registered events of each descriptor */
 static struct transfer *transfers;
 static struct curl_slist *fields, *targets;
 static char url[512];
@@ -52,7 +52,7 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *context) {
     return n;
 }
 
-/* Sends the buffer as it is: a source of real bytes would read straight into it. */
+/* Sends the buffer unchanged: a real source would read into it directly. */
 static size_t give_body(char *buffer, size_t size, size_t n, void *context) {
     (void)buffer;
     struct transfer *t = context;
@@ -77,8 +77,8 @@ static void set_up(struct transfer *t) {
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
-    /* libcurl's defaults are a file and a folder of roots. With the folder it parses the file anew for every
-     * connection; only a program that takes the folder away has it kept (7.87 and later). */
+    /* By default libcurl has a file and a folder of roots. With a folder it parses the file again for every connection;
+     * only without one does it keep the parsed roots (7.87 and later). */
     if (strcmp(settings.ca, "system")) curl_easy_setopt(easy, CURLOPT_CAINFO, settings.ca);
     else if (getenv("CURL_CA_BUNDLE")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("CURL_CA_BUNDLE"));
     if (settings.keep_roots) curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
@@ -136,8 +136,8 @@ static void collect(long requests) {
     }
 }
 
-/* libcurl takes a kept connection off the set after each response and puts it back with the next request.
- * The set is left as it is until a wake-up nobody asked for, which saves two epoll_ctl a request. */
+/* libcurl removes an idle connection from the set after each response and adds it again for the next request. Removals
+ * are ignored here, which saves two calls of epoll_ctl per request. */
 static int watch(CURL *easy, curl_socket_t fd, int what, void *context, void *pointer) {
     (void)easy, (void)context, (void)pointer;
     if (fd >= MOST_DESCRIPTORS) die("descriptor %d", fd);
@@ -213,8 +213,8 @@ static void run(long requests) {
     else run_by_poll(requests);
 }
 
-/* Down, gzip and up count KiB: one request of that size. What a body must end with is not asked of a warm-up:
- * its first connection cannot resume. */
+/* Does the warm-up or the measured run. For down, gzip and up `count` is in KiB, and one request transfers them. The
+ * warm-up does not check the last byte of bodies: its first connection cannot resume. */
 static void run_stretch(long count, int last) {
     expected_last = last;
     bool down = is_work(&settings, "down") || is_work(&settings, "gzip"), up = is_work(&settings, "up");

@@ -1,10 +1,11 @@
-// A network that is far away, for clients on loopback: DELAY-MS of round trip before a server on 127.0.0.1.
+// Simulates a distant network for clients on loopback: a round trip of DELAY-MS in front of a server on 127.0.0.1.
 //
 //   delay SERVER-PORT DELAY-MS
 //
-// Listens on 127.0.0.1 to 127.0.0.8, at the same free port, and prints it. The kernel answers a SYN at once, so the round trip
-// of TCP is made up for by holding back the first bytes of each client; every answer is held back as well. A TLS 1.3
-// handshake thus takes two round trips, as it does over a network. One thread, no limit to what is held back.
+// Listens on 127.0.0.1 to 127.0.0.8, on the same free port, and prints the port. The kernel answers a SYN immediately;
+// to make up for the missing round trip of TCP, the first bytes of each client are delayed, and so is everything that
+// the server sends. A TLS 1.3 handshake thus takes two round trips, as it does over a network. One thread; the amount
+// of delayed data has no limit.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -23,13 +24,13 @@ enum { ADDRESSES = 8, MOST_DESCRIPTORS = 65536, PIECE = 64 * 1024 };
 
 // One end of a relayed connection, found by its descriptor.
 struct end {
-    int peer; // the other end's descriptor, or -1 where there is none
+    int peer; // the other end's descriptor, or -1 without one
     bool is_listener, is_server, has_spoken;
-    int pending; // parcels on their way to this end: what comes behind them must not overtake
-    unsigned generation; // descriptors are used again: what was held back for an earlier one is dropped
+    int pending; // delayed parcels for this end, which later bytes must not overtake
+    unsigned generation; // tells reused descriptors apart: parcels for an earlier connection are dropped
 };
 
-// Bytes on their way. All are held back equally long, so a queue is in the order of their arrival.
+// Delayed bytes. The delay is the same for all, so the queue is in the order of arrival.
 struct parcel {
     struct parcel *next;
     long due;
@@ -98,7 +99,7 @@ static void hold_back(int to, const char *bytes, size_t length) {
     ends[to].pending++;
 }
 
-// A handshake and a small answer always fit into the socket's buffer.
+// Sends bytes. A handshake and a small response always fit into the socket's buffer.
 static void deliver(int to, const char *bytes, size_t length) {
     if (length == 0) shutdown(to, SHUT_WR);
     else if (send(to, bytes, length, MSG_NOSIGNAL) < 0 && errno == EAGAIN) give_up("send");
@@ -114,7 +115,7 @@ static void relay(int descriptor) {
     if (end->is_server || !end->has_spoken || ends[end->peer].pending) hold_back(end->peer, bytes, count > 0 ? (size_t)count : 0);
     else deliver(end->peer, bytes, (size_t)count);
     end->has_spoken = true;
-    // Nothing more will come from a server that has ended; its connection goes with the client's.
+    // A server that has sent its end sends nothing more; its socket is closed together with the client's.
     if (count == 0) epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
 }
 
@@ -131,7 +132,7 @@ static void deliver_what_is_due(void) {
     }
 }
 
-// Listens there, and says the port (in network order, as it takes it); any free one for 0.
+// Listens on an address and port, any free port for 0, and returns the port. Ports are in network byte order.
 static in_port_t listen_at(in_addr_t address, in_port_t port) {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(address)};

@@ -1,6 +1,6 @@
-/* The floor: what the work costs with nothing around it. OpenSSL on non-blocking sockets, one epoll set,
- * request bytes made once, the least parsing that still proves each response right. Nobody could use it
- * as a client: no pool, deadline, cancellation, headers or errors worth the name. */
+/* The floor: the least that the work can cost. OpenSSL on non-blocking sockets, one epoll set, request bytes made once,
+ * and only as much parsing as proves each response correct. It is no usable client: it has no pool, deadlines,
+ * cancellation, headers or useful errors. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,12 +23,12 @@ struct connection {
     long head_sent, body_sent;
     bool in_body;
     enum framing framing;
-    long body_left;       /* by length: of the body; by chunks: of the chunk and its CRLF */
+    long body_left;       /* BY_LENGTH: of the body; BY_CHUNKS: of the chunk with its CRLF */
     long received;        /* content bytes of this response */
     int last;             /* its last content byte */
     bool last_chunk, in_size;
     long chunk_size;
-    char head[4096];      /* only used when a head comes in pieces */
+    char head[4096];      /* used only if a head arrives in pieces */
     size_t head_length;
 };
 
@@ -41,7 +41,7 @@ static struct connection *connections;
 static char request[1024];
 static long request_length, upload_length, expected_length;
 static int expected_last;
-static char block[64 * 1024]; /* receives, and is sent as it is in uploads */
+static char block[64 * 1024]; /* the read buffer, and the content of uploads */
 static long started, finished, target;
 
 static void die_tls(const char *what) {
@@ -123,7 +123,7 @@ static void close_connection(struct connection *c) {
     c->phase = CLOSED;
 }
 
-/* Starts the next request on a connection that has none, if one is left to start. */
+/* Starts the next request on an unused connection. Returns false if all requests have been started. */
 static bool take_request(struct connection *c, long requests) {
     if (started == requests) return false;
     started++;
@@ -181,7 +181,7 @@ static void take_content(struct connection *c, const char *bytes, long n) {
     c->last = (unsigned char)bytes[n - 1];
 }
 
-/* Walks chunked bytes; true when the last chunk and the empty trailer were seen. */
+/* Reads chunked bytes. Returns true after the last chunk and the empty trailer section. */
 static bool feed_chunks(struct connection *c, const char *bytes, long n) {
     for (long at = 0; at < n;) {
         if (c->in_size) {
@@ -217,10 +217,10 @@ static bool feed_body(struct connection *c, const char *bytes, long n) {
     return c->body_left == 0;
 }
 
-/* True when the response is complete. */
+/* Reads response bytes. Returns true when the response is complete. */
 static bool feed(struct connection *c, const char *bytes, long n) {
     if (c->in_body) return feed_body(c, bytes, n);
-    if (c->head_length > 0) { /* a head in pieces: rare, so copied */
+    if (c->head_length > 0) { /* a head in pieces is rare, so it is copied */
         if (c->head_length + n > sizeof c->head) die("a head over 4 KiB");
         memcpy(c->head + c->head_length, bytes, n);
         c->head_length += n;
@@ -285,7 +285,7 @@ static void advance(struct connection *c, long requests) {
         }
         case SENDING:
             if (!send_request(c)) return;
-            if (c->phase == RECEIVING) return; /* the answer cannot be here yet: wait for its edge */
+            if (c->phase == RECEIVING) return; /* the response cannot have arrived yet: wait for its edge */
             break;
         case RECEIVING:
             if (!receive_response(c)) return;
@@ -314,8 +314,8 @@ static void run(long requests) {
     }
 }
 
-/* Down and up count KiB: one request of that size. What a body must end with is not asked of a warm-up:
- * its first connection cannot resume. */
+/* Does the warm-up or the measured run. For down and up `count` is in KiB, and one request transfers them. The warm-up
+ * does not check the last byte of bodies: its first connection cannot resume. */
 static void run_stretch(long count, int last) {
     expected_last = last;
     bool transfer = is_work(&settings, "down") || is_work(&settings, "up");

@@ -1,8 +1,8 @@
-/* The server for what nginx does not do plainly: it reads uploads to their end and says how many bytes
- * came, and it streams chunked bodies whose chunks have exactly one size, in TLS records of 16 KiB
- * whatever the chunks are. One thread a connection, blocking sockets.
+/* A server for tasks that nginx has no simple way to do: it reads uploads to their end and reports the number of bytes,
+ * and it streams chunked bodies with chunks of one exact size, in TLS records of 16 KiB independent of the chunk size.
+ * One thread per connection, blocking sockets.
  *
- *   POST /up                 answers the number of body bytes, in decimal
+ *   POST /up                 responds with the number of body bytes, in decimal
  *   GET  /chunk512/KIB       that many KiB in chunks of 512 bytes
  *   GET  /chunk16k/KIB       that many KiB in chunks of 16 KiB
  *
@@ -27,11 +27,11 @@ enum { RECORD = 16 * 1024, HEAD = 8 * 1024 };
 struct client {
     SSL *ssl;
     char buffer[64 * 1024];
-    long length, at; /* what was read and not yet used */
+    long length, at; /* the unread part is from at to length */
 };
 
-/* The bytes of 1 MiB of content in chunks of one size, with one record more of the same behind them, so
- * that a record can start anywhere in the first period. */
+/* 1 MiB of content in chunks of one size, followed by the start of the same bytes again, one record long, so that a
+ * record can start anywhere in the first period. */
 struct pattern {
     char *bytes;
     long period, chunk;
@@ -66,7 +66,7 @@ static int next_byte(struct client *c) {
     return (unsigned char)c->buffer[c->at++];
 }
 
-/* One head, with its end; false when the connection is over or the head is too long. */
+/* Reads one head with its empty line. Returns false if the connection has ended or the head is too long. */
 static bool read_head(struct client *c, char *head) {
     for (long n = 0; n < HEAD - 1;) {
         int byte = next_byte(c);
@@ -90,7 +90,7 @@ static bool discard(struct client *c, long left) {
     return true;
 }
 
-/* The number of content bytes in a chunked body without trailers, or -1. */
+/* Reads a chunked body without trailers. Returns the number of content bytes, or -1. */
 static long discard_chunks(struct client *c) {
     long total = 0;
     for (;;) {

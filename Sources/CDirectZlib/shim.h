@@ -7,7 +7,7 @@
  *
  * The bytes are a polynomial over GF(2) with reflected bits. Multiplying 64 bits by the constant x^n mod P, shifted to
  * the position that reflected operands need, moves them n bits further (V. Gopal et al., "Fast CRC Computation for
- * Generic Polynomials Using PCLMULQDQ Instruction", 2009). The loop folds four lanes at a time; then the four are folded
+ * Generic Polynomials Using PCLMULQDQ Instruction", 2009). The loop folds four lanes at a time; then they are folded
  * into one, and zlib reduces that to 32 bits: the last lane has the same CRC as all the bytes folded into it. */
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #include <immintrin.h>

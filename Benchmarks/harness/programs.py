@@ -78,8 +78,8 @@ class Programs:
     def build_ours(self, name, static):
         product = "foundation" if name == "foundation" else "ours"
         note(f"bench: building ours (release{', static' if static else ''})")
-        # SwiftPM does not notice files added to or removed from a package it depends on by path. Without its old plan it
-        # makes a new one.
+        # SwiftPM does not notice files added to or removed from a package it depends on by path. Without its old plan
+        # it makes a new one.
         (BENCHMARKS / ".build" / "release.yaml").unlink(missing_ok=True)
         build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", product]
         if static:

@@ -164,7 +164,7 @@ class Servers:
         return int(line)
 
     def counters(self):
-        """The numbers of connections that nginx has accepted and of requests that it has read, status requests excepted."""
+        """The numbers of connections that nginx has accepted and of requests it has read, apart from status requests."""
         self.status.request("GET", "/status")
         lines = self.status.getresponse().read().decode().splitlines()
         accepted, _, requests = map(int, lines[2].split())

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// What the examples for users of URLSession talk to, and what they promise by. Nobody else needs it.
+// The server and the checks that the examples for users of URLSession share. Nothing else uses this package.
 let package = Package(
     name: "direct-http-example-stage",
     platforms: [.macOS(.v15)],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own: it uses direct-http as any other program would.
+// A separate package that uses direct-http as any other program would.
 let package = Package(
     name: "direct-http-tour",
     platforms: [.macOS(.v15)],

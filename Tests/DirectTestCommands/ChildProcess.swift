@@ -4,21 +4,26 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A program that the tests run beside themselves, with three descriptors and no other.
+/// A child process of the tests, with the three standard descriptors and no others.
 ///
-/// Not Foundation's `Process`: looking for descriptors to close, it copies directory entries beyond the end of
-/// the memory they lie in, and crashes when well over a thousand are open (Swift 6.3 on Linux).
+/// Foundation's `Process` cannot be used: when it looks for descriptors to close, it copies directory entries beyond the
+/// end of their memory, and crashes if well over a thousand are open (Swift 6.3 on Linux).
 package struct ChildProcess: Sendable {
     private let process: Int32
 
-    /// Why there is no child: the value of `errno`.
+    /// The child could not be started; `code` is the value of `errno`.
     package struct NotStarted: Error {
+        /// The command.
         package let command: String
+        /// The value of `errno`.
         package let code: Int32
     }
 
-    /// Starts the command, looked for on the PATH unless it has a slash; without descriptors it reads nothing
-    /// and writes to nowhere.
+    /// Starts a command, which is searched in PATH unless it contains a slash.
+    ///
+    /// A descriptor that is `nil` becomes `/dev/null`.
+    ///
+    /// - Throws: ``NotStarted``.
     package init(
         _ command: String,
         _ arguments: [String],
@@ -38,7 +43,7 @@ package struct ChildProcess: Sendable {
         #endif
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Swift's threads block signals, and the child would inherit that: it could not be ended.
+        // Swift's threads block signals. The child would inherit that, and no signal could end it.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -48,7 +53,7 @@ package struct ChildProcess: Sendable {
         for (number, descriptor) in [input, output, errors].enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor ?? nowhere, Int32(number))
         }
-        // Another test's end of a pipe or socket, held open by this child, would keep that test waiting.
+        // If this child held open another test's end of a pipe or socket, that test would wait for it.
         for descriptor in Int32(3)..<65_536 {
             let flags = fcntl(descriptor, F_GETFD)
             if flags != -1, flags & FD_CLOEXEC == 0 {
@@ -65,17 +70,17 @@ package struct ChildProcess: Sendable {
         Idleness.shared.childHasBegun()
     }
 
-    /// Asks the program to end.
+    /// Sends SIGTERM.
     package func terminate() {
         signal(SIGTERM)
     }
 
-    /// Ends the program wherever it is.
+    /// Sends SIGKILL.
     package func kill() {
         signal(SIGKILL)
     }
 
-    /// What a terminal sends for Ctrl-C.
+    /// Sends SIGINT, as a terminal does for Ctrl-C.
     package func interrupt() {
         signal(SIGINT)
     }
@@ -88,13 +93,14 @@ package struct ChildProcess: Sendable {
         #endif
     }
 
-    /// Whether the program has ended by itself; `waitForEnd` says how.
+    /// Whether the process has ended; `waitForEnd` returns its status.
     package var hasEnded: Bool {
         var facts = siginfo_t()
         return waitid(P_PID, id_t(process), &facts, WEXITED | WNOHANG | WNOWAIT) == 0 && facts.si_signo != 0
     }
 
-    /// Blocks until the program has ended; says its exit status, or the signal it died of as a negative number.
+    /// Blocks until the process has ended, and returns its exit status, or the number of the signal that ended it as a
+    /// negative number.
     package func waitForEnd() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1, errno == EINTR {}

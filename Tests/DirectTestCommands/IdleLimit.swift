@@ -1,13 +1,15 @@
 package import Testing
 
-/// Ends a test that waits for what never comes: when the process has had nothing at all to do for half a minute.
+/// Fails a test that waits forever, when the process has been idle for half a minute.
 ///
-/// A limit of time would make the verdict depend on how fast and how busy the machine is. Here seconds count in which
-/// the process takes next to no processor time: a test that is slow, or whose thread waits for its turn, takes more.
-/// While a `ChildProcess` runs none counts, for the work may be the child's.
+/// A time limit would make the verdict depend on the speed and load of the machine. This one counts the seconds in which
+/// the process uses almost no processor time: a test that is slow, or whose thread waits for the processor, uses more.
+/// While a ``ChildProcess`` runs no second counts, because the child may do the work.
 package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
+    /// Always `true`: the limit of a suite holds for all tests in it.
     package var isRecursive: Bool { true }
 
+    /// Runs the test, and cancels it when the process is idle.
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -29,7 +31,7 @@ package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
                         if !isIdle { try result.get() }
                     case .idle:
                         isIdle = true
-                        Issue.record("waits, while nothing happens in the whole process any more")
+                        Issue.record("waits while the process has been idle for half a minute")
                         group.cancelAll()
                     case .unwatched: break
                     }
@@ -46,6 +48,6 @@ package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == IdleLimit {
-    /// Ends a test when the process has had nothing to do for half a minute.
+    /// Fails a test when the process has been idle for half a minute.
     package static var idleLimit: Self { IdleLimit() }
 }

@@ -1,10 +1,10 @@
 private import Foundation
 
-/// Watches whether this process does anything.
+/// Watches whether this process uses processor time.
 final class Idleness: @unchecked Sendable {
     static let shared = Idleness()
 
-    // Guarded by the lock.
+    // The lock protects the other properties.
     private let lock = NSLock()
     private var watchers: [Int: UnsafeContinuation<Bool, Never>] = [:]
     private var watcherCount = 0
@@ -12,7 +12,7 @@ final class Idleness: @unchecked Sendable {
     private var idleSeconds = 0
     private var isWatching = false
 
-    /// Returns true when the process has been idle for half a minute, and false when the task is cancelled.
+    /// Waits until the process has been idle for half a minute and returns `true`, or `false` if the task is cancelled.
     func isLong() async -> Bool {
         let number = enter()
         return await withTaskCancellationHandler {
@@ -25,14 +25,16 @@ final class Idleness: @unchecked Sendable {
         }
     }
 
+    /// Notes that a child process has started: until it ends, no second counts as idle.
     func childHasBegun() { lock.withLock { childCount += 1 } }
+    /// Notes that a child process has ended.
     func childHasEnded() { lock.withLock { childCount -= 1 } }
 
     private func enter() -> Int {
         lock.withLock {
             if !isWatching { Thread.detachNewThread { self.watch() } }
             isWatching = true
-            // What the process did before this test says nothing about it.
+            // Idle seconds before this test do not count for it.
             idleSeconds = 0
             watcherCount += 1
             return watcherCount
@@ -71,8 +73,8 @@ final class Idleness: @unchecked Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Seconds.
+    /// The limit in idle seconds.
     private static let limit = 30
-    /// Nanoseconds of processor time in a second: what timers and this watch take.
+    /// The most processor time of an idle second, in nanoseconds: timers and this watch need that much.
     private static let almostNothing: UInt64 = 5_000_000
 }

@@ -2,9 +2,10 @@ package import Testing
 
 /// For a test whose body runs in a process of its own (`#expect(processExitsWith:)`).
 ///
-/// Its caller blocks one of the few threads that all tests share until that process ends. So one such test runs at a
-/// time, and `IdleLimit` does not take the others' waiting for idleness.
+/// The test blocks one of the few threads that all tests share until that process ends. Therefore one such test runs at
+/// a time, and ``IdleLimit`` does not count while the others wait for it.
 package struct OwnProcess: TestTrait, TestScoping {
+    /// Runs the test when it is its turn.
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -21,22 +22,24 @@ package struct OwnProcess: TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnProcess {
-    /// Runs the test when no other one has a process of its own.
+    /// Runs the test while no other one has a process of its own.
     package static var ownProcess: Self { OwnProcess() }
 }
 
-/// The right to have such a process, given to one after the other.
+/// The permission to have such a process, which one test at a time holds.
 private actor Turn {
     static let shared = Turn()
 
     private var isTaken = false
     private var waiting: [UnsafeContinuation<Void, Never>] = []
 
+    /// Waits for the permission.
     func take() async {
         guard isTaken else { return isTaken = true }
         await withUnsafeContinuation { waiting.append($0) }
     }
 
+    /// Passes the permission on to the test that has waited longest.
     func end() {
         guard waiting.isEmpty else { return waiting.removeFirst().resume() }
         isTaken = false

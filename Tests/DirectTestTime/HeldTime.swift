@@ -1,19 +1,22 @@
 package import DirectIO
 
-/// A loop for one test, whose clock the test moves.
+/// An event loop for one test, with a clock that the test advances.
 ///
-/// It is to be a property of the suite, which lives as long as the test: with its last reference the loop goes to
-/// another test, which moves the clock as it likes. (Loops have threads that never end.)
+/// Make it a property of the suite, which lives as long as the test: when the last reference is released, the loop is
+/// given to another test, which advances the clock as it needs. Loops are reused because their threads never end.
 package final class HeldTime: Sendable {
+    /// The clock of the loop.
     package let clock: HeldClock
+    /// The loop.
     package let loop: EventLoop
 
     private static let free = Locked<[(HeldClock, EventLoop)]>([])
 
+    /// Takes a free loop, or starts one.
     package init() {
         if let (clock, loop) = Self.free.withLock({ $0.popLast() }) {
             (self.clock, self.loop) = (clock, loop)
-            // What the test before has left behind waits for no moment of this one.
+            // Ends waits left over from the previous test, so that none of them ends during this one.
             clock.advance(by: .seconds(86_400 * 2))
         } else {
             clock = HeldClock()
@@ -25,31 +28,34 @@ package final class HeldTime: Sendable {
         Self.free.withLock { $0.append((clock, loop)) }
     }
 
+    /// The time of the clock.
     package var now: Instant { clock.now }
 
-    /// The moment that lies so far ahead.
+    /// Returns the instant this long from now.
     package func moment(after duration: Duration) -> Instant {
         now.advanced(byNanoseconds: duration.clampedNanoseconds)
     }
 
-    /// Lets so much time pass.
+    /// Advances the clock by this duration.
     package func advance(by duration: Duration) {
         clock.advance(by: duration)
     }
 
-    /// Returns once something waits that will have waited long enough after so much time.
+    /// Waits until a wait has begun that ends exactly this long from now.
     package func waitBegins(for duration: Duration) async throws {
         try await clock.waitBegins(until: moment(after: duration))
     }
 
-    /// Waits until something waits for so much time, and lets it pass.
+    /// Waits until a wait for this duration has begun, and advances the clock by it.
     package func pass(_ duration: Duration) async throws {
         try await waitBegins(for: duration)
         advance(by: duration)
     }
 
-    /// Runs the operation and lets the limit pass as soon as something waits for it: all but a nanosecond first, and
-    /// the last one when the wait is still, or again, under way. Says how much time had passed when it ended.
+    /// Runs an operation and advances the clock by the limit as soon as a wait for it has begun: first by all but a
+    /// nanosecond, and by the last one when the wait is still, or again, in progress.
+    ///
+    /// - Returns: The operation's result, and the time on the clock that had passed at its end.
     package func passing<Value: Sendable>(
         _ limit: Duration,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -68,7 +74,7 @@ package final class HeldTime: Sendable {
             try await clock.waitBegins(until: end)
             clock.advance(by: .nanoseconds(1))
         }
-        // An operation that ends by itself leaves no wait to look for.
+        // If the operation ends by itself, no wait for the limit will begin.
         defer { passing.cancel() }
         return await withTaskCancellationHandler {
             await running.value
@@ -77,7 +83,7 @@ package final class HeldTime: Sendable {
         }
     }
 
-    /// Runs the operation and lets the limit pass whenever something begins to wait for it, until the operation ends.
+    /// Runs an operation and advances the clock by the limit whenever a wait for it begins, until the operation ends.
     package func passing<Value: Sendable>(
         repeatedly limit: Duration,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -87,14 +93,14 @@ package final class HeldTime: Sendable {
         return try await operation()
     }
 
-    /// Returns when the loop has ended all waits that are due.
+    /// Waits until the loop has ended all waits that are due.
     package func settle() async {
-        // Each is due at once. The scan that ends the second one begins when that which ended the first is over.
+        // Both sleeps are due immediately. The scan that ends the second begins after the one that ended the first.
         for _ in 0..<2 { try? await loop.sleep(until: now) }
     }
 }
 
 extension EventLoop {
-    /// The loop of all tests in which no time passes: a limit ends nothing there, however busy the machine is.
+    /// The loop of all tests without time: its clock stands still, so no limit ends a wait, however busy the machine is.
     package static let still = EventLoop(clock: HeldClock())
 }

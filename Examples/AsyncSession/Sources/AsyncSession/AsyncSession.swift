@@ -1,4 +1,4 @@
-// A program that has a URLSession, and keeps it: the client is put under it with one line.
+// A program that keeps its URLSession: one line makes the client send the session's requests.
 
 import DirectHTTPFoundation
 import Foundation

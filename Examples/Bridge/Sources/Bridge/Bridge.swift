@@ -1,4 +1,4 @@
-// A program that has moved from URLSession to the client: `session.` has become `client.`, and that is all.
+// A program that has moved from URLSession to the client: `session.` became `client.`, and nothing else changed.
 
 import DirectHTTPFoundation
 import Foundation
@@ -29,13 +29,13 @@ enum Program {
         defer { try? FileManager.default.removeItem(at: file) }
         try show("download", "\(try Data(contentsOf: file).count) bytes", promised: "52 bytes")
 
-        // What URLSession has on Apple's platforms only.
+        // URLSession has this call on Apple's platforms only.
         var lines: [String] = []
         let (bytes, _) = try await client.bytes(from: try stage.url("/news"))
         for try await line in bytes.lines { lines.append(line) }
         try show("lines", lines.joined(separator: ", "), promised: "one, two, three")
 
-        // Errors are URLErrors, and say what really happened.
+        // Errors are URLErrors, with the client's own error inside.
         do {
             _ = try await client.data(from: URL(fileURLWithPath: "/etc/hostname"))
             throw Disappointment(words: "a file was fetched over HTTP")

@@ -1,4 +1,4 @@
-// A program whose session tells a delegate, piece by piece, what arrives.
+// A program whose session passes the response to a delegate piece by piece.
 
 import DirectHTTPFoundation
 import Foundation
@@ -25,6 +25,7 @@ enum Program {
     }
 }
 
+/// Turns the calls of a session to its delegate into a stream.
 final class Reader: NSObject, URLSessionDataDelegate, Sendable {
     let pieces: AsyncThrowingStream<Data, any Error>
     private let arrival: AsyncThrowingStream<Data, any Error>.Continuation

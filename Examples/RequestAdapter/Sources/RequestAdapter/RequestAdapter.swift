@@ -1,6 +1,6 @@
-// A program with adapters that change every request on its way, as users of Alamofire have them. The documented way
-// to a chosen address is such an adapter: it writes the address into the URL and the name into Host. With the client
-// the address is no business of the request's, and that adapter goes.
+// A program with adapters that change every request before it is sent, like those of Alamofire. The usual way to choose
+// an address is such an adapter, which writes the address into the URL and the name into Host. The client has a setting
+// for the address, so that adapter is no longer needed.
 
 import DirectHTTPFoundation
 import Foundation
@@ -10,12 +10,12 @@ import Stage
 import FoundationNetworking
 #endif
 
-/// The shape of Alamofire's `RequestAdapter`.
+/// Modelled on Alamofire's `RequestAdapter`.
 protocol RequestAdapter: Sendable {
     func adapt(_ request: URLRequest) async throws -> URLRequest
 }
 
-/// Stays as it is.
+/// Adds a token. This adapter stays as it is.
 struct TokenAdapter: RequestAdapter {
     let token: String
 
@@ -26,7 +26,8 @@ struct TokenAdapter: RequestAdapter {
     }
 }
 
-/// What is to go: the certificate would have to be the address's, and the Host is not the URL's.
+/// Puts an address into the URL. This adapter is removed: with it the certificate would have to be valid for the address,
+/// and Host differs from the URL.
 struct AddressAdapter: RequestAdapter {
     let address: String
 
@@ -42,7 +43,7 @@ struct AddressAdapter: RequestAdapter {
     }
 }
 
-/// Sends requests through adapters; the session below them is the only thing that has changed.
+/// Sends requests through adapters. Only the session below them was replaced.
 struct API: Sendable {
     let client: HTTPClient
     let adapters: [any RequestAdapter]
@@ -65,11 +66,11 @@ enum Program {
         try show("after", try await after.text(request), promised: "Bearer tea")
         print("it arrived \(stage.lastArrival)")
 
-        // Who forgets to take the old adapter out is told so: no request goes out under two names.
+        // If the old adapter is not removed, the request fails: no request is sent with two names.
         let before = API(client: stage.client, adapters: [token, AddressAdapter(address: "127.0.0.1")])
         do {
             _ = try await before.text(request)
-            throw Disappointment(words: "a request went out under two names")
+            throw Disappointment(words: "a request was sent with two names")
         } catch let error as URLError {
             print("before: \(error.httpError?.description ?? "")")
         }

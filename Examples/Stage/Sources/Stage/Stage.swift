@@ -2,15 +2,16 @@ import DirectHTTPFoundation
 import Foundation
 import TLSFixtures
 
-/// What the examples talk to: www.shop.example, which no DNS knows, on a server of this process, with a certificate of
+/// The server of the examples, inside this process: www.shop.example, a name that exists in no DNS, with a certificate of
 /// an authority made for this run.
 public struct Stage: Sendable {
-    /// Goes to the server's address for that name; everything else about it is as usual.
+    /// A client that connects to the server's address for that name and trusts its authority.
     public let client: HTTPClient
-    /// https://www.shop.example:PORT, without a path.
+    /// The origin of the server, `https://www.shop.example:PORT`.
     public let origin: String
     private let server: FixtureServer
 
+    /// Starts the server.
     public init() throws {
         let authority = TestAuthority()
         let certificate = authority.certificate(for: "www.shop.example")
@@ -24,16 +25,17 @@ public struct Stage: Sendable {
         self.server = server
     }
 
+    /// Returns the URL of a path on the server.
     public func url(_ path: String) throws -> URL {
         guard let url = URL(string: origin + path) else { throw Disappointment(words: "\(path) is no path") }
         return url
     }
 
-    /// The address and the name that the last request came to.
+    /// The address, Host and SNI of the last request that the server received.
     public var lastArrival: String {
-        guard let request = server.requests.last else { return "nothing arrived" }
+        guard let request = server.requests.last else { return "no request arrived" }
         return
-            "at \(server.address), for \(request.headers["host"] ?? "nobody") (SNI \(request.serverName ?? "none"))"
+            "at \(server.address), for \(request.headers["host"] ?? "no host") (SNI \(request.serverName ?? "none"))"
     }
 
     private static func answer(_ request: FixtureRequest) throws -> FixtureReply {
@@ -48,23 +50,27 @@ public struct Stage: Sendable {
     }
 }
 
-/// One thing of the shop's.
+/// An article of the shop.
 public struct Item: Codable, Equatable, Sendable {
+    /// The article's name.
     public var name: String
+    /// The article's price.
     public var price: Int
 }
 
-/// Something was not as promised.
+/// A result of an example that is not the promised one.
 public struct Disappointment: Error, CustomStringConvertible {
+    /// The description.
     public let words: String
     public var description: String { words }
 
+    /// Creates an error with this description.
     public init(words: String) {
         self.words = words
     }
 }
 
-/// Says what was done, and fails the example unless it came out as promised.
+/// Prints a result, and throws unless it is the promised one.
 public func show(_ what: String, _ came: String, promised: String) throws {
     print("\(what): \(came)")
     guard came == promised else { throw Disappointment(words: "\(what): \(promised) was promised") }

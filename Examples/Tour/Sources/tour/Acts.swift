@@ -38,14 +38,14 @@ struct Acts {
         page.note(
             """
 
-            One address with two names shows two certificates; one name at two
-            addresses reaches two servers. The name alone decides what is checked.
+            An address with two names shows two certificates; a name at two addresses
+            reaches two servers. Only the name decides which certificate is valid.
             """
         )
     }
 
     private func keptConnections() async throws {
-        page.act("Connections are kept, under their names")
+        page.act("Connections are reused, for the name they were opened for")
         let server = try stage.server(at: Stage.first)
         let before = server.records.count
         let count = 200
@@ -54,7 +54,7 @@ struct Acts {
         for _ in 0..<count {
             let response = try await client.fetch(request)
             let isReused = response.transaction?.isReused == true
-            page.promise("a kept connection answers", response.status == .ok && isReused)
+            page.promise("a request reuses the connection", response.status == .ok && isReused)
         }
         let each = ((ContinuousClock.now - start) / count).short
         let opened = server.records.count - before
@@ -80,16 +80,16 @@ struct Acts {
 
     private func deadAddress() async throws {
         page.act(
-            "An address that is dead gives way to the next",
+            "If an address is dead, the next one is tried",
             code: "request.addresses = [\"\(Stage.dead)\", \"\(Stage.first)\"]"
         )
-        // A client of its own: the other one has a living connection, and would not even try.
+        // A separate client: the other one has an open connection and would not dial.
         let client = stage.client()
         page.answers()
         let transaction = try await ask("amber.test", at: Stage.first, insteadOf: Stage.dead, with: client)
         let failed = transaction.failedAttempts
         for attempt in failed {
-            page.note("before that: \(attempt.endpoint): \(attempt.reason), \(attempt.elapsed.short)")
+            page.note("failed before: \(attempt.endpoint): \(attempt.reason), \(attempt.elapsed.short)")
         }
         page.promise(
             "the dead address was tried first, and is reported",
@@ -99,7 +99,7 @@ struct Acts {
 
     private func wrongCertificate() async throws {
         page.act(
-            "A certificate for somebody else is refused",
+            "A certificate for another name is refused",
             code: "\(stage.url("green.test")) at \(Stage.first), which serves red and amber"
         )
         try await expectRefusal(of: "green.test", at: [Stage.first], served: "red.test")
@@ -107,15 +107,15 @@ struct Acts {
 
     private func certificateForTheAddress() async throws {
         page.act(
-            "So is one for the address that was dialled: the usual trap",
+            "A certificate for the dialled address is refused: the usual trap",
             code: "request.addresses = [\"\(Stage.impostor)\", \"\(Stage.first)\"]"
         )
         try await expectRefusal(of: "red.test", at: [Stage.impostor, Stage.first], served: Stage.impostor)
         page.note(
             """
-            The next address was not tried: a wrong certificate is no failure of
-            the network, and must not be hidden. Where the address is the name, as
-            in \(stage.url(Stage.impostor)), the same certificate is right:
+            The next address was not tried: a wrong certificate is not a network
+            failure and must not be hidden. In a URL with that address, such as
+            \(stage.url(Stage.impostor)), the same certificate is valid:
 
             """
         )
@@ -130,7 +130,7 @@ struct Acts {
         )
     }
 
-    /// Asks one name at one address, prints a row, and checks it from both ends.
+    /// Sends a request for a name to an address, prints a row, and checks it at the client and at the server.
     @discardableResult
     private func ask(
         _ name: String,
@@ -153,19 +153,19 @@ struct Acts {
         )
         page.promise("SNI is the name", seen.serverName == name)
         page.promise("Host is the name", seen.headers["Host"] == "\(name):\(stage.port)")
-        page.promise("the transaction tells the name", transaction.name == name, transaction.name)
+        page.promise("the transaction has the name", transaction.name == name, transaction.name)
         page.promise(
-            "it tells the address",
+            "it has the address",
             transaction.endpoint == (try Endpoint("\(address):\(stage.port)")),
             "\(transaction.endpoint)"
         )
-        page.promise("it tells who chose the address", transaction.source == source, "\(transaction.source)")
-        page.promise("a connection is kept when it should be", transaction.isReused == isReused)
+        page.promise("it has the address's source", transaction.source == source, "\(transaction.source)")
+        page.promise("the connection is reused when it should be", transaction.isReused == isReused)
         page.promise("TLS is 1.3", transaction.tls?.version == .tls13)
         return transaction
     }
 
-    /// Prints a row; the certificate in it is one that the client has accepted for that name and no other.
+    /// Prints a row. Its certificate is the name for which the client has accepted one.
     private func show(_ response: FullResponse, _ name: String, at address: String) throws -> RequestRecord {
         let seen = try stage.lastRequest(at: address)
         page.answer(
@@ -181,18 +181,19 @@ struct Acts {
         return seen
     }
 
+    /// Sends a request that has to fail in the handshake with its first address, and checks that it does.
     private func expectRefusal(of name: String, at addresses: [String], served: String) async throws {
         var request = try stage.request(name, at: addresses)
         request.headers.add("Authorization", "Bearer never-sent")
         do {
             let response = try await stage.client().fetch(request)
-            page.promise("\(name) is refused", false, "it answered \(response.status.code)")
+            page.promise("\(name) is refused", false, "the response was \(response.status.code)")
         } catch let error as HTTPError {
             page.shown("refused: \(error.inLines)", error.isNameMismatch(expected: name, served: served))
             page.promise("only the first address was tried", error.attempts.count == 1)
             let record = try await stage.refusedConnection(at: addresses[0], for: name)
             page.shown(
-                "the server saw SNI \(record.serverName ?? "none") and not a byte of the request",
+                "the server saw SNI \(record.serverName ?? "none") and no byte of the request",
                 record.serverName == name && record.receivedCount == 0 && record.requests.isEmpty
             )
         }
@@ -200,26 +201,29 @@ struct Acts {
 }
 
 extension FullResponse {
+    /// How the response was obtained: on a reused or a new connection, and in what time.
     fileprivate var how: String {
         guard let transaction else { return "from the cache" }
-        return "\(transaction.isReused ? "kept" : "new") \(transaction.responseTime.short)"
+        return "\(transaction.isReused ? "reused" : "new") \(transaction.responseTime.short)"
     }
 }
 
 extension Attempt {
+    /// Whether the connection was refused.
     fileprivate var wasRefused: Bool {
         if case .system(let error) = reason { error.call == "connect" } else { false }
     }
 }
 
 extension HTTPError {
-    /// The description, broken before it grows too wide.
+    /// The description, with a line break if it is too wide.
     fileprivate var inLines: String {
         let text = description
         guard let end = text.prefix(62).lastIndex(of: " ") else { return text }
         return "\(text[..<end])\n     \(text[text.index(after: end)...])"
     }
 
+    /// Whether the certificate was valid, but for other names than the expected one.
     fileprivate func isNameMismatch(expected: String, served: String) -> Bool {
         guard phase == .tls, case .tls(.nameMismatch(expected, let names)) = reason else { return false }
         return names.contains(served)

@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-/// What the reader sees, 80 columns wide; keeps the count of promises kept and broken.
+/// The output, 80 columns wide. Counts the claims that hold and those that do not.
 final class Page {
     private let isColourful: Bool
     private var kept = 0
@@ -15,11 +15,12 @@ final class Page {
         isColourful = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
     }
 
+    /// Writes the title and the list of servers.
     func open(_ stage: Stage) {
         write(
             """
 
-            \(bold("direct-http")): the name says who, the address says where
+            \(bold("direct-http")): verifies the name, connects to the address you choose
 
             This program has just made a certification authority and started servers
             inside itself, all on port \(stage.port):
@@ -27,14 +28,14 @@ final class Page {
               \(Stage.first)  certificates for red.test and amber.test
               \(Stage.second)  certificates for green.test and red.test
               \(Stage.impostor)  an impostor: one certificate, for the address \(Stage.impostor)
-              \(Stage.dead)  nobody: connections are refused
+              \(Stage.dead)  no server: connections are refused
 
-            No such name exists in any DNS, and nobody is asked.
+            These names exist in no DNS, and no resolver is asked.
             """
         )
     }
 
-    /// The heading of the next part, with the line of code that it is about.
+    /// Writes the heading of the next part, with the code it demonstrates.
     func act(_ title: String, code: String...) {
         act += 1
         write("\n\(bold("\(act). \(title)"))\n")
@@ -42,52 +43,55 @@ final class Page {
         if !code.isEmpty { write() }
     }
 
+    /// Writes an indented text.
     func note(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             write(line.isEmpty ? "" : "   \(line)")
         }
     }
 
-    /// The head of a table of answers.
+    /// Writes the head of a table of responses.
     func answers() {
         write(
             "   "
                 + dim(
-                    Row("name", "address", sni: "saw SNI", host: "saw Host", "certificate", "answer").text
+                    Row("name", "address", sni: "saw SNI", host: "saw Host", "certificate", "response").text
                 )
         )
     }
 
+    /// Writes a row of the table.
     func answer(_ row: Row) {
         write("   " + row.text)
     }
 
-    /// A claim of the tour. What is not so is shown, counted, and spoils the exit status.
+    /// Checks a claim of the tour. A claim that does not hold is shown and counted, and makes the exit status 1.
     func promise(_ claim: String, _ isKept: Bool, _ otherwise: @autoclosure () -> String = "") {
         if isKept {
             kept += 1
         } else {
             broken += 1
-            write("   \(red("✗ broken:")) \(claim) \(otherwise())")
+            write("   \(red("✗ failed:")) \(claim) \(otherwise())")
         }
     }
 
-    /// A claim worth a line of its own.
+    /// Checks a claim and shows it even if it holds.
     func shown(_ claim: String, _ isKept: Bool, _ otherwise: @autoclosure () -> String = "") {
         promise(claim, isKept, otherwise())
         if isKept { write("   \(green("✓")) \(claim)") }
     }
 
+    /// Writes the summary and exits, with 0 if all claims hold.
     func close() -> Never {
         if broken == 0 {
-            write("\n\(green("✓")) \(bold("Everything was as promised")): \(kept) claims checked.\n")
+            write("\n\(green("✓")) \(bold("Everything works as claimed")): \(kept) claims checked.\n")
         } else {
             write("\n\(red("✗")) \(bold("\(broken) of \(kept + broken) claims do not hold."))\n")
         }
         exit(broken == 0 ? 0 : 1)
     }
 
-    /// The reader should see each line as it happens, also through a pipe.
+    /// Writes a line and flushes it, so that it is visible immediately even through a pipe.
     private func write(_ text: String = "") {
         print(text)
         fflush(nil)
@@ -103,7 +107,7 @@ final class Page {
     }
 }
 
-/// One answer: what was asked for, what the server saw, and what came back.
+/// One row of the table: the request, what the server saw of it, and the response.
 struct Row {
     let text: String
 
@@ -121,7 +125,7 @@ struct Row {
 }
 
 extension Duration {
-    /// Such as "2.4 ms" or "87 µs".
+    /// The duration in short form, such as "2.4 ms" or "87 µs".
     var short: String {
         let microseconds = Int(self / .microseconds(1))
         guard microseconds >= 1000 else { return "\(microseconds) µs" }

@@ -21,7 +21,7 @@ struct Stage {
         let names = [
             Self.first: ["red.test", "amber.test"],
             Self.second: ["green.test", "red.test"],
-            // Signed by the same authority, and good for this address: whoever checks an address is fooled.
+            // Signed by the same authority and valid for this address: it deceives a client that verifies the address.
             Self.impostor: [Self.impostor],
         ]
         var servers: [String: FixtureServer] = [:]
@@ -32,14 +32,14 @@ struct Stage {
                 on: address,
                 port: port
             ) { request in
-                .text("Hello, \(request.serverName ?? "whoever you are")! This is \(address).\n")
+                .text("Hello, \(request.serverName ?? "client without SNI")! This is \(address).\n")
             }
         }
         servers[Self.dead] = try FixtureServer.refusing(on: Self.dead, port: port)
         self.servers = servers
     }
 
-    /// A client that trusts the tour's authority and nobody else.
+    /// Makes a client that trusts the tour's authority only.
     func client(_ map: StaticMap = StaticMap()) -> HTTPClient {
         let root = CertificateSource.pem(Array(authority.rootPEM.utf8))
         return HTTPClient {
@@ -48,21 +48,23 @@ struct Stage {
         }
     }
 
+    /// The URL of a name at the servers' port.
     func url(_ name: String) -> String { "https://\(name):\(port)/" }
 
-    /// A request for a name, at these addresses or wherever the client's map says.
+    /// Makes a request for a name at these addresses; with `nil` the client's map decides.
     func request(_ name: String, at addresses: [String]?) throws -> Request {
         var request = Request(.get, url(name))
         request.addresses = try addresses?.map { try Endpoint($0) }
         return request
     }
 
+    /// Returns the server at an address.
     func server(at address: String) throws -> FixtureServer {
         guard let server = servers[address] else { throw Missing(what: "a server at \(address)") }
         return server
     }
 
-    /// The latest request that the server at this address has read for a name.
+    /// Returns the latest request that the server at this address has read.
     func lastRequest(at address: String) throws -> RequestRecord {
         guard let request = try server(at: address).requests.last else {
             throw Missing(what: "a request at \(address)")
@@ -70,7 +72,7 @@ struct Stage {
         return request
     }
 
-    /// The end of the connection on which the client asked for this name and went away again.
+    /// Waits for the end of a connection that had this name in SNI, and returns its record.
     func refusedConnection(at address: String, for name: String) async throws -> ConnectionRecord {
         let ended: @Sendable (ConnectionRecord) -> Bool = { $0.serverName == name && $0.end != nil }
         let records = try await server(at: address).waitUntil { $0.contains(where: ended) }
@@ -79,6 +81,7 @@ struct Stage {
     }
 }
 
+/// A server, request or connection that should exist and does not.
 struct Missing: Error, CustomStringConvertible {
     let what: String
     var description: String { "\(what) is missing" }

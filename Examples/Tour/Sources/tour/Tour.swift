@@ -1,7 +1,7 @@
 import DirectHTTP
 import TLSFixtures
 
-/// Shows what direct-http is for, against servers inside this very process, and checks every claim it makes.
+/// Demonstrates direct-http against servers inside this process, and checks every claim it makes.
 @main
 struct Tour {
     static func main() async {
@@ -11,7 +11,7 @@ struct Tour {
             page.open(stage)
             try await Acts(stage, page).perform()
         } catch {
-            page.promise("the tour runs to its end", false, "it ended with: \(error)")
+            page.promise("the tour runs to its end", false, "it failed: \(error)")
         }
         page.close()
     }

@@ -1,4 +1,4 @@
-# What the scripts of this folder share. They run from the repository's root.
+# Functions and settings that the scripts of this folder share. They run from the repository's root.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,7 +12,7 @@ give_up() {
     exit 1
 }
 
-# Leaves `swift` on the PATH, or says where it is to be had.
+# Puts `swift` on the PATH, or fails with the place to download it.
 find_swift() {
     if ! command -v swift >/dev/null; then
         local folder
@@ -20,7 +20,7 @@ find_swift() {
             if [ -x "$folder/swift" ]; then PATH="$folder:$PATH"; fi
         done
     fi
-    command -v swift >/dev/null || give_up "there is no swift; get 6.3 or newer from https://www.swift.org/install"
+    command -v swift >/dev/null || give_up "swift is not installed; get 6.3 or newer from https://www.swift.org/install"
     export PATH
 }
 
@@ -30,8 +30,8 @@ has_openssl_headers() {
 
 # `install_missing needed …` or `install_missing wanted …`, with names of commands, or `openssl-headers`.
 #
-# Installs with apt what is not there. Without something needed it gives up; without something wanted the
-# tests that use it are skipped, and it says so.
+# Installs missing commands and headers with apt. If a needed one cannot be installed, the script fails; if a wanted one
+# cannot be, the tests that use it are skipped, with a message.
 install_missing() {
     local need=$1 name missing=() packages=()
     shift
@@ -48,12 +48,12 @@ install_missing() {
         say "please install: ${packages[*]}"
     fi
     case " ${missing[*]} " in
-        *" nginx "*) say "the system's own nginx service is not used; 'systemctl disable --now nginx' ends it" ;;
+        *" nginx "*) say "the nginx service that the package starts is not used; 'systemctl disable --now nginx' stops it" ;;
     esac
     for name in "${missing[@]}"; do
         is_present "$name" && continue
-        [ "$need" = wanted ] || give_up "cannot go on without $name"
-        say "going on without $name: what needs it is left out"
+        [ "$need" = wanted ] || give_up "cannot continue without $name"
+        say "continuing without $name: tests that need it are skipped"
     done
 }
 
@@ -89,11 +89,11 @@ apt_install() {
     fi
     if [ "$(id -u)" -ne 0 ]; then
         if ! command -v sudo >/dev/null; then
-            say "installing takes root, and there is no sudo"
+            say "installing needs root, and there is no sudo"
             return 1
         fi
         as_root=(sudo)
-        # Nobody is there to type a password.
+        # Without a terminal no password can be entered.
         if [ -n "${CI:-}" ] || [ ! -t 0 ]; then as_root=(sudo -n); fi
     fi
     local apt=(${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
@@ -106,7 +106,7 @@ apt_install() {
     return $status
 }
 
-# As arguments for `swift build`: the traits whose libraries are here.
+# Prints, as arguments for `swift build`, the traits whose libraries are installed.
 possible_traits() {
     local traits=()
     if is_present brotli-headers; then traits+=(Brotli); fi
@@ -114,7 +114,7 @@ possible_traits() {
     if [ ${#traits[@]} -gt 0 ]; then (IFS=, && echo "--traits ${traits[*]}"); fi
 }
 
-# Runs a command for at most so many minutes, where the system can do that.
+# Runs a command for at most this many minutes, if the system has `timeout`.
 within_minutes() {
     local minutes=$1
     shift
@@ -126,16 +126,16 @@ time_since() {
     if [ $seconds -lt 60 ]; then echo "$seconds s"; else echo "$((seconds / 60)) min $((seconds % 60)) s"; fi
 }
 
-# The scripts' builds have a folder of their own, so that they and an ordinary `swift build`, whose flags
-# differ, do not undo each other's work. `check` and `test` share every flag, hence every object file.
+# The scripts build in a separate folder: their flags differ from those of an ordinary `swift build`, and each would
+# recompile the other's files. `check` and `test` have the same flags, so they share all object files.
 checked_build=(
     --scratch-path .build/checked
     --explicit-target-dependency-import-check error
     -Xswiftc -warnings-as-errors
 )
 
-# A package in a folder of this one, built as its user would. SwiftPM does not notice when files come or go in
-# a package beside it, so it is made to plan anew.
+# Builds a package in a folder of this one, as its user would. SwiftPM does not notice files added to or removed from a
+# package it depends on by path; without its old plan it makes a new one.
 build_package() {
     rm -f "$1/.build/debug.yaml"
     swift build --package-path "$@"

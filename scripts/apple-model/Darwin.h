@@ -1,9 +1,9 @@
 #ifndef APPLE_MODEL_DARWIN_H
 #define APPLE_MODEL_DARWIN_H
 
-/* What the sources use of Apple's C library, in Apple's shapes: field names, widths, optional pointers, which
- * constants are macros. Written from the published interface; only what is compared with it can be wrong, so a
- * name that the sources begin to use is added by hand, after looking it up. See scripts/apple. */
+/* The part of Apple's C library that the sources use, with Apple's field names, widths, optional pointers and kinds of
+ * constants. It was written from the published interface. A declaration that the sources start to use is looked up
+ * there and added by hand. See scripts/apple. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ typedef int errno_t;
 #define ECONNREFUSED 61
 #define EHOSTUNREACH 65
 
-/* A macro with parentheses, which Swift does not see: Darwin.swift has it. */
+/* Swift does not import a macro with parentheses: it is in Darwin.swift. */
 int *__error(void);
 #define errno (*__error())
 
@@ -111,7 +111,7 @@ typedef int64_t fpos_t;
 #define FD_CLOEXEC 1
 #define AT_SYMLINK_NOFOLLOW 0x0020
 
-/* Variadic, so that Swift sees none of them; Darwin.swift has what it sees instead. */
+/* Swift does not import variadic functions: Darwin.swift has fixed forms of them. */
 int open(const char *, int, ...);
 int openat(int, const char *, int, ...);
 int fcntl(int, int, ...);
@@ -177,7 +177,7 @@ int closedir(DIR *);
 
 /* Time. */
 
-/* Macros for constants with an underscore there, which Swift sees by the macros' names all the same. */
+/* On Apple's systems these are macros for constants with an underscore. Swift imports them by the macros' names. */
 typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC = 6 } clockid_t;
 
 int clock_gettime(clockid_t, struct timespec *);
@@ -219,7 +219,7 @@ int kill(pid_t, int);
 pid_t waitpid(pid_t, int *, int);
 #define WNOHANG 0x00000001
 
-/* Threads: a thread is a pointer here, and what a thread is given is not optional. */
+/* Threads. A thread is a pointer here, and its argument is not optional. */
 
 struct _opaque_pthread_t { long __sig; void *__cleanup_stack; char __opaque[8176]; };
 struct _opaque_pthread_attr_t { long __sig; char __opaque[56]; };
@@ -258,7 +258,7 @@ int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *, cons
 int pthread_sigmask(int, const sigset_t *_Nullable, sigset_t *_Nullable);
 #pragma clang assume_nonnull end
 
-/* Processes. Opaque pointers, which begin as null. */
+/* Processes. The attributes are opaque pointers, initially null. */
 
 typedef void *posix_spawnattr_t, *posix_spawn_file_actions_t;
 #define POSIX_SPAWN_SETSIGDEF 0x0004
@@ -275,7 +275,7 @@ int posix_spawnattr_setflags(posix_spawnattr_t *, short), posix_spawnattr_setpgr
 int posix_spawnattr_setsigmask(posix_spawnattr_t *restrict, const sigset_t *restrict);
 int posix_spawnattr_setsigdefault(posix_spawnattr_t *restrict, const sigset_t *restrict);
 
-/* Sockets: an address begins with its length, a family is one byte, and kinds are plain numbers. */
+/* Sockets. An address begins with its length, a family is one byte, and socket types are plain numbers. */
 
 #define SOCK_STREAM 1
 #define SOCK_DGRAM 2
@@ -352,7 +352,7 @@ char *if_indextoname(unsigned, char *);
 int inet_pton(int, const char *, void *);
 const char *inet_ntop(int, const void *, char *, socklen_t);
 
-/* Names: the canonical name comes before the address, otherwise than on Linux. */
+/* Names. The canonical name comes before the address, unlike on Linux. */
 
 #define EAI_AGAIN 2
 #define EAI_NODATA 7

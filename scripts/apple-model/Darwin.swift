@@ -1,5 +1,5 @@
-// What Apple's own Swift module adds to its C headers, as far as the sources use it: variadic functions in fixed
-// forms, and macros that Swift cannot read. Nothing here is ever run.
+// The additions of Apple's Swift module to its C headers that the sources use: fixed forms of variadic functions, and
+// macros that Swift cannot import. This code is compiled only, never run.
 
 @_exported import Darwin
 

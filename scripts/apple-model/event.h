@@ -1,8 +1,8 @@
 #ifndef APPLE_MODEL_EVENT_H
 #define APPLE_MODEL_EVENT_H
 
-/* <sys/event.h> as Apple shapes it, as far as KqueuePoller.swift uses it: for the model of the system that
- * scripts/apple compiles against, and for kqueue.c, which stands in for the kernel. */
+/* The part of Apple's <sys/event.h> that KqueuePoller.swift uses. It belongs to the model of the system that
+ * scripts/apple compiles against, and is used by kqueue.c, which replaces the kernel. */
 
 #include <stdint.h>
 #include <time.h>

@@ -1,14 +1,14 @@
-/* kqueue over epoll, so that KqueuePoller.swift can be run where there is no Apple machine. See scripts/apple.
+/* kqueue on top of epoll, so that KqueuePoller.swift can be tested without an Apple machine. See scripts/apple.
  *
- * One epoll set for each filter, within a third, so that a socket's input never brings an event of its output along:
- * epoll tells both at once, kqueue tells what was asked. Everything is edge-triggered; EV_CLEAR is taken for granted.
- * Where Apple's kernel is known to be particular, so is this:
- *   - the changes of one call are made in order, up to the first that fails, and an event list gets none of it;
- *   - a wait of more than 100,000,000 seconds is refused (here the process ends: a loop that overlooks it would spin),
- *     and one is cut down to whole microseconds;
- *   - the end of output is reported (EV_EOF) also where it was this side that has ended it.
- * What it cannot show: Apple reports room for output again whenever the peer has taken something, and the end of
- * output at the moment of `shutdown`; here both come with the next edge of epoll. */
+ * There is one epoll set for each filter, inside a third set, because epoll reports input and output of a socket
+ * together and kqueue reports each filter separately. Everything is edge-triggered; EV_CLEAR is assumed.
+ * It copies these peculiarities of Apple's kernel:
+ *   - the changes of one call are applied in order, up to the first that fails; the event list does not report them;
+ *   - a wait of more than 100,000,000 seconds is refused (here the process ends, because a loop that ignores the error
+ *     would spin), and a wait is rounded down to whole microseconds;
+ *   - the end of output is reported (EV_EOF) even if this side has ended it.
+ * It differs in this: Apple reports space for output again whenever the peer has read something, and the end of output
+ * at the time of `shutdown`; here both are reported with the next edge of epoll. */
 
 #define _GNU_SOURCE
 #include "event.h"
@@ -36,7 +36,7 @@ struct queue {
     void *read_tokens[most_files], *write_tokens[most_files];
 };
 
-/* By descriptor; a queue lives as long as the process. */
+/* The queues by descriptor. A queue lives as long as the process. */
 static struct queue *queues[most_files];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -87,7 +87,7 @@ static int change_file(struct queue *queue, const struct kevent *change) {
     return add(set, file, EPOLLET | (reads ? EPOLLIN | EPOLLRDHUP : EPOLLOUT));
 }
 
-/* Whether this side has said that it sends no more. */
+/* Whether this side has sent its FIN. */
 static bool has_ended(int file) {
     struct tcp_info facts = {0};
     socklen_t size = sizeof facts;
@@ -144,7 +144,7 @@ int kevent(int descriptor, const struct kevent *changes, int change_count, struc
         limit = *timeout;
         limit.tv_nsec -= limit.tv_nsec % 1000;
         if (limit.tv_sec < 0 || limit.tv_sec > most_seconds || limit.tv_nsec < 0 || limit.tv_nsec >= 1000000000) {
-            fputs("kqueue.c: Apple's kernel refuses such a wait\n", stderr);
+            fputs("kqueue.c: Apple's kernel refuses a wait of this length\n", stderr);
             _exit(1);
         }
     }

@@ -1,4 +1,4 @@
-"""What a mutant is, and how it gets into the sources of the copy."""
+"""Mutants, and their insertion into the sources of the copy."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ class TableError(Exception):
 
 @dataclass
 class Mutant:
-    """One change to the wiring of one member. Its number switches it on at run time."""
+    """One change to the wiring of one member. Its number enables it at run time."""
 
     name: str
     members: tuple
@@ -21,10 +21,10 @@ class Mutant:
 
 @dataclass
 class Place:
-    """A place in the sources where a mutant computes something else.
+    """A place in the sources where a mutant computes another value.
 
-    `at` is a piece of a line of the file, found in it exactly once, with two bars around the expression that the mutant
-    replaces. Two bars with nothing between them are a place where the mutant runs a statement.
+    `at` is a part of a line that occurs in the file exactly once, with two bars around the expression that the mutant
+    replaces. Two adjacent bars mark a place where the mutant runs a statement.
     """
 
     file: str
@@ -35,9 +35,9 @@ class Place:
 
 @dataclass
 class Door:
-    """A place that all values of a type pass on their way to where they are used.
+    """A place through which all values of a type pass before they are used.
 
-    The function `mutated` is called there. A mutant of a door takes one member's value away behind it.
+    The function `mutated` is called there. A mutant of a door replaces the value of one member.
     """
 
     type: str
@@ -53,7 +53,7 @@ class Door:
 
 
 def split(at):
-    """The text before the marked piece, the piece, and the text behind it."""
+    """Returns the text before the marked piece, the piece, and the text after it."""
     parts = at.split("|")
     if len(parts) != 3:
         raise TableError(f"'{at}' needs two bars")
@@ -70,15 +70,15 @@ class Table:
         self.exceptions = {}
 
     def place(self, name, file, at, becomes, suites, members=None):
-        """A mutant at one place. Without `members` its name begins with the member."""
+        """Adds a mutant at one place. Without `members` its name begins with the member."""
         mutant = self._add(name, members, suites, file)
         self.places.append(Place(file, at, becomes, mutant))
 
     def door(self, type, file, at, becomes, members, value="", default=None, name=None):
-        """Mutants that take the values of members away behind a door.
+        """Adds mutants that replace the values of members at a door.
 
-        `members` maps a member to its suites, or to its suites and the statement that takes its value away. Without one
-        the member becomes what it is in `default`.
+        `members` maps a member to its suites, or to its suites and the statement that changes its value. Without one
+        the member gets its value in `default`.
         """
         door = Door(type, file, at, becomes, value)
         self.doors.append(door)
@@ -88,7 +88,7 @@ class Table:
             door.mutants.append((mutant, statement or f"value.{member} = {default or type + '()'}.{member}"))
 
     def exempt(self, members, reason):
-        """Members that need no mutant."""
+        """Adds members that need no mutant, with the reason."""
         for member in members.split():
             self.exceptions[member] = reason
 
@@ -97,12 +97,12 @@ class Table:
         members = tuple(members.split()) if isinstance(members, str) else tuple(members)
         mutant = Mutant(name, members, tuple(suites.split()), where, len(self.mutants) + 1)
         if any(other.name == name for other in self.mutants):
-            raise TableError(f"two mutants are called {name}")
+            raise TableError(f"two mutants have the name {name}")
         self.mutants.append(mutant)
         return mutant
 
     def faults(self, tree):
-        """What in the table does not fit the sources, in words."""
+        """Returns the faults of the table, compared with the sources, as sentences."""
         faults = []
         for entry in self.places + self.doors:
             try:
@@ -112,31 +112,31 @@ class Table:
         known = set(tree.members)
         covered = {member for mutant in self.mutants for member in mutant.members}
         for member in sorted(known - covered - set(self.exceptions)):
-            faults.append(f"{member} has neither a mutant nor a reason to have none")
+            faults.append(f"{member} has neither a mutant nor a reason for an exemption")
         for member in sorted((covered | set(self.exceptions)) - known):
-            faults.append(f"{member} is in the table, but no public member")
+            faults.append(f"{member} is in the table, but is not a public member")
         for member in sorted(covered & set(self.exceptions)):
-            faults.append(f"{member} has a mutant and a reason to have none")
+            faults.append(f"{member} has a mutant and a reason for an exemption")
         for mutant in self.mutants:
             for suite in mutant.suites:
                 if suite not in tree.suites:
-                    faults.append(f"{mutant.name}: there is no suite called {suite}")
+                    faults.append(f"{mutant.name}: the suite {suite} does not exist")
         return faults
 
     def _find(self, entry, tree):
-        """The path of the file, and where the marked piece begins and ends."""
+        """Returns the path of the file, and the range of the marked piece."""
         before, piece, behind = split(entry.at)
         path = tree.path(entry.file)
         text = tree.text(path)
         anchor = before + piece + behind
         count = text.count(anchor)
         if count != 1:
-            raise TableError(f"'{anchor.strip()}' is {count} times in {path}, not once")
+            raise TableError(f"'{anchor.strip()}' occurs {count} times in {path}, not once")
         start = text.index(anchor) + len(before)
         return path, start, start + len(piece)
 
     def mutated_sources(self, tree):
-        """The text of each file that has mutants in it, by path."""
+        """Returns the text of each file that contains mutants, by path."""
         pieces = {}
         for entry in self.places + self.doors:
             path, start, end = self._find(entry, tree)
@@ -154,10 +154,10 @@ class Table:
 
 
 def replacement(piece, entries):
-    """What stands in the place of a piece that some mutants change."""
+    """Returns the code that replaces a piece that some mutants change."""
     if any(isinstance(entry, Door) for entry in entries):
         if len(entries) > 1:
-            raise TableError(f"a door has its place for itself: '{piece}'")
+            raise TableError(f"a door cannot share its place: '{piece}'")
         return entries[0].becomes
     if not piece:
         return "".join(f" if mutant == {entry.mutant.number} {{ {entry.becomes} }}" for entry in entries)
@@ -166,7 +166,7 @@ def replacement(piece, entries):
 
 
 def door_function(door):
-    """The function that a door calls, in Swift."""
+    """Returns the Swift function that a door calls."""
     cases = "".join(
         f"    case {mutant.number}: {statement}\n" for mutant, statement in door.mutants
     )

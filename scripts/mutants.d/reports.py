@@ -1,4 +1,4 @@
-"""What a client says of its requests: the facts, times and counts of Transaction and CallReport."""
+"""The reports of a client about its requests: the facts, times and counts of Transaction and CallReport."""
 
 
 def add_to(table):
@@ -43,7 +43,7 @@ def add_transaction(table):
 
 
 def add_measuring(table):
-    """Where the facts of a transaction come from."""
+    """Adds mutants at the sources of a transaction's facts."""
     core, dialler, proxy = "Client/ClientCore.swift", "Connection/Dialler.swift", "Proxy/Dialler+Proxy.swift"
     times = "Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)"
     for name, file, at, becomes in [

@@ -1,4 +1,4 @@
-"""Runs the program of the tests, with or without a mutant, and says which test notices."""
+"""Runs the test program with or without a mutant, and reports which test fails."""
 
 import json
 import os
@@ -17,11 +17,11 @@ from sources import VARIABLE
 
 @dataclass
 class Run:
-    """How a run of tests has ended."""
+    """The end of a test run."""
 
     # passed, failed, crashed or hung
     end: str
-    # The test that was the first to fail, or was running when time was up.
+    # The first test that failed, or one that was running when the time limit was reached.
     test: str = ""
     seconds: float = 0
     failed: list = field(default_factory=list)
@@ -32,7 +32,7 @@ class Run:
 
 
 class Events:
-    """What the testing library tells of a run, line by line."""
+    """The events of a run, which the testing library writes line by line."""
 
     def __init__(self):
         self.rest = b""
@@ -48,7 +48,7 @@ class Events:
 
     def _note(self, payload):
         kind, test = payload.get("kind"), payload.get("testID", "")
-        # Suites have no function and no line.
+        # The identifiers of suites have no function and no line.
         if kind == "testStarted" and "(" in test:
             self.started[test] = True
         elif kind == "testEnded":
@@ -62,7 +62,7 @@ class Events:
 
 
 class Tests:
-    """The program of the tests."""
+    """The test program."""
 
     def __init__(self, program, folder, width):
         self.program = program
@@ -72,12 +72,12 @@ class Tests:
         self.lock = threading.Lock()
 
     def run(self, number, filters, limit, stops_early=True):
-        """Runs the tests that the filters name, all if there are none, and stops at the first that fails."""
+        """Runs the tests that match the filters (all without filters), and stops at the first failure."""
         with tempfile.TemporaryDirectory() as folder:
             pipe = str(Path(folder) / "events")
             os.mkfifo(pipe)
             reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-            # Held open, or reading would end before the program has opened its side.
+            # Held open, because otherwise reading would end before the program has opened its end.
             writer = os.open(pipe, os.O_WRONLY)
             try:
                 return self._run(number, filters, limit, stops_early, pipe, reader)
@@ -112,7 +112,7 @@ class Tests:
                 if seconds > limit:
                     return Run("hung", next(iter(events.started), ""), seconds, events.failed)
         finally:
-            # With the processes that its tests have started.
+            # Also ends the processes that its tests have started.
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -127,7 +127,7 @@ class Tests:
         return Run("crashed", next(iter(events.started), ""), seconds)
 
     def pass_unmutated(self, filters, limit):
-        """Whether the same tests pass without a mutant; asked once for each set of tests."""
+        """Whether the same tests pass without a mutant. Runs each set of tests once and remembers the result."""
         key = tuple(filters)
         with self.lock:
             known = self.known.get(key)
@@ -143,13 +143,13 @@ def filter_of_suite(suite):
 
 
 def filter_of_test(test):
-    """The filter for one test, by `Target.Suite/function()/File.swift:1:2`."""
+    """Returns the filter for a test with the identifier `Target.Suite/function()/File.swift:1:2`."""
     return "^" + re.escape("/".join(test.split("/")[:-1])) + "/"
 
 
 @dataclass
 class Verdict:
-    """What became of a mutant."""
+    """The verdict on a mutant."""
 
     # noticed, survives or unsteady
     word: str
@@ -162,7 +162,7 @@ class Verdict:
 
 
 class Judge:
-    """Runs mutants, and believes no failure that it has not seen twice with the mutant and never without it."""
+    """Runs mutants. A failure counts if it occurs twice with the mutant and not without it."""
 
     def __init__(self, tests, limit, limit_of_all, runs_all):
         self.tests = tests
@@ -190,12 +190,12 @@ class Judge:
             verdict = self._confirmed(mutant, run, filters, limit)
             if verdict:
                 return verdict
-            doubtful = Verdict("unsteady", run.test, "failed once, and not when it was run again")
+            doubtful = Verdict("unsteady", run.test, "failed once, but not when it was run again")
         return doubtful
 
     def _confirmed(self, mutant, run, filters, limit):
         if run.end != "failed":
-            # Which test it was is unknown: run all of them again, without the mutant.
+            # It is unknown which test it was, so all of them are run again without the mutant.
             is_sound = self.tests.pass_unmutated(filters, limit)
             return Verdict("noticed", run.test, run.end) if is_sound else None
         alone = [filter_of_test(run.test)]

@@ -1,4 +1,4 @@
-"""What a client or a request is told, but for its time limits."""
+"""The settings of a client and of a request, except time limits."""
 
 
 def add_to(table):
@@ -48,7 +48,7 @@ def add_client(table):
             "loop": "ClientSettingsTests",
         },
     )
-    # The places of settings that several read.
+    # Settings that are read in several places.
     table.place(
         "HTTPClient.Settings.limits of a connection",
         "Connection/Dialler.swift", "limits: |settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
@@ -123,7 +123,7 @@ def add_tls(table):
             "resumesSessions": "ResumptionTests",
         },
     )
-    # The same on the way from the client to the context.
+    # The same settings on their way from the client to the TLS context.
     table.door(
         "TLSSettings",
         "Connection/TLSSecrets.swift",

@@ -1,4 +1,4 @@
-"""The checkout as the mutants see it: its files, its public members, and the copy that is built."""
+"""The checkout: its files and public members, and the copy of it that is built."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from model import TableError, door_function
 
-# The types whose members must have mutants. Types that are declared inside of them count as well.
+# The types whose members must have mutants. Types nested in them count as well.
 TYPES = {
     "HTTPClient.Settings", "Request", "Timeouts", "TLSSettings", "Proxy", "ProxySettings", "RetryPolicy",
     "RedirectPolicy", "DecodingSettings", "Transaction", "CallReport", "CallEvent",
@@ -31,12 +31,12 @@ MEMBER = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:(?:internal|private|package|fileprivate)\(set\)\s+)?"
     r"(?:static\s+)?(?:var|let|func)\s+`?(\w+)`?"
 )
-# Members that many types have and that are no wiring.
+# Members that many types have and that carry no setting.
 UNWIRED = {"description", "debugDescription", "customMirror", "hash"}
 
 
 class Tree:
-    """The files of the checkout, also those that are not committed."""
+    """The files of the checkout, including uncommitted ones."""
 
     def __init__(self, root):
         self.root = root
@@ -50,7 +50,7 @@ class Tree:
         return sorted(name for name in listed.split("\0") if name and (self.root / name).is_file())
 
     def path(self, file):
-        """The one file of that name among the sources."""
+        """Returns the path of the only source file with this name."""
         found = [name for name in self.files if name.startswith("Sources/") and name.endswith("/" + file)]
         if len(found) != 1:
             raise TableError(f"{len(found)} files of the sources end in {file}, not one")
@@ -61,7 +61,7 @@ class Tree:
 
     @cached_property
     def members(self):
-        """The public members of the types in question, as `Type.member`."""
+        """Returns the public members of the types above, as `Type.member`."""
         return sorted(
             {
                 member
@@ -73,7 +73,7 @@ class Tree:
 
     @cached_property
     def suites(self):
-        """The names of the suites' types, each with its target."""
+        """Returns the names of the suites' types, each with its target."""
         found = {}
         for path in self.files:
             if path.startswith("Tests/") and path.endswith(".swift"):
@@ -83,7 +83,7 @@ class Tree:
 
 
 def public_members(text):
-    """`Type.member` for each public member of a type in question."""
+    """Yields `Type.member` for each public member of the types above."""
     scopes, depth = [], 0
     for line in text.splitlines():
         code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line.split("//")[0])
@@ -105,11 +105,11 @@ def is_watched(name):
 
 
 class BuildError(Exception):
-    """What the compiler says of the mutants."""
+    """The copy does not build; the message is the compiler's."""
 
 
 class Copy:
-    """A copy of the checkout with all mutants in it, in a folder that lives on, so that little is built anew."""
+    """A copy of the checkout with all mutants, in a folder that is kept, so that later builds are incremental."""
 
     def __init__(self, tree, folder):
         self.tree = tree
@@ -130,7 +130,7 @@ class Copy:
         self._remove_others(set(wanted))
 
     def _put(self, name, content):
-        """Writes a file only if it has changed: its date decides what is built."""
+        """Writes a file only if it has changed, because its date decides whether it is compiled again."""
         target = self.folder / name
         if target.is_file() and target.read_bytes() == content:
             return

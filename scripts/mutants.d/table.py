@@ -1,5 +1,5 @@
-"""The table of mutants. A member of a setting becomes its default behind the door of its type; besides, there is a
-mutant for each place that reads it, where there are several. A figure of a report becomes zero, `nil` or another figure."""
+"""The table of mutants. A mutant sets a member of the settings to its default at the door of its type. If several
+places read the member, each has a mutant as well. A figure of a report becomes zero, `nil` or another figure."""
 
 import reports
 import settings

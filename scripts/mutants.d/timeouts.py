@@ -1,6 +1,6 @@
-"""Time limits. At each place a limit is three times as long; behind the door it is the default."""
+"""Time limits. A mutant at a place makes the limit three times as long; one at the door makes it the default."""
 
-# The member, and its name as a machine word.
+# Each member, and the name of its value in nanoseconds.
 LIMITS = {
     "queue": "queue", "resolve": "resolve", "connect": "connect", "tls": "tls", "write": "write", "response": "response",
     "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",

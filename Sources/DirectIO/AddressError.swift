@@ -27,7 +27,7 @@ extension AddressError: CustomStringConvertible {
         case .empty: "the address is empty"
         case .notAnAddress(let text): "\(quoted(text)) is not an IPv4 or IPv6 address"
         case .notIPv6(let text): "\(quoted(text)) in brackets is not an IPv6 address"
-        case .unclosedBracket: "the address has an opening bracket and no closing one"
+        case .unclosedBracket: "the address has an opening bracket but no closing one"
         case .textAfterBracket(let text): "\(quoted(text)) follows the bracketed address; only :port may"
         case .invalidPort(let text): "\(quoted(text)) is not a port from 1 to 65535"
         case .invalidRange(let text): "\(quoted(text)) is not a range such as 10.0.0.0/8"

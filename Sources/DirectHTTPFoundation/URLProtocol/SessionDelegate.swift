@@ -92,8 +92,8 @@ extension HTTPURLResponse {
 }
 
 extension Request {
-    /// Converts the request that the delegate returned for a redirect. A body without a form in Foundation stays as
-    /// it was proposed.
+    /// Converts the request that the delegate returned for a redirect. If it has no body, the proposed body is kept,
+    /// because Foundation cannot hold every body.
     fileprivate init(_ decided: URLRequest, after redirect: Redirect) {
         self.init(decided)
         if decided.httpBody == nil, decided.httpBodyStream == nil { body = redirect.next.body }

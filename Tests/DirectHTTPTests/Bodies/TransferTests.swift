@@ -241,13 +241,16 @@ struct TransferTests {
             .awaitHead, .send(head), .wait(gates[0]), .send("a"), .wait(gates[1]), .send("a"), .awaitClose,
         ])
         let client = time.client { $0.timeouts.minimumSpeed = .init(bytes: 100, in: .seconds(9)) }
-        async let failure = httpError { try await client.get(server.http()) }
+        let arrivals = [Barrier(), Barrier()]
+        var request = Request(.get, server.http())
+        request.onDownload = { arrivals[Int($0.bytes) - 1].open() }
+        async let failure = httpError { [request] in try await client.fetch(request) }
         for (number, gate) in gates.enumerated() {
-            // All before has been read, for the time that has been waited is taken off.
+            // The time that has been waited is taken off, also when the wait before ended with a byte.
             try await time.waitBegins(for: .seconds(9 - 4 * number))
             time.advance(by: .seconds(4))
-            await time.settle()
             gate.open()
+            await arrivals[number].pass()
         }
         try await time.pass(.seconds(1))
         let error = try await failure

@@ -1,7 +1,7 @@
 #if Brotli
 internal import CDirectBrotli
 
-/// Undoes `br` (RFC 7932).
+/// Decodes `br` (RFC 7932).
 final class BrotliDecoder: StreamDecoder {
     private let state: OpaquePointer
     private(set) var isAtEnd = false
@@ -39,7 +39,7 @@ final class BrotliDecoder: StreamDecoder {
 
     private var fault: CodingError {
         let code = BrotliDecoderGetErrorCode(state)
-        // These say which allocation failed.
+        // These codes say which allocation failed.
         if (-30 ... -21).contains(code.rawValue) { return .outOfMemory(.brotli) }
         return .corrupt(.brotli, detail: String(cString: BrotliDecoderErrorString(code)))
     }

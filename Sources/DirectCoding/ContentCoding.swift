@@ -1,11 +1,16 @@
-/// A way of coding content that can be undone (RFC 9110, section 8.4.1).
+/// A content coding that can be decoded (RFC 9110, section 8.4.1).
 public enum ContentCoding: String, Hashable, Sendable {
+    /// The gzip format (RFC 1952), also under its old name `x-gzip`.
     case gzip
+    /// The zlib format (RFC 1950), or the bare deflated data that some servers send under this name.
     case deflate
+    /// Brotli (RFC 7932).
     case brotli = "br"
+    /// Zstandard (RFC 8878).
     case zstd
 
-    /// Those that this build can undo: `gzip` and `deflate`, and with their traits `br` and `zstd`.
+    /// The codings that this build can decode: `gzip` and `deflate`, and `br` and `zstd` if their package traits are
+    /// enabled.
     public static var available: [ContentCoding] {
         var codings: [ContentCoding] = [.gzip, .deflate]
         #if Brotli
@@ -19,7 +24,7 @@ public enum ContentCoding: String, Hashable, Sendable {
 }
 
 extension ContentCoding {
-    /// The coding that a field calls so, in any case; nothing if it is unknown.
+    /// The coding with this name in a field, in any case; `nil` if it is unknown.
     package init?(name: String) {
         switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
@@ -30,18 +35,19 @@ extension ContentCoding {
         }
     }
 
-    /// As in `Content-Encoding` and `Accept-Encoding`.
+    /// The name as it appears in `Content-Encoding` and `Accept-Encoding`.
     package var name: String { rawValue }
 
+    /// Whether this build can decode the coding.
     package var isAvailable: Bool { Self.available.contains(self) }
 }
 
 extension ContentCoding {
-    /// The codings that the values of all `Content-Encoding` fields list, the last one applied last; nothing if
-    /// one of them cannot be undone.
+    /// Returns the codings that all `Content-Encoding` values list, the one applied last at the end; `nil` if one of
+    /// them cannot be decoded.
     ///
-    /// All that is listed counts, over all fields: a chain that is no longer looked at is one nobody limits
-    /// (CVE-2023-23916).
+    /// The limit holds for all codings in all fields together: a chain that is only counted per field, or only up to
+    /// the first unknown name, has no limit (CVE-2023-23916).
     package static func chain(
         listedIn values: [String],
         atMost limit: Int
@@ -55,7 +61,8 @@ extension ContentCoding {
                 count += 1
                 guard count <= limit else { throw .tooManyCodings(limit: limit) }
                 let text = String(name)
-                // Says that nothing was done (RFC 9110, section 12.5.3), and should not be there at all.
+                // `identity` says that no coding was applied (RFC 9110, section 12.5.3), and should not be there at
+                // all.
                 if text?.lowercased() == "identity" { continue }
                 if let text, let coding = ContentCoding(name: text), coding.isAvailable {
                     codings.append(coding)

@@ -1,61 +1,69 @@
-/// Undoes a chain of codings piece by piece.
+/// Decodes a chain of content codings piece by piece.
 ///
-/// Nothing is decoded before it is asked for, and a question decodes at most one piece. Whatever a step of the
-/// chain makes is counted and checked before the next step, or anybody else, sees it.
+/// Each coding of the chain is one stage. The stages form a pull pipeline: the last stage asks the one before it for
+/// bytes, and the first one takes them from the input that `feed` gave.
+///
+/// The decoder works only when it is asked: `next` decodes at most one piece and does a bounded amount of work, after
+/// which it returns even without output (`unfinished`), so that the caller can check its deadline and let other tasks
+/// run. When it answers `needsInput`, the caller calls `feed` or `endInput`, and only then. The output of every stage
+/// is counted and checked against the limits before the next stage, or the caller, sees it. After a thrown error the
+/// decoder must not be used again.
 package final class ContentDecoder {
-    /// What a question leads to.
+    /// The result of one call of `next`.
     package enum Step {
-        /// The next decoded bytes, never none.
+        /// The next decoded bytes, at least one.
         case piece([UInt8])
-        /// Nothing more comes of the input so far: `feed` or `endInput`.
+        /// The input so far yields no more output: call `feed` or `endInput`.
         case needsInput
-        /// Nothing has come of the work of one question, and there is more to do: the next question goes on with it.
+        /// The call has used up its share of work without output. Call `next` again to continue.
         case unfinished
-        /// All is decoded, and it was complete.
+        /// All content is decoded, and it was complete.
         case end
     }
 
-    /// How many bytes at most a question decodes.
+    /// The largest number of bytes that one call decodes.
     package static let pieceSize = 64 * 1024
 
-    /// How many bytes the steps of the chain use and make, taken together, before a question ends, whatever has come
-    /// of it: a step in the middle can make gigabytes of a little input, of which the last step makes nothing.
+    /// The number of bytes that all stages together may consume and produce before a call returns, whatever its
+    /// output: a stage in the middle can turn a little input into gigabytes of which the last stage makes no output.
     private static let workOfQuestion = 4 * pieceSize
 
-    /// How many bytes have been fed.
+    /// The number of bytes that have been fed.
     package private(set) var wireBytes: UInt64 = 0
-    /// How many bytes have been handed out.
+    /// The number of bytes that have been handed out.
     package private(set) var decodedBytes: UInt64 = 0
-    /// How many bytes the steps of the chain used and made, taken together, for the last question.
+    /// The number of bytes that all stages together consumed and produced in the last call.
     package private(set) var lastWork = 0
 
-    /// In the order in which they undo, the first one next to the wire; made when there is something to undo.
+    /// The stages in the order of decoding, the one next to the wire first. They are made when the first bytes are
+    /// there.
     private var stages: [Stage] = []
     private let codings: [ContentCoding]
     private let limits: DecodingLimits
     private var input: [UInt8] = []
-    /// How much of the input has been used.
+    /// The number of bytes of the input that have been used.
     private var position = 0
     private var hasInputEnded = false
-    /// How many bytes the first stage has used.
+    /// The number of bytes that the first stage has used.
     private var usedBytes: UInt64 = 0
 
-    /// One step of the chain, and what it works on.
+    /// One stage of the chain, and the bytes it works on.
     private struct Stage {
         let coding: ContentCoding
         let decoder: any StreamDecoder
         var made: UInt64 = 0
-        /// How many bytes it has used since it last made something.
+        /// The number of bytes it has used since its last output.
         var usedInVain: UInt64 = 0
-        /// What the step before has made for this one; the first works on the input itself.
+        /// The output of the stage before, for this one to decode. The first stage works on the input itself.
         var buffer: UnsafeMutableRawBufferPointer
         var unused: Range<Int> = 0..<0
-        /// Whether nothing will follow in the buffer.
+        /// Whether no more bytes will come into the buffer.
         var hasInputEnded = false
-        /// Whether it filled its room, so that more may come without more input.
+        /// Whether it filled its room, so that it may have more output without more input.
         var mayHoldMore = false
     }
 
+    /// The result of pulling bytes from a stage.
     private enum Pull {
         case made(Int)
         case needsInput
@@ -63,7 +71,8 @@ package final class ContentDecoder {
         case end
     }
 
-    /// Undoes `codings`, one at least, which are given as `Content-Encoding` has them: the last one applied last.
+    /// Creates a decoder for `codings`, at least one, in the order of `Content-Encoding`: the one applied last at the
+    /// end.
     package init(undoing codings: [ContentCoding], within limits: DecodingLimits = DecodingLimits()) {
         precondition(!codings.isEmpty, "nothing to undo")
         self.codings = codings
@@ -74,7 +83,7 @@ package final class ContentDecoder {
         for stage in stages { stage.buffer.deallocate() }
     }
 
-    /// Gives the next coded bytes. Those before must be used up.
+    /// Gives the decoder the next coded bytes. All earlier input must be used up.
     package func feed(_ piece: [UInt8]) {
         precondition(position == input.count && !hasInputEnded, "there is input that has not been asked for")
         input = piece
@@ -82,14 +91,14 @@ package final class ContentDecoder {
         wireBytes += UInt64(piece.count)
     }
 
-    /// Says that no more coded bytes will come.
+    /// Marks the end of the coded bytes.
     package func endInput() {
         hasInputEnded = true
     }
 
-    /// The next piece.
+    /// Decodes the next piece.
     package func next() throws(CodingError) -> Step {
-        // No content at all is none, coded or not: the answer to HEAD says how the content would be coded.
+        // Empty content is empty, coded or not: the response to HEAD says how the content would be coded.
         lastWork = 0
         if wireBytes == 0 { return hasInputEnded ? .end : .needsInput }
         if stages.isEmpty { try makeStages() }
@@ -110,13 +119,13 @@ package final class ContentDecoder {
         case .end: return .end
         case .made:
             decodedBytes += UInt64(piece.count)
-            // Little in much memory: the caller may keep it for long.
+            // A small piece in a large buffer is copied: the caller may keep it for long.
             return .piece(piece.count < piece.capacity / 2 ? piece.withUnsafeBytes { [UInt8]($0) } : piece)
         }
     }
 
-    /// Enough for a piece. Where all the input is there, gzip says at its end how much comes of it
-    /// (RFC 1952, section 2.3.1): no more than a hint, but a good one.
+    /// The capacity for a piece. If all of the input is there, the end of a gzip member says how much it decodes to
+    /// (RFC 1952, section 2.3.1): only a hint, but a good one.
     private var capacity: Int {
         guard codings == [.gzip], hasInputEnded, position == 0, input.count >= 18 else {
             return Self.pieceSize
@@ -134,7 +143,7 @@ package final class ContentDecoder {
         }
     }
 
-    /// Fills the room with what the stage makes, as far as the input reaches.
+    /// Fills the room with the stage's output, as far as the input reaches.
     private func pull(from index: Int, into room: UnsafeMutableRawBufferPointer) throws(CodingError) -> Pull {
         var filled = 0
         while filled < room.count {
@@ -151,7 +160,7 @@ package final class ContentDecoder {
         return .made(filled)
     }
 
-    /// Whether the stage has something to work on; makes the stage before it work if need be.
+    /// Whether the stage has input. Lets the stage before it work if it has none.
     private func hasInput(for index: Int) throws(CodingError) -> Bool {
         guard index > 0 else { return position < input.count }
         guard stages[index].unused.isEmpty, !stages[index].hasInputEnded else {
@@ -169,7 +178,7 @@ package final class ContentDecoder {
         index == 0 ? hasInputEnded : stages[index].hasInputEnded
     }
 
-    /// One call of the stage's decoder, which may not make more than the limits allow.
+    /// Calls the stage's decoder once, with no more room than the limits allow.
     private func decode(_ index: Int, into room: UnsafeMutableRawBufferPointer) throws(CodingError) -> Int {
         let room = UnsafeMutableRawBufferPointer(
             rebasing: room[..<limits.room(room.count, after: stages[index].made)]
@@ -184,7 +193,7 @@ package final class ContentDecoder {
         return progress.made
     }
 
-    /// One piece of the input, no more: the limits are looked at behind each.
+    /// Decodes at most one piece of the input: the limits are checked after each.
     private func decodeInput(into room: UnsafeMutableRawBufferPointer) throws(CodingError) -> DecodingProgress
     {
         let decoder = stages[0].decoder

@@ -1,13 +1,15 @@
-/// How large content may become. All limits hold for every step of a chain of codings, not for the last alone.
+/// How large decoded content may become. All limits hold for every stage of a chain of codings, not only for the
+/// last.
 package struct DecodingLimits: Hashable, Sendable {
-    /// How many bytes may come out.
+    /// The largest number of bytes that may come out; `nil` means no limit.
     package var size: UInt64?
-    /// How many bytes may come out for each that went into the first step.
+    /// The largest number of bytes that may come out for each byte that went into the first stage; `nil` means no
+    /// limit.
     package var ratio: UInt64?
-    /// So much may come out whatever the ratio: a few kilobytes of blanks are no attack.
+    /// The size up to which the ratio is not checked: a few kilobytes of blanks are no attack.
     package var unratedSize: UInt64
-    /// How many bytes in a row may go in of which nothing comes. It is noticed after a piece of input, so some more
-    /// may go in.
+    /// The largest number of bytes in a row that may go in without output; `nil` means no limit. It is checked after
+    /// each piece of input, so somewhat more may go in.
     package var inputWithoutOutput: UInt64?
 
     package init(
@@ -22,14 +24,14 @@ package struct DecodingLimits: Hashable, Sendable {
         self.inputWithoutOutput = inputWithoutOutput
     }
 
-    /// How much of `room` a step may fill that has made `made` bytes so far. It may make one byte too many:
-    /// otherwise nobody would know that there is more.
+    /// The part of `room` that a stage may fill after it has made `made` bytes. It may make one byte more than the
+    /// limit: otherwise there would be no way to see that the content goes on.
     func room(_ room: Int, after made: UInt64) -> Int {
         guard let size, size < .max else { return room }
         return Int(clamping: min(UInt64(room), size - min(size, made) + 1))
     }
 
-    /// Whether `made` bytes may have come of `wireBytes`.
+    /// Throws if `wireBytes` bytes of input may not decode to `made` bytes.
     func check(_ made: UInt64, from wireBytes: UInt64) throws(CodingError) {
         if let size, made > size { throw .tooLarge(limit: size) }
         guard let ratio, made > unratedSize else { return }
@@ -37,7 +39,7 @@ package struct DecodingLimits: Hashable, Sendable {
         guard overflows || made <= bound else { throw .ratioTooHigh(limit: ratio) }
     }
 
-    /// Whether so many bytes may have gone in since something came out.
+    /// Throws if more bytes than allowed have gone in since the last output.
     func check(inputWithoutOutput count: UInt64) throws(CodingError) {
         guard let limit = inputWithoutOutput, count > limit else { return }
         throw .inputWithoutOutput(limit: limit)

@@ -1,11 +1,12 @@
-/// Undoes `deflate`: the zlib format (RFC 1950), as RFC 9110 has it, or the bare deflated data (RFC 1951) that
+/// Decodes `deflate`: the zlib format (RFC 1950), as RFC 9110 defines it, or the bare deflated data (RFC 1951) that
 /// some servers send instead.
 ///
-/// The first two bytes decide which it is, before anything comes out: a header of zlib is a multiple of 31
-/// and has 8 as its lower half, with which only a stored block could begin whose padding is not zero.
+/// The first two bytes decide which it is, before there is any output: a zlib header is a multiple of 31, and the
+/// lower half of its first byte is 8. Bare deflated data can only begin like that with a stored block whose padding
+/// is not zero.
 final class DeflateDecoder: StreamDecoder {
     private var inflater: Inflater?
-    /// The first byte, if it came alone and could be that of a header.
+    /// The first byte, if it came alone and may begin a zlib header.
     private var held: UInt8?
     private(set) var isAtEnd = false
 
@@ -42,7 +43,7 @@ final class DeflateDecoder: StreamDecoder {
         let isHeader = second.map { Self.isHeader(first, $0) } ?? false
         let inflater = try Inflater(isHeader ? .zlib : .raw, for: .deflate)
         if let held {
-            // Nothing comes out of one byte, except that there is room for nothing.
+            // One byte has no output, except that it has no room to write to either.
             let one = try withUnsafeBytes(of: held) { byte throws(CodingError) in
                 try inflater.inflate(byte, isLast: false, into: room)
             }

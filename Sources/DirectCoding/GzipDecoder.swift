@@ -1,7 +1,7 @@
-/// Undoes `gzip` (RFC 1952): one member after the other, each checked by its CRC and its length.
+/// Decodes `gzip` (RFC 1952): one member after the other, each checked by its CRC and its length.
 ///
-/// Behind the last member there may be zeros, with which tapes and blocks are filled up and which gzip(1)
-/// overlooks as well; anything else is an error.
+/// The last member may be followed by zeros, which pad tapes and blocks and which gzip(1) ignores as well. Anything
+/// else after it is an error.
 final class GzipDecoder: StreamDecoder {
     private enum Place {
         case inHeader
@@ -30,7 +30,7 @@ final class GzipDecoder: StreamDecoder {
             let rest = UnsafeRawBufferPointer(rebasing: input[progress.used...])
             switch place {
             case .inHeader:
-                // Without a faster way to check, zlib does everything.
+                // Without a faster check, zlib reads the header and checks the member itself.
                 guard MemberCheck.isFaster else {
                     place = .inMember
                     continue

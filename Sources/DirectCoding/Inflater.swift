@@ -1,8 +1,8 @@
 internal import CDirectZlib
 
-/// One `z_stream` of zlib that inflates, at an address that never changes: zlib's state points back to it.
+/// One `z_stream` that zlib inflates, at an address that never changes: zlib's state points back to it.
 final class Inflater {
-    /// What stands around the deflated data, as zlib counts window bits.
+    /// The format around the deflated data, as zlib encodes it in the window bits.
     enum Format: Int32 {
         /// RFC 1951.
         case raw = -15
@@ -12,10 +12,10 @@ final class Inflater {
         case gzip = 31
     }
 
-    /// One stretch of inflating.
+    /// The result of one call of zlib.
     struct Step {
         var progress = DecodingProgress()
-        /// Whether the stream has come to its end, check values and all.
+        /// Whether the stream has ended, with correct check values.
         var hasEnded = false
     }
 
@@ -26,7 +26,7 @@ final class Inflater {
         self.coding = coding
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // What inflateInit2 is a macro for.
+        // The call that the macro inflateInit2 expands to.
         let size = Int32(MemoryLayout<z_stream>.size)
         guard inflateInit2_(stream, format.rawValue, ZLIB_VERSION, size) == Z_OK else {
             throw .outOfMemory(coding)
@@ -34,37 +34,37 @@ final class Inflater {
     }
 
     deinit {
-        // Does nothing to a stream that was never begun.
+        // Has no effect on a stream that was not initialised.
         inflateEnd(stream)
         stream.deallocate()
     }
 
-    /// Begins another stream of the same format.
+    /// Starts another stream of the same format.
     func reset() {
         inflateReset(stream)
     }
 
-    /// Whether zlib compares the check values of the stream's header and end, as it does at first.
+    /// Sets whether zlib compares the check values of the stream's header and end. It does at first.
     func setChecking(_ isChecking: Bool) {
         inflateValidate(stream, isChecking ? 1 : 0)
     }
 
-    /// Goes through the header, at most, and says whether it is done.
+    /// Reads at most the header, and returns whether it is complete.
     func readHeader(_ input: UnsafeRawBufferPointer) throws(CodingError) -> (used: Int, isDone: Bool) {
-        // zlib wants room to be somewhere, though nothing is written before the first block.
+        // zlib demands a non-null output pointer, though it writes nothing before the first block.
         let somewhere = UnsafeMutableRawBufferPointer(start: stream, count: 0)
         let step = try inflate(input, Z_BLOCK, into: somewhere)
-        // Bit 7 says that zlib stands before a block.
+        // Bit 7 is set when zlib has reached the start of a block.
         return (step.progress.used, stream.pointee.data_type & 128 != 0)
     }
 
-    /// Inflates until the room is full, the input used up, or the stream at its end.
+    /// Inflates until the room is full, the input is used up, or the stream has ended.
     func inflate(
         _ input: UnsafeRawBufferPointer,
         isLast: Bool,
         into room: UnsafeMutableRawBufferPointer
     ) throws(CodingError) -> Step {
-        // Told that this is the last of it, zlib keeps no window if there is room for all that comes.
+        // With Z_FINISH zlib keeps no window if there is room for all of the output.
         try inflate(input, isLast ? Z_FINISH : Z_SYNC_FLUSH, into: room)
     }
 
@@ -74,7 +74,7 @@ final class Inflater {
         into room: UnsafeMutableRawBufferPointer
     ) throws(CodingError) -> Step {
         let offered = UInt32(clamping: input.count), free = UInt32(clamping: room.count)
-        // zlib does not write to its input; older headers do not say so.
+        // zlib does not write to its input; older headers do not declare it const.
         stream.pointee.next_in = UnsafeMutableRawPointer(mutating: input.baseAddress)?
             .assumingMemoryBound(to: Bytef.self)
         stream.pointee.avail_in = offered
@@ -85,7 +85,7 @@ final class Inflater {
         step.progress.used = Int(offered - stream.pointee.avail_in)
         step.progress.made = Int(free - stream.pointee.avail_out)
         switch result {
-        // Z_BUF_ERROR: nothing could be done without more input or more room, which is no error.
+        // Z_BUF_ERROR means that zlib needs more input or more room, which is no error.
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: step.hasEnded = true
         case Z_NEED_DICT: throw .corrupt(coding, detail: "needs a dictionary")

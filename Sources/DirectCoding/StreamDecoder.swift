@@ -1,8 +1,8 @@
-/// Undoes one coding, as much as there is input and room for.
+/// Decodes one content coding, as far as input and room reach.
 protocol StreamDecoder: AnyObject {
-    /// Goes on until the room is full or the input is used up and nothing more comes of it.
+    /// Decodes until the room is full, or the input is used up and yields no more output.
     ///
-    /// `isLast` says that nothing will follow this input.
+    /// `isLast` is true if no input follows this one.
     func decode(
         _ input: UnsafeRawBufferPointer,
         isLast: Bool,
@@ -13,14 +13,14 @@ protocol StreamDecoder: AnyObject {
     var isAtEnd: Bool { get }
 }
 
-/// How many bytes of the input were used, and how many came out.
+/// The numbers of input bytes used and output bytes made.
 struct DecodingProgress {
     var used = 0
     var made = 0
 }
 
 extension ContentCoding {
-    /// A decoder for one stream of this coding, which has to be among the available ones.
+    /// Creates a decoder for one stream of this coding. The coding must be available in this build.
     func makeDecoder() throws(CodingError) -> any StreamDecoder {
         switch self {
         case .gzip: return try GzipDecoder()

@@ -1,6 +1,7 @@
 #if Zstd
-/// Follows the structure of frames beside libzstd, which overlooks bytes behind a block whose sequences are
-/// none if two bytes say so (RFC 8878, section 3.1.1.3.2.1), at least up to version 1.5.4.
+/// Follows the structure of zstd frames in parallel with libzstd, to refuse bytes after a block that has no
+/// sequences. libzstd overlooks them, at least up to version 1.5.4, if the number of sequences is encoded as zero in
+/// two bytes (RFC 8878, section 3.1.1.3.2.1).
 struct ZstdBlockCheck {
     private enum Place {
         case frameHeader
@@ -10,17 +11,17 @@ struct ZstdBlockCheck {
     }
 
     private var place = Place.frameHeader
-    /// How many bytes to step over before the next header.
+    /// The number of bytes to skip before the next header.
     private var skipped: UInt64 = 0
-    /// What there is of the next header, as a number, its first byte lowest.
+    /// The bytes of the next header so far, as a number, the first byte lowest.
     private var held: UInt64 = 0
     private var heldCount = 0
     private var hasChecksum = false
     private var isLastBlock = false
-    /// What is left of a compressed block.
+    /// The number of bytes left in a compressed block.
     private var left: UInt64 = 0
 
-    /// Takes notice of what libzstd has taken.
+    /// Checks bytes that libzstd has consumed.
     mutating func add(_ bytes: UnsafeRawBufferPointer) throws(CodingError) {
         var position = 0
         while position < bytes.count {
@@ -48,7 +49,7 @@ struct ZstdBlockCheck {
         (held, heldCount) = (0, 0)
     }
 
-    /// Section 3.1.1.1, and 3.1.2 for what is to be skipped.
+    /// Reads a frame header (section 3.1.1.1), or a skippable frame's (section 3.1.2).
     private mutating func readFrameHeader() {
         if heldCount == 8, held & 0xFFFF_FFF0 == 0x184D_2A50 { return go(to: .frameHeader, over: held >> 32) }
         guard heldCount == 5, held & 0xFFFF_FFF0 != 0x184D_2A50 else { return }
@@ -61,7 +62,7 @@ struct ZstdBlockCheck {
         go(to: .blockHeader, over: rest)
     }
 
-    /// Section 3.1.1.2.
+    /// Reads a block header (section 3.1.1.2).
     private mutating func readBlockHeader() {
         guard heldCount == 3 else { return }
         isLastBlock = held & 1 != 0
@@ -75,7 +76,7 @@ struct ZstdBlockCheck {
         }
     }
 
-    /// Section 3.1.1.3.1.1.
+    /// Reads the header of the literals section (section 3.1.1.3.1.1).
     private mutating func readLiteralsHeader() throws(CodingError) {
         let form = held >> 2 & 3
         let isCoded = held & 2 != 0
@@ -95,9 +96,9 @@ struct ZstdBlockCheck {
         go(to: .sequencesHeader, over: size)
     }
 
-    /// Section 3.1.1.3.2.1.
+    /// Reads the number of sequences (section 3.1.1.3.2.1).
     private mutating func readSequencesHeader() throws(CodingError) {
-        // From 128 on, a second byte belongs to the number.
+        // From 128 on, the number has a second byte.
         if heldCount == 1, held == 0x80 { return try take(1) }
         try take(1)
         let isNone = heldCount == 1 ? held == 0 : held == 0x80
@@ -115,6 +116,6 @@ struct ZstdBlockCheck {
         go(to: .frameHeader, over: count + (hasChecksum ? 4 : 0))
     }
 
-    private static let fault = CodingError.corrupt(.zstd, detail: "a block is longer than what is in it")
+    private static let fault = CodingError.corrupt(.zstd, detail: "a block is longer than its contents")
 }
 #endif

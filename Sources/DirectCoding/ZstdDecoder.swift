@@ -1,9 +1,9 @@
 #if Zstd
 internal import CDirectZstd
 
-/// Undoes `zstd` (RFC 8878): one frame after the other, those to be skipped among them.
+/// Decodes `zstd` (RFC 8878): one frame after the other, skippable frames included.
 final class ZstdDecoder: StreamDecoder {
-    /// No content for the web may need a larger window (RFC 9659, section 3).
+    /// The largest window of web content, as a power of two (RFC 9659, section 3).
     static let largestWindowLog: Int32 = 23
 
     private let stream: OpaquePointer
@@ -11,7 +11,7 @@ final class ZstdDecoder: StreamDecoder {
     private var hasEndedFrame = false
     private var blocks = ZstdBlockCheck()
 
-    /// The magic number and the byte that says what follows.
+    /// The magic number, and the frame header's first byte.
     private static let shortestHeader = 5
 
     var isAtEnd: Bool { isAtFrameStart && hasEndedFrame }
@@ -35,16 +35,16 @@ final class ZstdDecoder: StreamDecoder {
         var sink = ZSTD_outBuffer(dst: room.baseAddress, size: room.count, pos: 0)
         while true {
             if isAtFrameStart {
-                // Asked behind the end of the last frame, it would want another one.
+                // If libzstd is called after the end of the last frame, it expects another one.
                 if input.count == source.pos { break }
-                // Shown a whole small frame at once, it would not look at its window.
+                // If libzstd gets a whole small frame in one call, it does not check the window size.
                 source.size = min(input.count, source.pos + Self.shortestHeader)
             }
             let before = (source.pos, sink.pos)
             let result = ZSTD_decompressStream(stream, &sink, &source)
             guard ZSTD_isError(result) == 0 else { throw fault(result) }
             source.size = input.count
-            // It stops at the end of every frame, where all that was in it has come out.
+            // libzstd stops at the end of every frame, when all of its output is written.
             isAtFrameStart = result == 0
             hasEndedFrame = hasEndedFrame || isAtFrameStart
             if !isAtFrameStart, source.pos == source.size || sink.pos == sink.size { break }
@@ -59,7 +59,7 @@ final class ZstdDecoder: StreamDecoder {
         case ZSTD_error_frameParameter_windowTooLarge:
             .windowTooLarge(.zstd, limit: 1 << Int(Self.largestWindowLog))
         case ZSTD_error_memory_allocation: .outOfMemory(.zstd)
-        // No frame begins like this, where one has ended before.
+        // An unknown magic number after a complete frame.
         case ZSTD_error_prefix_unknown where hasEndedFrame: .trailingBytes(.zstd)
         default: .corrupt(.zstd, detail: String(cString: ZSTD_getErrorName(result)))
         }

@@ -1,24 +1,24 @@
-/// What became of the coding in which the server sent a body.
+/// Whether and how a response's body was decoded.
 @nonexhaustive
 public enum BodyDecoding: Hashable, Sendable {
-    /// There was none to undo.
+    /// The body has no content coding.
     case notNeeded
-    /// The content is handed out as it came, and still coded as `Content-Encoding` says: the caller has asked for
-    /// it so, it is a part of something coded, or nobody here knows the coding.
+    /// The content is handed out as received, still coded as `Content-Encoding` says: the caller asked for that, the
+    /// content is a part of a coded whole (206), or this build does not know the coding.
     case leftCoded
-    /// The content is decoded. The numbers are of bytes that have come so far, and that have been handed out.
+    /// The content is decoded. The numbers count the bytes received so far, and those handed out.
     case decoded(wireBytes: UInt64, decodedBytes: UInt64)
 }
 
 extension ResponseBody {
-    /// The same for whoever wraps bodies: who decodes it, if anybody does.
+    /// The internal form of ``BodyDecoding``, for code that wraps bodies: it has the decoder instead of its numbers.
     enum Coding: Sendable {
         case none
         case left
         case undone(by: DecodedBody)
     }
 
-    /// Whether the body is decoded, and how many bytes that took so far.
+    /// Whether the body is decoded, and how many bytes were received and handed out so far.
     public var decoding: BodyDecoding {
         switch coding {
         case .none: .notNeeded

@@ -2,11 +2,11 @@ internal import DirectCoding
 internal import DirectHTTP1
 internal import DirectIO
 
-/// What a client asks for, and how it undoes what it gets.
+/// Asks for coded content on behalf of a client, and decodes the responses.
 final class ContentDecoding: Sendable {
     private let settings: DecodingSettings
     private let loop: EventLoop
-    /// Whether the client's own fields ask for something: then the content is the caller's business.
+    /// Whether the client's default fields have an `Accept-Encoding`: then the client's caller decodes the content.
     private let isManual: Bool
     private let fields: Headers
     private let fieldsForRanges: Headers
@@ -21,16 +21,16 @@ final class ContentDecoding: Sendable {
         self.fields = fields
     }
 
-    /// The client's fields for requests that do not have them: with `Accept-Encoding`, unless a range is asked
-    /// for, which would be one of the coded content (RFC 9110, section 14.2) and could not be decoded.
+    /// The client's default fields for requests that do not set them: with `Accept-Encoding`, unless the request asks
+    /// for a range. That would be a range of the coded content (RFC 9110, section 14.2), which cannot be decoded.
     func fields(for request: Request) -> Headers {
         request.headers.index(of: "range") == nil ? fields : fieldsForRanges
     }
 
-    /// The response with its content decoded, if it is coded.
+    /// Returns the response with its content decoded, if it is coded.
     ///
-    /// Nothing is decoded before it is read, and the fields stay as they came.
-    // Inlined, so that nothing is copied of a response that needs no more than this look: of almost all.
+    /// Decoding happens when the body is read, and the response's fields stay as received.
+    // Inlined, so that almost all responses, which need no more than this check, are not copied.
     @inline(__always)
     func decode(_ response: Response, to request: Request, _ call: Call) throws(HTTPError) -> Response {
         response.isCoded ? try undo(response, request, call.limit) : response

@@ -3,9 +3,17 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization
 
-/// A body that is decoded while it is read: each question decodes one piece and reads no more than that takes.
+/// A body that is decoded while it is read.
+///
+/// Each call of `next` decodes one piece and reads no more coded bytes than that takes. One task may read at a time:
+/// `isBusy` is the lock of all state below it, and a second reader gets `bodyAlreadyRead`. The first error, or the
+/// end, is kept as the outcome and ends the body for good; after an error the source is released, which closes the
+/// connection.
+///
+/// Decoding takes time without waiting for input. So the loop in `nextPiece` checks for cancellation before each call
+/// of the decoder, and yields to other tasks and checks the call's deadline each time that enough work has been done.
 final class DecodedBody: BodyPieces, @unchecked Sendable {
-    /// Whose body it is, for errors.
+    /// The server that the body comes from, for errors.
     struct Place: Sendable {
         var name: String?
         var endpoint: Endpoint?
@@ -15,7 +23,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         }
     }
 
-    /// How long decoding may take, and the loop whose clock says so.
+    /// The deadline of the call, and the event loop whose clock it refers to.
     struct Time: Sendable {
         var limit: CallLimit
         var loop: EventLoop
@@ -24,21 +32,21 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     }
 
     private enum Source {
-        /// All that has not yet been given to the decoder.
+        /// A body received whole: the bytes that have not yet been given to the decoder.
         case complete(ArraySlice<UInt8>)
         case arriving(any BodyPieces)
-        /// The decoder has all there is.
+        /// The decoder has all of the input.
         case ended
     }
 
     private let place: Place
-    /// Set while a task is inside: only that one touches what follows.
+    /// Set while a task uses the body: only that task touches the properties below.
     private let isBusy = Atomic<Bool>(false)
     private let decoder: ContentDecoder
     private var source: Source
     private var ownTrailers = Headers()
     private var outcome: Outcome?
-    /// The work of the decoder. What arrives is counted where it is read.
+    /// Counts the decoder's work, and yields when due. The work of receiving is counted where the bytes are read.
     private var turns = Turns()
     private let time: Time
 
@@ -50,7 +58,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private let wireCount = Atomic<UInt64>(0)
     private let decodedCount = Atomic<UInt64>(0)
 
-    /// A body that has come whole.
+    /// A body that has been received whole.
     init(
         _ bytes: [UInt8],
         _ trailers: Headers,
@@ -66,7 +74,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         self.time = time
     }
 
-    /// A body that is still coming.
+    /// A body that is still being received.
     init(_ pieces: any BodyPieces, _ decoder: ContentDecoder, _ place: Place, within time: Time) {
         source = .arriving(pieces)
         limit = pieces.limit
@@ -76,9 +84,9 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     }
 
     let limit: CallLimit
-    /// How many bytes have gone into the decoder.
+    /// The number of bytes that have gone into the decoder.
     var wireBytes: UInt64 { wireCount.load(ordering: .relaxed) }
-    /// How many bytes have come out of it.
+    /// The number of bytes that have come out of it.
     var decodedBytes: UInt64 { decodedCount.load(ordering: .relaxed) }
 
     var trailers: Headers {
@@ -107,7 +115,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         return all
     }
 
-    /// The rest as it came: what nobody wants is not decoded (CVE-2026-21441).
+    /// Reads the rest without decoding it: content that is discarded must not be decoded (CVE-2026-21441).
     func drain() async {
         guard enter() else { return }
         defer { leave() }
@@ -120,7 +128,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
 
     private func nextPiece() async throws -> [UInt8]? {
         switch outcome {
-        // The second one to come here would take an empty body for the real one.
+        // A second reader would take an empty body for the real one.
         case .complete: throw place.error(.bodyAlreadyRead)
         case .failed(let error): throw error
         case nil: break
@@ -140,11 +148,11 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         }
     }
 
-    /// Looks at what would have ended a wait: a little input can keep a decoder busy for long, and much of it can
-    /// come to nothing.
+    /// Checks for cancellation and for the end of the call, as a wait would: a little input can keep a decoder busy
+    /// for long, and much of it can decode to nothing.
     ///
-    /// The end of the call is looked at with each turn, not sooner: a little that is there already can be had late, as
-    /// it can where it is not coded.
+    /// The deadline is checked only when a turn ends, not before: a small body that is already there may be read
+    /// late, as it may when it is not coded.
     private func goOn() async throws {
         if Task.isCancelled { throw fail(CancellationError()) }
         guard await turns.yieldIfDue() else { return }
@@ -186,7 +194,8 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
         wireCount.store(decoder.wireBytes, ordering: .relaxed)
     }
 
-    /// Nothing more is wanted from whoever sends what cannot be decoded: letting go of it closes the connection.
+    /// Ends the body with this error. Content that cannot be decoded is read no further: releasing its source closes
+    /// the connection.
     private func fail(_ error: any Error) -> any Error {
         outcome = .failed(error)
         source = .ended

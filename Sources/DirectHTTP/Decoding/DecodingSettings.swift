@@ -1,30 +1,32 @@
 public import DirectCoding
 
-/// How the content of responses is decoded, and how much it may grow.
+/// Configures how the content of responses is decoded, and how much it may grow.
 public struct DecodingSettings: Hashable, Sendable {
-    /// Whether content is asked for in coded form and decoded at all.
+    /// Whether the client asks for coded content and decodes it.
     ///
-    /// A request that has an `Accept-Encoding` of its own, or a client whose default fields have one, gets its
-    /// content as it comes, whatever stands here.
+    /// A request with an `Accept-Encoding` of its own, or a client whose default fields have one, gets its content as
+    /// received, whatever this setting says.
     public var isEnabled = true
-    /// What to ask for. Whatever else comes is decoded as well if this build can.
+    /// The codings to ask for. Content in any other coding is decoded as well if this build can decode it; see
+    /// ``ContentCoding/available``.
     public var codings = ContentCoding.available
-    /// How many bytes of decoded content a response may have; nothing: any number.
+    /// The largest number of decoded bytes that a response may have; `nil` means no limit.
     ///
-    /// The limit of what is collected in memory, `maximumBufferedBody`, holds for decoded bytes as well.
+    /// The limit on content collected in memory, `maximumBufferedBody`, counts decoded bytes as well.
     public var maximumSize: UInt64?
-    /// By which factor content may grow; nothing: by any.
+    /// The largest factor by which content may grow when decoded; `nil` means no limit.
     public var maximumRatio: UInt64? = 200
-    /// Content may become so large whatever the ratio.
+    /// The number of decoded bytes up to which ``maximumRatio`` is not checked.
     public var unratedSize: UInt64 = 1 << 20
-    /// How many bytes of coded content in a row may decode to nothing, as empty members of gzip do; `nil`: any number.
+    /// The largest number of coded bytes in a row that may decode to nothing, as empty gzip members do; `nil` means
+    /// no limit.
     ///
-    /// No limit of decoded bytes ends a response of such content, which may be endless.
+    /// No limit on decoded bytes would end such a response, which may be endless.
     public var maximumInputWithoutOutput: UInt64? = 1 << 20
-    /// How many codings, one over the other, a response may have.
+    /// The largest number of codings, one over the other, that a response may have.
     public var maximumCodings = 5
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 
     var limits: DecodingLimits {
@@ -36,7 +38,7 @@ public struct DecodingSettings: Hashable, Sendable {
         )
     }
 
-    /// The value of `Accept-Encoding`; nothing if there is nothing to ask for.
+    /// The value of `Accept-Encoding`; `nil` if there is no coding to ask for.
     var acceptEncoding: String? {
         let names = codings.filter(\.isAvailable).map(\.name)
         return isEnabled && !names.isEmpty ? names.joined(separator: ", ") : nil

@@ -5,9 +5,8 @@
 ///
 /// The decoder works only when it is asked: `next` decodes at most one piece and does a bounded amount of work, after
 /// which it returns even without output (`unfinished`), so that the caller can check its deadline and let other tasks
-/// run. When it answers `needsInput`, the caller calls `feed` or `endInput`, and only then. The output of every stage
-/// is counted and checked against the limits before the next stage, or the caller, sees it. After a thrown error the
-/// decoder must not be used again.
+/// run. When it answers `needsInput`, the caller calls `feed` or `endInput`. The output of every stage is counted and
+/// checked against the limits before the next stage, or the caller, sees it.
 package final class ContentDecoder {
     /// The result of one call of `next`.
     package enum Step {
@@ -74,7 +73,7 @@ package final class ContentDecoder {
     /// Creates a decoder for `codings`, at least one, in the order of `Content-Encoding`: the one applied last at the
     /// end.
     package init(undoing codings: [ContentCoding], within limits: DecodingLimits = DecodingLimits()) {
-        precondition(!codings.isEmpty, "nothing to undo")
+        precondition(!codings.isEmpty, "there are no codings to decode")
         self.codings = codings
         self.limits = limits
     }
@@ -85,7 +84,7 @@ package final class ContentDecoder {
 
     /// Gives the decoder the next coded bytes. All earlier input must be used up.
     package func feed(_ piece: [UInt8]) {
-        precondition(position == input.count && !hasInputEnded, "there is input that has not been asked for")
+        precondition(position == input.count && !hasInputEnded, "input was given before it was asked for")
         input = piece
         position = 0
         wireBytes += UInt64(piece.count)

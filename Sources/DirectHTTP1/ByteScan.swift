@@ -1,14 +1,14 @@
-/// Scanning bytes eight at a time, and checking while copying sixteen at a time.
+/// Scans bytes eight at a time, and checks bytes sixteen at a time while copying them.
 ///
-/// Each test sets the high bit of every byte that is to be stopped at. Only wrapping arithmetic is used:
-/// comparing SIMD vectors is compiled to scalar loops. In a `UInt64` a subtraction may borrow from the byte
-/// above, so there the bits above the lowest set one mean nothing; the lowest one is exact, and so is "none".
-/// Scanning keeps to words: a vector's result reaches the next address too late, and takes twice the time.
+/// Each test sets the high bit of every byte that the scan must stop at. Only wrapping arithmetic is used:
+/// comparisons of SIMD vectors compile to scalar loops. In a `UInt64` a subtraction may borrow from the byte above,
+/// so the bits above the lowest set one have no meaning; the lowest one is exact, and so is the absence of any. Scans
+/// use words and not vectors: a vector's result arrives too late for the next address, and takes twice the time.
 enum ByteScan {
     typealias Sixteen = SIMD16<UInt8>
 
-    /// The first byte in `start..<end` that may not stand in a field value or reason phrase: a control
-    /// character (CR and LF among them) other than tab, or DEL. `end` if there is none.
+    /// Returns the position of the first byte in `start..<end` that is not allowed in a field value or reason phrase:
+    /// a control character (CR and LF among them) other than tab, or DEL. `end` if there is none.
     @inline(__always)
     static func endOfText(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
@@ -16,7 +16,7 @@ enum ByteScan {
             let stops = controls(unsafe base.word(at: position))
             if stops != 0 {
                 position &+= stops.trailingZeroBitCount &>> 3
-                // A tab is a control character that is allowed.
+                // A tab is an allowed control character.
                 return unsafe base[position] == .tab
                     ? endOfTextByByte(base, from: position, to: end) : position
             }
@@ -25,7 +25,7 @@ enum ByteScan {
         return unsafe endOfTextByByte(base, from: position, to: end)
     }
 
-    /// The same for what is left over, and for text with tabs.
+    /// The same byte by byte, for the last bytes and for text with tabs.
     @inline(never)
     private static func endOfTextByByte(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
@@ -33,14 +33,16 @@ enum ByteScan {
         return position
     }
 
-    /// The first byte in `start..<end` that may not stand in a token (RFC 9110, section 5.6.2), or `end`.
+    /// Returns the position of the first byte in `start..<end` that is not allowed in a token (RFC 9110, section
+    /// 5.6.2), or `end`.
     static func endOfToken(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
         while position < end, unsafe base[position].isTokenCharacter { position &+= 1 }
         return position
     }
 
-    /// The first byte behind `start` that is neither a letter nor a dash, or up to seven bytes before `end`.
+    /// Returns the position of the first byte from `start` on that is neither a letter nor a dash. It may return a
+    /// position up to seven bytes before `end` instead.
     @inline(__always)
     static func endOfPlainName(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
@@ -52,7 +54,7 @@ enum ByteScan {
         return position
     }
 
-    /// Copies text and says whether every byte of it may stand in a field value.
+    /// Copies text and returns whether every byte of it is allowed in a field value.
     @inline(never)
     static func copyText(
         _ source: UnsafePointer<UInt8>,
@@ -66,11 +68,11 @@ enum ByteScan {
             testSixteen: { controls($0) },
             test: { controls($0) }
         )
-        // A tab is a control character that is allowed: look again, more closely.
+        // A tab is an allowed control character: if a test stopped, check again byte by byte.
         return unsafe stops == 0 || endOfTextByByte(source, from: 0, to: count) == count
     }
 
-    /// Copies a request target or the like and says whether it is all visible ASCII.
+    /// Copies a request target and returns whether it is all visible ASCII.
     @inline(never)
     static func copyVisible(
         _ source: UnsafePointer<UInt8>,
@@ -86,7 +88,7 @@ enum ByteScan {
         ) == 0
     }
 
-    /// Copies an authority and says whether it has only what a host and a port may have.
+    /// Copies an authority and returns whether it has only characters that a host and a port may have.
     @inline(never)
     static func copyAuthority(
         _ source: UnsafePointer<UInt8>,
@@ -104,7 +106,7 @@ enum ByteScan {
         return (0..<count).allSatisfy { unsafe source[$0].isAuthorityCharacter }
     }
 
-    /// Copies a name and says whether it is a token.
+    /// Copies a name and returns whether it is a token.
     @inline(never)
     static func copyToken(
         _ source: UnsafePointer<UInt8>,
@@ -121,8 +123,8 @@ enum ByteScan {
         return unsafe count > 0 && (stops == 0 || endOfToken(source, from: 0, to: count) == count)
     }
 
-    /// Copies in large pieces, the last one overlapping, and joins what the tests say of them; a rest of less
-    /// than four bytes is padded with letters, of which no test complains.
+    /// Copies in large pieces, the last one overlapping the one before, and combines the test results. A rest of less
+    /// than four bytes is padded with letters, which pass every test.
     @inline(__always)
     private static func copy(
         _ source: UnsafePointer<UInt8>,
@@ -168,7 +170,7 @@ enum ByteScan {
         return test(word)
     }
 
-    /// Bytes below SP, and DEL.
+    /// Marks bytes below SP, and DEL.
     @inline(__always)
     private static func controls(_ bytes: Sixteen) -> SIMD2<UInt64> {
         let belowSpace: Sixteen = bytes &- Sixteen(repeating: 0x20)
@@ -184,7 +186,7 @@ enum ByteScan {
         return (belowSpace | delete) & ~word & highBits
     }
 
-    /// Bytes up to SP, DEL, and everything that is not ASCII.
+    /// Marks bytes up to SP, DEL, and all that are not ASCII.
     @inline(__always)
     private static func notVisible(_ bytes: Sixteen) -> SIMD2<UInt64> {
         let upToSpace: Sixteen = (bytes &- Sixteen(repeating: 0x21)) | bytes
@@ -200,7 +202,7 @@ enum ByteScan {
         return (upToSpace | delete | word) & highBits
     }
 
-    /// Bytes that are neither an ASCII letter nor a dash: most field names have no others.
+    /// Marks bytes that are neither an ASCII letter nor a dash. Most field names have none.
     @inline(__always)
     private static func notLetterOrDash(_ bytes: Sixteen) -> SIMD2<UInt64> {
         let lower: Sixteen = bytes | Sixteen(repeating: 0x20)
@@ -211,7 +213,8 @@ enum ByteScan {
         return unsafe unsafeBitCast(stops & Sixteen(repeating: 0x80), to: SIMD2<UInt64>.self)
     }
 
-    /// Sums stay below 256 while bytes are ASCII, so they do not carry; the first that is not stops anyway.
+    /// The sums stay below 256 for ASCII bytes, so they do not carry. The first byte that is not ASCII is marked
+    /// anyway.
     @inline(__always)
     private static func notLetterOrDash(_ word: UInt64) -> UInt64 {
         let lower = word | 0x2020_2020_2020_2020
@@ -220,7 +223,7 @@ enum ByteScan {
         return (~letter & notDash | word) & highBits
     }
 
-    /// Bytes that are no letter, digit, dash, dot or colon: most hosts have no others.
+    /// Marks bytes that are not a letter, digit, dash, dot or colon. Most hosts have none.
     @inline(__always)
     private static func notUsualInHost(_ bytes: Sixteen) -> SIMD2<UInt64> {
         let lower: Sixteen = bytes | Sixteen(repeating: 0x20)

@@ -10,7 +10,7 @@ extension UInt8 {
     static var equals: UInt8 { 0x3d }
     static var backslash: UInt8 { 0x5c }
 
-    /// Whether this is optional whitespace inside a line (RFC 9110, section 5.6.3).
+    /// Whether this is optional whitespace within a line (RFC 9110, section 5.6.3).
     @inline(__always)
     var isBlank: Bool { self == .space || self == .tab }
 
@@ -21,14 +21,14 @@ extension UInt8 {
         return value < 10 ? value : nil
     }
 
-    /// Whether this may stand in a token: a set of 128 bits, one for each ASCII character.
+    /// Whether this is allowed in a token. The table has one bit for each ASCII character.
     @inline(__always)
     var isTokenCharacter: Bool {
         let half: UInt64 = self < 64 ? 0x03ff_6cfa_0000_0000 : 0x57ff_ffff_c7ff_fffe
         return self < 128 && half &>> UInt64(self & 63) & 1 == 1
     }
 
-    /// An ASCII letter in lower case; any other byte unchanged.
+    /// The byte in lower case if it is an ASCII letter, else unchanged.
     @inline(__always)
     var lowercased: UInt8 {
         self &- 0x41 < 26 ? self | 0x20 : self
@@ -36,6 +36,7 @@ extension UInt8 {
 }
 
 extension UnsafePointer<UInt8> {
+    /// The sixteen bytes from `position` on.
     @inline(__always)
     func sixteen(at position: Int) -> SIMD16<UInt8> {
         unsafe UnsafeRawPointer(self).loadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
@@ -62,10 +63,10 @@ extension UnsafePointer<UInt8> {
         return UInt16(littleEndian: two) == 0x0a0d
     }
 
-    /// Whether the bytes spell `name`, lower-case letters and dashes, in whatever case.
+    /// Whether the bytes equal `name`, which is in lower-case letters and dashes, ignoring case.
     ///
-    /// Setting the bit that tells lower case from upper makes no other byte a letter; CR becomes a dash by it,
-    /// but names and values that come here have been checked and hold none.
+    /// Setting the bit that distinguishes lower case from upper case turns no other byte into a letter. It turns CR
+    /// into a dash, but names and values that come here have been checked and contain none.
     @inline(__always)
     func spells(_ name: StaticString, count: Int) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }
@@ -94,11 +95,13 @@ extension UnsafeMutablePointer<UInt8> {
         unsafe UnsafeMutableRawPointer(self + position).storeBytes(of: word.littleEndian, as: type(of: word))
     }
 
+    /// Stores two bytes at the start.
     @inline(__always)
     func storePair(_ first: UInt8, _ second: UInt8) {
         unsafe store(UInt16(first) | UInt16(second) &<< 8, at: 0)
     }
 
+    /// Stores sixteen bytes.
     @inline(__always)
     func store(_ bytes: SIMD16<UInt8>, at position: Int) {
         unsafe UnsafeMutableRawPointer(self + position).storeBytes(of: bytes, as: SIMD16<UInt8>.self)

@@ -1,6 +1,19 @@
-/// Finds the content in a chunked body (RFC 9112, section 7.1), wherever its bytes are cut.
+/// Finds the content in a chunked body (RFC 9112, section 7.1), however its bytes are cut.
 ///
-/// It ends at the size line of the last chunk; the trailer section is read by the head's scanner.
+/// The states follow the bytes of the body:
+///
+///     state            expects                                 next
+///     size             hexadecimal digits                      afterSize, ext or lineFeed
+///     afterSize        blanks, then an extension               ext
+///     ext              extensions, up to CR                    lineFeed
+///     lineFeed         LF; the size is complete                content, or `lastChunk`
+///     content          as many bytes as the size says          contentEnd
+///     contentEnd       CR                                      contentLineFeed
+///     contentLineFeed  LF                                      size
+///
+/// The decoder is done after the size line of the last chunk; the caller reads the trailer section with the head
+/// scanner. A size may not exceed 2^63 - 1, extensions are limited over the whole body, and a bare LF ends a line
+/// only if leniency allows it. Then `isDoubtful` is set, and the connection must not be reused.
 struct ChunkDecoder {
     enum Event {
         case needsMore
@@ -10,7 +23,7 @@ struct ChunkDecoder {
 
     private enum State {
         case size
-        /// Blanks behind the size, which only an extension may follow.
+        /// Blanks after the size. Only an extension may follow them.
         case afterSize
         case ext
         case lineFeed
@@ -21,20 +34,20 @@ struct ChunkDecoder {
 
     private var state = State.size
     private var digits = 0
-    /// The size that is being read, then what is left of the content.
+    /// The size while it is read, then the number of content bytes left in the chunk.
     private var remaining: UInt64 = 0
     private var extensionBytes = 0
     private var extensions = ChunkExtensions()
-    /// Whether LF alone may end a line.
+    /// Whether a bare LF may end a line.
     private let isLenient: Bool
-    /// Whether one has done so.
+    /// Whether a bare LF has ended a line.
     private(set) var isDoubtful = false
 
     init(isLenient: Bool) {
         self.isLenient = isLenient
     }
 
-    /// Looks at the input from `position` on, which it moves behind what it has used.
+    /// Returns the next event in the input from `position` on, and moves `position` past the bytes it used.
     @inline(__always)
     mutating func next(
         _ base: UnsafePointer<UInt8>,
@@ -71,7 +84,7 @@ struct ChunkDecoder {
                 } else {
                     guard digits > 0 else { throw .invalidChunkSize }
                     state = try endOfSize(byte)
-                    // Looked at again: it is the line's end.
+                    // The same byte is looked at again: it ends the line.
                     if byte == .lineFeed { continue }
                 }
             case .afterSize:
@@ -79,7 +92,7 @@ struct ChunkDecoder {
                 try countExtension(limit: extensionLimit)
             case .ext:
                 try takeExtension(byte, limit: extensionLimit)
-                // Looked at again: it is the line's end.
+                // The same byte is looked at again: it ends the line.
                 if state == .lineFeed, byte == .lineFeed { continue }
             case .lineFeed:
                 guard byte == .lineFeed else { throw .bareCarriageReturn }
@@ -94,7 +107,7 @@ struct ChunkDecoder {
         return .needsMore
     }
 
-    /// What there is of the content, at the least a byte.
+    /// Returns the content that is there, at least one byte, or `needsMore`.
     @inline(__always)
     private mutating func content(position: inout Int, count: Int) -> Event {
         let start = position
@@ -106,15 +119,15 @@ struct ChunkDecoder {
         return .content(start..<position)
     }
 
-    /// Passes the end of a chunk and the next one's size line if both are there whole, and plain; whatever else
-    /// there is, is left to the states.
+    /// Skips the end of a chunk and the next chunk's size line, if both are complete and have nothing unusual. Leaves
+    /// everything else to the states.
     @inline(__always)
     private mutating func passPlainSizeLine(
         _ base: UnsafePointer<UInt8>,
         position: inout Int,
         count: Int
     ) -> Bool {
-        // Room for two line ends and 15 digits, which cannot overflow.
+        // Enough for two line ends and 15 digits, which cannot overflow.
         guard state == .contentEnd, position &+ 19 <= count, unsafe base.isLineEnd(at: position) else {
             return false
         }
@@ -141,7 +154,7 @@ struct ChunkDecoder {
             return .ext
         case .space, .tab: return .afterSize
         case .lineFeed:
-            // Readers that differ in this see different chunks (CVE-2025-22871).
+            // Readers that disagree about this see different chunks (CVE-2025-22871).
             guard isLenient else { throw .bareLineFeed }
             isDoubtful = true
             return .lineFeed

@@ -1,23 +1,23 @@
-/// Checks the extensions of a chunk's size line byte by byte, to pass over them (RFC 9112, section 7.1.1).
+/// Checks the extensions of a chunk's size line byte by byte; their contents are ignored (RFC 9112, section 7.1.1).
 ///
 ///     chunk-ext     = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )
 ///     chunk-ext-val = token / quoted-string
 ///
-/// A quoted string may contain `;`. Readers that differ about where it ends see different chunks: so a line end
-/// in it, and everything else that the grammar does not have, is an error.
+/// A quoted string may contain `;`. Readers that disagree about its end see different chunks. So a line end inside
+/// it, and everything else that the grammar does not allow, is an error.
 struct ChunkExtensions {
     private enum Place {
-        /// Behind a semicolon: a name must come.
+        /// After a semicolon: a name must follow.
         case beforeName
         case inName
         case behindName
-        /// Behind the equals sign: a value must come.
+        /// After the equals sign: a value must follow.
         case beforeValue
         case inToken
         case inQuotes
         case behindBackslash
         case behindQuotes
-        /// Behind the blanks that follow a value: only a semicolon may come.
+        /// After the blanks that follow a value: only a semicolon may follow.
         case behindValue
     }
 
@@ -31,7 +31,7 @@ struct ChunkExtensions {
         }
     }
 
-    /// Takes the next byte behind the first semicolon, which is no line end.
+    /// Checks the next byte after the first semicolon. It must not be a line end.
     mutating func take(_ byte: UInt8) throws(HTTP1Error) {
         guard let next = place(after: byte) else { throw .invalidChunkExtension }
         place = next

@@ -1,17 +1,17 @@
-/// What the fields of a head say about framing and about the connection (RFC 9112, sections 6 and 9).
+/// The parts of a head that determine framing and connection reuse (RFC 9112, sections 6 and 9).
 struct FramingFields {
     private(set) var contentLength: UInt64?
-    /// Whether there is a Transfer-Encoding at all; `isChunked` tells whether `chunked` is its last coding.
+    /// Whether there is a Transfer-Encoding at all. `isChunked` tells whether `chunked` is its last coding.
     private(set) var hasTransferEncoding = false
     private(set) var isChunked = false
     private var namesChunked = false
     private var repeatsChunked = false
-    /// Whether there are codings besides `chunked`, which the content then still has.
+    /// Whether there are transfer codings besides `chunked`, which the content still has after de-chunking.
     private(set) var hasOtherCodings = false
     private(set) var closes = false
     private(set) var keepsAlive = false
     private(set) var keepAlive: KeepAliveHint?
-    /// Whether something was wrong that only leniency lets pass.
+    /// Whether the fields had a fault that only leniency accepts.
     private(set) var isDoubtful = false
     private let acceptsDoubt: Bool
 
@@ -19,14 +19,15 @@ struct FramingFields {
         self.acceptsDoubt = acceptsDoubt
     }
 
-    /// 1 if the name has the length of a field that matters, which most have not; and for some long ones.
+    /// Returns 1 if the name has the length of a field that matters here, else 0. Most names do not have it; it is
+    /// also 1 for some names of more than 63 bytes, as only six bits of the length count.
     @inline(__always)
     static func mark(nameCount: Int) -> UInt64 {
         let lengths: UInt64 = 1 << 10 | 1 << 14 | 1 << 17
         return lengths &>> UInt64(truncatingIfNeeded: nameCount) & 1
     }
 
-    /// Reads a field if it is one that matters.
+    /// Reads the field if it is one that matters here.
     mutating func read(
         name: UnsafePointer<UInt8>,
         nameCount: Int,
@@ -52,7 +53,7 @@ struct FramingFields {
         }
     }
 
-    /// One number, or a list of the same number again and again (RFC 9110, section 8.6).
+    /// Reads one number, or a list that repeats the same number (RFC 9110, section 8.6).
     private mutating func readContentLength(
         _ value: UnsafePointer<UInt8>,
         count: Int
@@ -70,7 +71,7 @@ struct FramingFields {
         }
     }
 
-    /// `1*DIGIT`: no sign, no hexadecimal, nothing that overflows (CVE-2021-32715).
+    /// Reads `1*DIGIT`: no sign, no hexadecimal digits, no overflow (CVE-2021-32715).
     private func number(
         _ value: UnsafePointer<UInt8>,
         count: Int,
@@ -79,7 +80,7 @@ struct FramingFields {
         let start = position
         var number: UInt64 = 0
         while position < count, let digit = unsafe value[position].digit {
-            // The largest number that cannot grow beyond 2^63 - 1 by one more digit.
+            // The largest number that one more digit cannot take beyond 2^63 - 1.
             guard number <= (UInt64(Int64.max) &- 9) / 10 else { throw .contentLengthOverflow }
             number = number &* 10 &+ UInt64(digit)
             position &+= 1
@@ -88,7 +89,8 @@ struct FramingFields {
         return number
     }
 
-    /// Several fields make one list; only an exact `chunked` in the last place frames (RFC 9112, section 6.1).
+    /// Several fields form one list. Only an exact `chunked` in the last place frames the content (RFC 9112, section
+    /// 6.1).
     private mutating func readTransferEncoding(
         _ value: UnsafePointer<UInt8>,
         count: Int
@@ -97,8 +99,8 @@ struct FramingFields {
         var isEmpty = true
         while let coding = unsafe elements.next() {
             isEmpty = false
-            // The name of no coding in RFC 2616, which later ones took back. Behind `chunked` it is read as any other
-            // coding is: leniency must not refuse what is read without it.
+            // `identity` meant "no coding" in RFC 2616; later RFCs removed it. After `chunked` it is read as any
+            // other coding: leniency must not refuse what is accepted without it.
             if unsafe acceptsDoubt && !namesChunked && coding.bytes.spells("identity", count: coding.count) {
                 isDoubtful = true
                 continue
@@ -123,7 +125,7 @@ struct FramingFields {
         if isEmpty { throw .invalidTransferEncoding }
     }
 
-    /// A coding is a token, behind which parameters may stand; ASCII all of it (CVE-2025-69224).
+    /// Checks that a coding is a token with optional parameters, all of it ASCII (CVE-2025-69224).
     private func checkParameters(
         _ coding: UnsafePointer<UInt8>,
         nameCount: Int,

@@ -1,7 +1,7 @@
 /// Reads the heads and trailer sections of one connection, each into a block of its own.
 struct HeadReader: ~Copyable {
     private var scanner: HeadScanner
-    /// The last head read; `status`, `version` and `fields` are its own.
+    /// The last head that was read. `status`, `version` and `fields` belong to it.
     private var block: HeaderBlock?
     private(set) var status: Status = .ok
     private(set) var version = HTTPVersion.http11
@@ -11,23 +11,23 @@ struct HeadReader: ~Copyable {
         scanner = HeadScanner(leniency: leniency)
     }
 
-    /// Gives memory back that is not needed until the next section.
+    /// Frees memory that is not needed until the next section.
     mutating func releaseMemory() {
         block = nil
         scanner.releaseMemory()
     }
 
-    /// Forgets how far the last section was scanned, and expects a head.
+    /// Resets the scanner to the start of a head.
     mutating func expectHead() {
         scanner.expectHead()
     }
 
-    /// Forgets how far the last section was scanned, and expects a trailer section.
+    /// Resets the scanner to the start of a trailer section.
     mutating func expectTrailers() {
         scanner.expectTrailers()
     }
 
-    /// The length of the head that begins at `base`, or nil if it is not complete.
+    /// Returns the length of the head that begins at `base`, or `nil` if it is not complete.
     @inline(__always)
     mutating func readHead(
         _ base: UnsafePointer<UInt8>,
@@ -41,13 +41,13 @@ struct HeadReader: ~Copyable {
         return length
     }
 
-    /// The head that was read.
+    /// The head that was read last.
     @inline(__always)
     var head: ResponseHead {
         ResponseHead(status: status, version: version, received: Headers(block: block))
     }
 
-    /// The length of the trailer section that begins at `base`, or nil if it is not complete; and its fields.
+    /// Returns the length of the trailer section that begins at `base`, and its fields; `nil` if it is not complete.
     mutating func readTrailers(
         _ base: UnsafePointer<UInt8>,
         available: Int,
@@ -80,7 +80,7 @@ struct HeadReader: ~Copyable {
 }
 
 extension HeadScanner {
-    /// Puts the scanned section into a block that has room for it.
+    /// Copies the scanned section into a block that has room for it.
     @inline(__always)
     fileprivate func fill(_ block: HeaderBlock, from base: UnsafePointer<UInt8>, length: Int) {
         unsafe block.places.initialize(from: places, count: count)
@@ -94,14 +94,14 @@ extension HeadScanner {
         if hasFolds { block.unfoldValues() }
     }
 
-    /// What the section says about framing, read from its block, where folds are gone.
+    /// The framing fields of the section, read from its block, in which folded lines are joined.
     @inline(__always)
     fileprivate func framingFields(of block: HeaderBlock) throws(HTTP1Error) -> FramingFields {
         var fields = FramingFields(acceptsDoubt: leniency.acceptsDoubtfulFraming)
         let bytes = unsafe UnsafePointer(block.bytes)
         var marked = markedFields
         while marked != 0 {
-            // An index beyond 63 shares its bit with others: look at all of them.
+            // The bit stands for all indices that are equal modulo 64: read all of them.
             for index in stride(from: marked.trailingZeroBitCount, to: count, by: 64) {
                 let place = unsafe places[index]
                 try unsafe fields.read(
@@ -118,7 +118,7 @@ extension HeadScanner {
 }
 
 extension HeaderBlock {
-    /// Puts spaces where values have line ends (RFC 9112, section 5.2).
+    /// Replaces the line ends within values by spaces (RFC 9112, section 5.2).
     fileprivate func unfoldValues() {
         for index in 0..<counts.fields {
             let place = unsafe places[index]

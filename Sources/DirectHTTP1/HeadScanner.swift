@@ -1,8 +1,17 @@
 /// Finds the lines of a head or a trailer section, and checks every byte of them.
 ///
-/// The caller offers the section from its first byte each time, with more behind it, until it is complete. How
-/// far the bytes were looked at is kept, so a head that arrives byte by byte costs no more than linear time; and
-/// what is wrong is decided by the bytes alone, never by how they were cut.
+/// Each time, the caller offers the section from its first byte, with more bytes at the end, until it is complete.
+/// The scanner remembers the position up to which it has checked, so a head that arrives byte by byte takes linear
+/// time. Errors depend only on the bytes, never on how they were cut.
+///
+/// A head passes through three parts: the status line up to the code, the reason phrase, and the field lines. A
+/// trailer section has only the third. Field lines are scanned in two ways. `scanPlainFields` handles complete,
+/// ordinary lines and never throws. The line at which it stops goes through the rest of `scanFields`, which decides
+/// whether the line is incomplete (`nil`), unusual, folded, or wrong. Only positions are kept: `places` has the start
+/// and end of each name and value, relative to the section's first byte.
+///
+/// The limits are checked before more bytes are asked for, and a line that is too long is reported as such before any
+/// other fault behind its limit.
 @safe struct HeadScanner: ~Copyable {
     struct Limits {
         var bytes: Int
@@ -16,28 +25,28 @@
         case fields
     }
 
-    /// The places of the fields found so far. Owned here; room for `capacity`, of which `count` are initialised.
+    /// The positions of the fields found so far. Owned: room for `capacity`, of which `count` are initialised.
     private(set) var places: UnsafeMutablePointer<FieldPlace>
     private(set) var count = 0
     private var capacity = 32
 
-    /// A bit for each field that may say something about framing, by its index modulo 64.
+    /// One bit for each field that may concern framing, by the field's index modulo 64.
     private(set) var markedFields: UInt64 = 0
 
     private(set) var statusCode: UInt16 = 0
     private(set) var isHTTP10 = false
     private(set) var reason: Range<UInt32> = 0..<0
-    /// Whether a value goes over several lines; its line ends are still in it.
+    /// Whether a value extends over several lines. Its line ends are still in it.
     private(set) var hasFolds = false
 
     let leniency: HTTP1Leniency
     private var part = Part.statusLine
-    /// Where to go on looking.
+    /// The position up to which the bytes have been checked.
     private var position = 0
     private var lineStart = 0
-    /// Where the current line's name ends; 0 while that is not known.
+    /// The end of the current line's name; 0 while it is not known.
     private var nameEnd = 0
-    /// Whether the current line is no field.
+    /// Whether the current line is skipped and makes no field.
     private var isPassedOver = false
 
     init(leniency: HTTP1Leniency) {
@@ -49,7 +58,7 @@
         unsafe places.deallocate()
     }
 
-    /// Gives back the room that the largest section needed; between sections only.
+    /// Frees the room that the largest section needed. Only valid between sections.
     mutating func releaseMemory() {
         unsafe places.deallocate()
         capacity = 4
@@ -57,13 +66,13 @@
         unsafe places = .allocate(capacity: capacity)
     }
 
-    /// Forgets the last section and expects a head.
+    /// Resets the scanner to the start of a head.
     mutating func expectHead() {
         expectTrailers()
         part = .statusLine
     }
 
-    /// Forgets the last section and expects field lines.
+    /// Resets the scanner to the start of a section of field lines.
     mutating func expectTrailers() {
         part = .fields
         count = 0
@@ -76,7 +85,7 @@
         isPassedOver = false
     }
 
-    /// The length of the section that begins at `base`, or nil if it goes on behind `available` bytes.
+    /// Returns the length of the section that begins at `base`, or `nil` if it continues after `available` bytes.
     mutating func scan(
         _ base: UnsafePointer<UInt8>,
         available: Int,
@@ -89,7 +98,7 @@
         return try unsafe scanFields(base, end: end, limits: limits)
     }
 
-    /// Scans `HTTP-version SP 3DIGIT [SP reason] CRLF`; false if it goes on behind `end`.
+    /// Scans `HTTP-version SP 3DIGIT [SP reason] CRLF`. Returns false if it continues after `end`.
     @inline(__always)
     private mutating func scanStatusLine(
         _ base: UnsafePointer<UInt8>,
@@ -118,7 +127,7 @@
         return true
     }
 
-    /// Scans field lines up to the empty line; nil if they go on behind `end`.
+    /// Scans field lines up to the empty line. Returns `nil` if they continue after `end`.
     private mutating func scanFields(
         _ base: UnsafePointer<UInt8>,
         end: Int,
@@ -133,7 +142,7 @@
                     position &+= 1
                 } else {
                     let length = try unsafe scanOddLine(base, at: position, end: end, limits: limits)
-                    // Without a length, more bytes are needed, unless the line before goes on.
+                    // Without a length, more bytes are needed, unless the line continues the one before it.
                     guard length == nil, nameEnd != 0 else { return length }
                 }
             }
@@ -158,9 +167,9 @@
         }
     }
 
-    /// Scans as many lines as are whole and have nothing odd: a name of letters and dashes, a colon and
-    /// perhaps one space, a value without blanks around it, CR LF. The fast half of `scanFields`; whatever it
-    /// stops at is looked at again from the line's start.
+    /// Scans the complete lines that have nothing unusual: a name of letters and dashes, a colon and an optional
+    /// space, a value without surrounding blanks, CR LF. This is the fast path of `scanFields`, which scans the line
+    /// that it stops at again from its start.
     @inline(__always)
     private mutating func scanPlainFields(_ base: UnsafePointer<UInt8>, end: Int, limits: Limits) {
         var lineStart = self.lineStart
@@ -175,7 +184,7 @@
             let lineEnd = unsafe ByteScan.endOfText(base, from: start, to: end)
             guard lineEnd &+ 1 < end && lineEnd &- lineStart <= limits.lineBytes else { break }
             guard unsafe base.isLineEnd(at: lineEnd) else { break }
-            // Of a value that is empty these two are the line's end and the colon or its space.
+            // If the value is empty, these two bytes are the line end, and the colon or the space after it.
             guard unsafe base[lineEnd &- 1] > .space && base[start] > .space || start == lineEnd else {
                 break
             }
@@ -197,8 +206,8 @@
         markedFields = marked
     }
 
-    /// Decides about a line without a name and a colon so far: the length of the section if it is the empty
-    /// line that ends it, else nil; then either the line goes on behind `end` or it goes on with the last field.
+    /// Handles a line of which no name and colon have been found. Returns the length of the section if it is the
+    /// empty line that ends it, else `nil`: then the line either continues after `end` or continues the last field.
     private mutating func scanOddLine(
         _ base: UnsafePointer<UInt8>,
         at position: Int,
@@ -222,7 +231,7 @@
         throw unsafe fault(nameFault(base[position]), at: position, limits: limits)
     }
 
-    /// Takes the last field back, so that what follows becomes part of its value (RFC 9112, section 5.2).
+    /// Reopens the last field, so that the current line becomes part of its value (RFC 9112, section 5.2).
     private mutating func unfold() throws(HTTP1Error) {
         guard count > 0 else { return try passOver() }
         guard leniency.unfoldsLines else { throw .foldedLine }
@@ -233,15 +242,15 @@
         hasFolds = true
     }
 
-    /// Takes what stands in front of the first field for nothing (RFC 9112, section 2.2).
+    /// Skips a folded line before the first field (RFC 9112, section 2.2).
     private mutating func passOver() throws(HTTP1Error) {
-        // In a trailer section nothing is in front of it that could be folded.
+        // A trailer section has no line before its first field that could be continued.
         guard leniency.unfoldsLines, lineStart > 0 else { throw .whitespaceBeforeFirstField }
         isPassedOver = true
         nameEnd = lineStart
     }
 
-    /// The start of the line behind the one that ends at `lineEnd`, or nil if that goes on behind `end`.
+    /// Returns the start of the line after the one that ends at `lineEnd`, or `nil` if it continues after `end`.
     @inline(__always)
     private mutating func endOfLine(
         _ base: UnsafePointer<UInt8>,
@@ -258,7 +267,7 @@
         return try unsafe oddLineEnd(base, at: lineEnd, end: end, limits: limits, fault)
     }
 
-    /// The same where CR LF does not follow.
+    /// Handles a line end that is not a complete CR LF.
     @inline(never)
     private mutating func oddLineEnd(
         _ base: UnsafePointer<UInt8>,
@@ -285,6 +294,7 @@
         return nil
     }
 
+    /// Adds the current line as a field, without the blanks around its value.
     private mutating func keepField(
         _ base: UnsafePointer<UInt8>,
         lineEnd: Int,
@@ -306,14 +316,15 @@
         count &+= 1
     }
 
-    /// Remembers where to go on; throws if more bytes cannot help because a limit is reached.
+    /// Remembers the position, or throws if more bytes cannot help because a limit is reached.
     private mutating func needsMore(at position: Int, end: Int, limits: Limits) throws(HTTP1Error) {
         guard position - lineStart <= limits.lineBytes else { throw .lineTooLong(limit: limits.lineBytes) }
         guard end < limits.bytes else { throw .headTooLarge(limit: limits.bytes) }
         self.position = position
     }
 
-    /// The fault at a place, unless the line was too long before; so it does not matter how the bytes are cut.
+    /// The fault at a position, or `lineTooLong` if the line exceeds its limit before it. So the error does not
+    /// depend on how the bytes are cut.
     private func fault(_ fault: HTTP1Error, at position: Int, limits: Limits) -> HTTP1Error {
         position - lineStart <= limits.lineBytes ? fault : .lineTooLong(limit: limits.lineBytes)
     }

@@ -1,4 +1,4 @@
-/// Where a field's name and value lie in their block's bytes.
+/// The positions of a field's name and value in the bytes of its block.
 struct FieldPlace {
     var nameStart: UInt32
     var nameEnd: UInt32
@@ -9,10 +9,10 @@ struct FieldPlace {
     @inline(__always) var valueCount: Int { Int(valueEnd &- valueStart) }
 }
 
-/// What one head holds: places of its fields, and behind them its bytes, in one allocation.
+/// The storage of one head: the positions of its fields, followed by its bytes, in one allocation.
 ///
-/// The bytes of a received head are kept as they came, status line and all; those of a built one are its
-/// field lines. The block owns its memory; it is changed only while its owner is alone
+/// The bytes of a received head are kept as received, including the status line; those of a head built here are its
+/// field lines. The block owns its memory. It is changed only while it has a single owner
 /// (`isKnownUniquelyReferenced`), so sharing it between threads is safe.
 final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
     struct Counts {
@@ -20,9 +20,10 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         var fieldCapacity: Int
         var bytes: Int
         var byteCapacity: Int
-        /// Whether the bytes are the fields' lines, as a request may send them; checked when they were added.
+        /// Whether the bytes are exactly the fields' lines, in a form that a request may send. Checked when lines are
+        /// added.
         var areLines: Bool
-        /// The reason phrase of the response that this block was received with.
+        /// The position of the reason phrase of the response that this block was received with.
         var reason: Range<UInt32>
     }
 
@@ -42,20 +43,20 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return unsafe unsafeDowncast(block, to: HeaderBlock.self)
     }
 
-    /// By pointer, as `header` itself checks for overlapping accesses at run time, at 80 instructions each.
+    /// Accessed by pointer: `header` itself checks for overlapping accesses at run time, at 80 instructions each.
     @inline(__always)
     var counts: Counts {
         get { unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee } }
         set { unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee = newValue } }
     }
 
-    /// The fields' places; `counts.fields` of them are initialised.
+    /// The fields' positions, of which `counts.fields` are initialised.
     @inline(__always)
     var places: UnsafeMutablePointer<FieldPlace> {
         unsafe withUnsafeMutablePointerToElements { unsafe $0 }
     }
 
-    /// The bytes behind the places; `counts.bytes` of them are initialised.
+    /// The bytes after the positions, of which `counts.bytes` are initialised.
     @inline(__always)
     var bytes: UnsafeMutablePointer<UInt8> {
         unsafe UnsafeMutableRawPointer(places + counts.fieldCapacity).assumingMemoryBound(to: UInt8.self)
@@ -73,7 +74,7 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return unsafe UnsafeBufferPointer(start: bytes + Int(place.valueStart), count: place.valueCount)
     }
 
-    /// Room for one more line of that many bytes, in this block or a larger copy.
+    /// Returns this block if it has room for one more line of that many bytes, else a larger copy.
     func withRoom(forLine count: Int, unique: Bool) -> HeaderBlock {
         let fieldsFit = counts.fields < counts.fieldCapacity
         let bytesFit = counts.bytes + count <= counts.byteCapacity
@@ -98,10 +99,11 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return copy
     }
 
-    /// Bytes of a line besides name and value: a colon, a space, CR LF.
+    /// The bytes of a line besides name and value: a colon, a space, CR LF.
     static let lineOverhead = 4
 
-    /// Adds a field's line; there must be room. What may not be sent is kept, and refused by the writer.
+    /// Appends a field's line; there must be room. A line that may not be sent is kept here, and refused by the
+    /// writer.
     func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let nameStart = counts.bytes
         let valueStart = nameStart + name.count + 2
@@ -119,7 +121,7 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         if !isFit { counts.areLines = false }
     }
 
-    /// Copies a line and says whether it may be sent as it is.
+    /// Copies a line and returns whether it may be sent as it is.
     private func copyLine(
         name: UnsafeBufferPointer<UInt8>,
         value: UnsafeBufferPointer<UInt8>,
@@ -138,9 +140,9 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         return isFit && !name.isEmpty
     }
 
-    /// Forgets the fields whose index `isGone` names, and closes the gaps that their bytes leave: the block is never
-    /// larger than what it holds, however often a field is replaced. A reason phrase belongs to the head that was
-    /// received, so it goes as well.
+    /// Removes the fields for whose index `isGone` is true, and closes the gaps in the bytes: the block is never
+    /// larger than its contents, however often a field is replaced. The reason phrase belongs to the received head,
+    /// so it is removed as well.
     func removeFields(where isGone: (Int) -> Bool) {
         var kept = 0
         var gaps = GapCloser(self)
@@ -156,17 +158,17 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
         counts.fields = kept
         counts.bytes = kept > 0 ? gaps.end ?? counts.bytes : 0
         counts.reason = 0..<0
-        // Without fields, nothing is left that could not be sent.
+        // Without fields, there is no line left that may not be sent.
         if kept == 0 { counts.areLines = true }
     }
 }
 
-/// Moves the lines of a block that stay to where those began that go. All come in the order of their bytes.
+/// Moves the remaining lines of a block down over the removed ones. It takes the lines in the order of their bytes.
 private struct GapCloser {
     private let block: HeaderBlock
-    /// What belongs to a line behind its value. Lines that were received may end in LF alone.
+    /// The bytes of a line after its value. Received lines may end in a bare LF, so their ends are not kept.
     private let endCount: Int
-    /// Where the bytes end that stay; `nil` until there is a gap.
+    /// The end of the bytes that stay; `nil` until there is a gap.
     private(set) var end: Int?
 
     init(_ block: HeaderBlock) {
@@ -178,11 +180,11 @@ private struct GapCloser {
         if end == nil { end = Int(place.nameStart) }
     }
 
-    /// The place that the line has now.
+    /// Moves the line, if there is a gap before it, and returns its new position.
     mutating func keep(_ place: FieldPlace) -> FieldPlace {
         guard let end else { return place }
         let count = Int(place.valueEnd - place.nameStart) + endCount
-        // The regions may overlap, which `update` bears.
+        // The regions may overlap, which `update` allows.
         unsafe (block.bytes + end).update(from: block.bytes + Int(place.nameStart), count: count)
         self.end = end + count
         let distance = place.nameStart - UInt32(end)

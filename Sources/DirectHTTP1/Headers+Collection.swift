@@ -5,7 +5,7 @@ extension Headers: RandomAccessCollection {
     /// The number of fields.
     public var endIndex: Int { block?.counts.fields ?? 0 }
 
-    /// The field at that position, its name and value made into text.
+    /// The field at that position, with its name and value converted to text.
     public subscript(position: Int) -> Field {
         guard let block, position >= 0, position < block.counts.fields else {
             preconditionFailure("there is no field at that position")
@@ -18,7 +18,7 @@ extension Headers: RandomAccessCollection {
 }
 
 extension Headers: ExpressibleByDictionaryLiteral {
-    /// The fields in the order written, duplicates included.
+    /// Creates headers with these fields, in this order and with duplicates.
     public init(dictionaryLiteral fields: (String, String)...) {
         self.init()
         for (name, value) in fields { add(name, value) }
@@ -26,7 +26,7 @@ extension Headers: ExpressibleByDictionaryLiteral {
 }
 
 extension Headers: Hashable {
-    /// Whether both have the same fields in the same order; names are compared without case.
+    /// Whether both have the same fields in the same order. Names are compared ignoring case.
     public static func == (left: Headers, right: Headers) -> Bool {
         guard let mine = left.block, let others = right.block else { return left.isEmpty && right.isEmpty }
         if mine === others { return true }
@@ -37,7 +37,7 @@ extension Headers: Hashable {
         }
     }
 
-    /// Feeds names without case, and values.
+    /// Hashes the names, ignoring case, and the values.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         guard let block else { return }
@@ -51,15 +51,15 @@ extension Headers: Hashable {
 }
 
 extension Headers: CustomStringConvertible {
-    /// The fields' names; values may be secret.
+    /// The names of the fields. Values are left out because they may be secret.
     public var description: String {
         "[" + map(\.name).joined(separator: ", ") + "]"
     }
 }
 
-/// Looking at bytes without making text; `name` is given in lower case.
+/// Access to names and values as bytes. `name` is given in lower case.
 extension Headers {
-    /// Where the first field of that name is, at `start` or behind it.
+    /// Returns the index of the first field with this name, from `start` on.
     package func index(of name: StaticString, from start: Int = 0) -> Int? {
         guard let block else { return nil }
         let count = name.utf8CodeUnitCount
@@ -76,19 +76,19 @@ extension Headers {
         return nil
     }
 
-    /// The bytes of the value at `index`, which must be that of a field.
+    /// Returns the bytes of the value at `index`, which must be a field's index.
     package func valueBytes(at index: Int) -> [UInt8] {
         guard let block, index < block.counts.fields else { return [] }
         return unsafe Array(block.value(at: index))
     }
 
-    /// Lends the bytes of the value at `index`, which must be that of a field.
+    /// Calls `body` with the bytes of the value at `index`, which must be a field's index.
     package func withValue(at index: Int, _ body: (Span<UInt8>) -> Void) {
         guard let block, index < block.counts.fields else { return }
         unsafe body(block.value(at: index).span)
     }
 
-    /// Whether the comma-separated lists of all fields of that name have that element, in whatever case.
+    /// Whether the comma-separated lists in all fields with this name contain the element, ignoring case.
     package func lists(_ element: StaticString, in name: StaticString) -> Bool {
         guard let block else { return false }
         var next = index(of: name)
@@ -115,7 +115,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-    /// A field's bytes as text: UTF-8, or else Latin-1, in which every byte is a character.
+    /// Decodes a field's bytes as UTF-8, or, if they are not valid UTF-8, as Latin-1, in which every byte is a
+    /// character.
     init(fieldText bytes: UnsafeBufferPointer<UInt8>) {
         if let text = unsafe String(validating: bytes, as: UTF8.self) {
             self = text

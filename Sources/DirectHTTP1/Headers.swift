@@ -1,41 +1,42 @@
-/// The header fields of a message: ordered, with duplicates and spelling kept, names compared without case.
+/// The header fields of a message: ordered, with duplicates and original spelling. Names are compared ignoring case.
 ///
-/// Fields live as bytes in one block; text is made when asked for. A value that is not UTF-8 is given as
-/// Latin-1, so that no byte is lost.
+/// The fields are stored as bytes in one block and converted to text on access. A value that is not UTF-8 is decoded
+/// as Latin-1, so that no byte is lost.
 public struct Headers: @unchecked Sendable {
     /// One field line.
     public struct Field: Hashable, Sendable {
-        /// The name as it was spelled.
+        /// The name in its original spelling.
         public var name: String
-        /// The value without the whitespace around it.
+        /// The value without surrounding whitespace.
         public var value: String
 
-        /// A field of that name and value.
+        /// Creates a field with this name and value.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// None while there are no fields.
+    /// The storage; `nil` while there are no fields.
     var block: HeaderBlock?
 
     init(block: HeaderBlock?) {
         self.block = block
     }
 
-    /// No fields.
+    /// Creates headers without fields.
     public init() {
         block = nil
     }
 
-    /// The same fields in the same order.
+    /// Creates headers with these fields, in this order.
     public init(_ fields: some Sequence<(name: String, value: String)>) {
         self.init()
         for field in fields { add(field.name, field.value) }
     }
 
-    /// The value of the first field of that name; setting replaces all fields of that name, or removes them.
+    /// The value of the first field with this name, ignoring case. Setting it replaces all fields with this name;
+    /// setting `nil` removes them.
     public subscript(name: String) -> String? {
         get {
             guard let block, let index = index(of: name) else { return nil }
@@ -47,7 +48,7 @@ public struct Headers: @unchecked Sendable {
         }
     }
 
-    /// The values of all fields of that name, each by itself and in order.
+    /// Returns the values of all fields with this name, one for each field, in order.
     public func values(for name: String) -> [String] {
         guard let block else { return [] }
         return unsafe withBytes(of: name) { name in
@@ -59,12 +60,12 @@ public struct Headers: @unchecked Sendable {
         }
     }
 
-    /// Whether there is a field of that name.
+    /// Whether there is a field with this name.
     public func contains(_ name: String) -> Bool {
         index(of: name) != nil
     }
 
-    /// Adds a field behind the others.
+    /// Appends a field. A field that may not be sent is refused when the request is written.
     public mutating func add(_ name: String, _ value: String) {
         unsafe withBytes(of: name) { name in
             unsafe withBytes(of: value) { value in
@@ -73,7 +74,7 @@ public struct Headers: @unchecked Sendable {
         }
     }
 
-    /// Adds a field whose value need not be text.
+    /// Appends a field whose value need not be text.
     package mutating func add(_ name: String, bytes value: [UInt8]) {
         unsafe withBytes(of: name) { name in
             unsafe value.withUnsafeBufferPointer { value in
@@ -82,7 +83,7 @@ public struct Headers: @unchecked Sendable {
         }
     }
 
-    /// Removes all fields of that name.
+    /// Removes all fields with this name.
     public mutating func remove(_ name: String) {
         guard contains(name) else { return }
         let block = ownBlock()
@@ -91,7 +92,11 @@ public struct Headers: @unchecked Sendable {
         }
     }
 
-    /// Makes room for so many more fields, whose names and values have so many bytes together.
+    /// Reserves room for more fields.
+    ///
+    /// - Parameters:
+    ///   - fields: The number of fields to be added.
+    ///   - bytes: The length of their names and values together.
     public mutating func reserve(fields: Int, bytes: Int) {
         let counts = block?.counts
         let fieldCapacity = (counts?.fields ?? 0) + fields
@@ -115,7 +120,7 @@ public struct Headers: @unchecked Sendable {
         block = roomy
     }
 
-    /// The block, copied first if another value shares it.
+    /// Returns the block, copied first if another value shares it.
     private mutating func ownBlock() -> HeaderBlock {
         if isKnownUniquelyReferenced(&block), let block { return block }
         let own = block?.copy(fieldCapacity: 0, byteCapacity: 0) ?? .make(fieldCapacity: 0, byteCapacity: 0)

@@ -1,24 +1,25 @@
-/// How much of a response's framing is read before it counts as an attack.
+/// Limits on the framing of a response. A response that exceeds one of them fails with an ``HTTP1Error``.
 public struct HTTP1Limits: Hashable, Sendable {
-    /// Bytes of a final head together with all interim heads before it.
+    /// The largest number of bytes in a final head together with all interim heads before it.
     public var headBytes = 64 * 1024
-    /// Field lines in one head.
+    /// The largest number of field lines in one head.
     public var fieldCount = 200
-    /// Bytes of one line of a head or trailer section.
+    /// The largest number of bytes in one line of a head or trailer section.
     public var lineBytes = 32 * 1024
-    /// Interim (1xx) responses before the final one.
+    /// The largest number of interim (1xx) responses before the final one.
     public var interimCount = 32
-    /// Bytes of chunk extensions in one body (CVE-2023-39326).
+    /// The largest number of bytes of chunk extensions in one body (CVE-2023-39326).
     public var chunkExtensionBytes = 16 * 1024
-    /// Bytes of one trailer section.
+    /// The largest number of bytes in one trailer section.
     public var trailerBytes = 16 * 1024
-    /// Fields in one trailer section.
+    /// The largest number of fields in one trailer section.
     public var trailerCount = 64
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 
-    /// The same where no number is too small for any response, or too large for a place in 32 bits.
+    /// The same limits, raised to the least that any response needs, and lowered to what positions of 32 bits can
+    /// hold.
     var sensible: HTTP1Limits {
         var limits = self
         limits.headBytes = min(max(headBytes, 64), 1 << 30)
@@ -30,21 +31,22 @@ public struct HTTP1Limits: Hashable, Sendable {
     }
 }
 
-/// Faults of old servers that may be overlooked, each only by its name; all are off by default.
+/// Faults of old servers that the client may tolerate, each by its own setting. All are off by default.
 public struct HTTP1Leniency: Hashable, Sendable {
-    /// Lets a line of a head or trailer section end in LF alone (RFC 9112, section 2.2).
+    /// Accepts lines of a head or trailer section that end in a bare LF (RFC 9112, section 2.2).
     public var acceptsBareLineFeeds = false
-    /// Reads a folded field line as one line, the fold as spaces (RFC 9112, section 5.2); one before the first
-    /// field is passed over (section 2.2).
+    /// Joins a folded field line with the line before it, with spaces for the fold (RFC 9112, section 5.2). A folded
+    /// line before the first field is skipped (section 2.2).
     public var unfoldsLines = false
-    /// Reads what names two framings by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3: beside a
-    /// `Content-Length`, in HTTP/1.0, and with `chunked` said twice, if nothing else is said; `identity` is passed
-    /// over, except behind `chunked`, where it is a coding like any other also without this. The connection serves nobody else, for this is also what a smuggled response looks like.
+    /// Accepts contradictory framing by `Transfer-Encoding`, as RFC 9112 allows in sections 6.1 and 6.3: beside a
+    /// `Content-Length`, in HTTP/1.0, and with `chunked` repeated, if there is no other coding. `identity` is
+    /// ignored, except after `chunked`, where it is a coding like any other with or without this setting. The
+    /// connection is not reused, because a smuggled response looks the same.
     public var acceptsDoubtfulFraming = false
-    /// Lets the lines of chunks end in LF alone. The connection serves nobody else: readers that disagree about
-    /// this see different responses (CVE-2025-22871).
+    /// Accepts lines of the chunked coding that end in a bare LF. The connection is not reused: readers that disagree
+    /// about this see different responses (CVE-2025-22871).
     public var acceptsBareLineFeedsInChunks = false
 
-    /// Strict.
+    /// Creates the strict settings, which tolerate none of these faults.
     public init() {}
 }

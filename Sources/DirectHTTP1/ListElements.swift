@@ -1,6 +1,6 @@
-/// The elements of a comma-separated list, empty ones left out (RFC 9110, section 5.6.1.2).
+/// The elements of a comma-separated list, without empty ones (RFC 9110, section 5.6.1.2).
 ///
-/// Commas in quoted strings are not heeded: the lists that decide about framing have none.
+/// Quoted strings are not recognised: the lists that determine framing have none.
 @safe struct ListElements {
     private let bytes: UnsafePointer<UInt8>?
     private let count: Int
@@ -16,6 +16,7 @@
         self.count = count
     }
 
+    /// Returns the next element without surrounding blanks, or `nil` at the end of the list.
     mutating func next() -> (bytes: UnsafePointer<UInt8>, count: Int)? {
         guard let bytes = unsafe bytes else { return nil }
         while position < count {

@@ -1,4 +1,4 @@
-/// A request method: one of the well-known ones, or any other token.
+/// A request method: one of the well-known methods, or any other token.
 public struct Method: Hashable, Sendable {
     private enum Name: Hashable, Sendable {
         case known(Known)
@@ -11,7 +11,7 @@ public struct Method: Hashable, Sendable {
 
     private let name: Name
 
-    /// A method by its case-sensitive name; nil if that is not a token (RFC 9110, section 5.6.2).
+    /// Creates a method from its case-sensitive name; `nil` if that is not a token (RFC 9110, section 5.6.2).
     public init?(validating text: String) {
         guard text.isToken else { return nil }
         self.init(unchecked: text)
@@ -26,17 +26,26 @@ public struct Method: Hashable, Sendable {
         name = known.map(Name.known) ?? .other(text)
     }
 
+    /// GET (RFC 9110, section 9.3.1).
     public static let get = Method(.get)
+    /// HEAD (RFC 9110, section 9.3.2).
     public static let head = Method(.head)
+    /// POST (RFC 9110, section 9.3.3).
     public static let post = Method(.post)
+    /// PUT (RFC 9110, section 9.3.4).
     public static let put = Method(.put)
+    /// PATCH (RFC 5789).
     public static let patch = Method(.patch)
+    /// DELETE (RFC 9110, section 9.3.5).
     public static let delete = Method(.delete)
+    /// OPTIONS (RFC 9110, section 9.3.7).
     public static let options = Method(.options)
+    /// CONNECT (RFC 9110, section 9.3.6).
     public static let connect = Method(.connect)
+    /// TRACE (RFC 9110, section 9.3.8).
     public static let trace = Method(.trace)
 
-    /// Whether the request asks for no change on the server (RFC 9110, section 9.2.1).
+    /// Whether the method is read-only by definition (RFC 9110, section 9.2.1).
     public var isSafe: Bool {
         switch name {
         case .known(.get), .known(.head), .known(.options), .known(.trace): true
@@ -44,7 +53,7 @@ public struct Method: Hashable, Sendable {
         }
     }
 
-    /// Whether sending the request twice means the same as once (RFC 9110, section 9.2.2).
+    /// Whether sending the request twice has the same intended effect as sending it once (RFC 9110, section 9.2.2).
     public var isIdempotent: Bool {
         switch name {
         case .known(.put), .known(.delete): true
@@ -52,7 +61,7 @@ public struct Method: Hashable, Sendable {
         }
     }
 
-    /// Whether a request without content says so with `Content-Length: 0` (RFC 9110, section 8.6).
+    /// Whether a request without content has `Content-Length: 0` (RFC 9110, section 8.6).
     var anticipatesContent: Bool {
         switch name {
         case .known(.post), .known(.put), .known(.patch): true
@@ -64,20 +73,21 @@ public struct Method: Hashable, Sendable {
         if case .known(.head) = name { true } else { false }
     }
 
+    /// Whether this is CONNECT.
     package var isConnect: Bool {
         if case .known(.connect) = name { true } else { false }
     }
 }
 
 extension Method: ExpressibleByStringLiteral {
-    /// A method by its name in source code; one that is not a token is refused when it is to be sent.
+    /// Creates a method from a literal. A name that is not a token is refused when the request is written.
     public init(stringLiteral text: String) {
         self.init(unchecked: text)
     }
 }
 
 extension Method: CustomStringConvertible {
-    /// The name, as it is sent.
+    /// The method's name as it is sent.
     public var description: String {
         switch name {
         case .known(let known): known.text.description
@@ -85,7 +95,7 @@ extension Method: CustomStringConvertible {
         }
     }
 
-    /// The name if it is a well-known one, which need not be checked.
+    /// The name if it is a well-known one, which needs no check; else `nil`.
     var knownName: StaticString? {
         switch name {
         case .known(let known): known.text

@@ -1,15 +1,16 @@
-/// The fields of a request that are not the caller's to write.
+/// The request fields that the library writes itself, and the check of the caller's fields against them.
 enum OwnedFields {
+    /// The result of the check of one field.
     enum Verdict {
         case passes
-        /// Says what the library says, too.
+        /// The field repeats what the library writes, so it is left out.
         case passedOver
         case refused
     }
 
-    /// Whether the library writes the field itself.
+    /// Whether the library writes this field itself.
     static func isOwned(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        // Most names do not even have the length of one of them.
+        // Most names do not have the length of any of them.
         let lengths: UInt64 = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 10 | 1 << 14 | 1 << 17
         guard name.count < 64, lengths &>> UInt64(truncatingIfNeeded: name.count) & 1 == 1 else {
             return false
@@ -40,8 +41,8 @@ enum OwnedFields {
         return upgrade && name.count == 7 ? .passes : .refused
     }
 
-    /// Fields for framing, routing, authentication, response control or content format (RFC 9110, section 6.5.1).
-    /// Digests of the content are what trailers are for, and pass.
+    /// Whether the field is for framing, routing, authentication, response control or content format, which trailers
+    /// may not have (RFC 9110, section 6.5.1). Digests of the content are the purpose of trailers, and allowed.
     static func isForbiddenInTrailers(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let bytes = name.baseAddress else { return false }
         return forbiddenInTrailers.contains { unsafe bytes.spells($0, count: name.count) }
@@ -60,13 +61,13 @@ enum OwnedFields {
 }
 
 extension HeaderBlock {
-    /// Whether there is a field of a name that the other block has, too.
+    /// Whether a field's name occurs in the other block, too.
     func sharesNames(with other: HeaderBlock) -> Bool {
         for index in 0..<counts.fields where unsafe other.hasField(named: name(at: index)) { return true }
         return false
     }
 
-    /// Whether there is a field of that name, in whatever case.
+    /// Whether there is a field with this name, ignoring case.
     @inline(__always)
     func hasField(named name: UnsafeBufferPointer<UInt8>) -> Bool {
         for index in 0..<counts.fields where unsafe places[index].nameCount == name.count {
@@ -77,7 +78,7 @@ extension HeaderBlock {
 }
 
 extension UInt8 {
-    /// Whether this may stand in a host with a port: unreserved, sub-delims, `%`, `:`, `[` or `]`.
+    /// Whether this is allowed in a host with a port: unreserved, sub-delims, `%`, `:`, `[` or `]`.
     @inline(__always)
     var isAuthorityCharacter: Bool {
         let half: UInt64 = self < 64 ? 0x2fff_7ff2_0000_0000 : 0x47ff_fffe_afff_fffe

@@ -1,7 +1,7 @@
-/// A place for a head's bytes, which are checked while they are copied. Each line is
-/// written with its end.
+/// Writes a request's head into a buffer, and checks the bytes while it copies them. Each function writes its line
+/// with the line end.
 @safe struct RequestOutput {
-    /// Where the next byte goes. The memory is the caller's; the size bound was checked to fit into it.
+    /// The start of the buffer. The memory is the caller's; the size bound was checked to fit into it.
     private let base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
 
@@ -45,8 +45,8 @@
         count &+= target.count
     }
 
-    /// A host and perhaps a port, of the characters that RFC 3986, section 3.2 allows there (CVE-2023-29406);
-    /// user information is no part of it.
+    /// Writes a host and an optional port, of the characters that RFC 3986, section 3.2 allows there
+    /// (CVE-2023-29406). User information is not allowed.
     mutating func writeAuthority(_ authority: [UInt8]) throws(HTTP1Error) {
         let output = unsafe base + count
         let isAuthority = unsafe authority.withUnsafeBufferPointer { authority in
@@ -57,7 +57,7 @@
         count &+= authority.count
     }
 
-    /// Writes the fields that are the caller's to send; of a name that is in `others`, none.
+    /// Writes the fields that the caller may send, except those whose name occurs in `others`.
     mutating func writeFields(
         _ headers: Headers,
         authority: [UInt8],
@@ -104,7 +104,7 @@
     mutating func writeFraming(_ framing: BodyFraming, method: Method, expectContinue: Bool) {
         switch framing {
         case .none, .length(0):
-            // RFC 9110, section 8.6: only methods that anticipate content say that there is none.
+            // RFC 9110, section 8.6: only methods that anticipate content announce its absence.
             if method.anticipatesContent { write("Content-Length: 0\r\n") }
             return
         case .length(let length):
@@ -127,7 +127,7 @@
         }
     }
 
-    /// Checked before anything else is said about the field, so that no error repeats a name that is not one.
+    /// Checked before any other error about the field, so that no error repeats a name that is not a token.
     @inline(__always)
     private mutating func writeName(_ name: UnsafeBufferPointer<UInt8>) throws(HTTP1Error) {
         guard let source = name.baseAddress, !name.isEmpty,

@@ -1,18 +1,21 @@
-/// How a request's content is delimited.
+/// The framing of a request's content.
 package enum BodyFraming: Hashable, Sendable {
+    /// No content.
     case none
+    /// Content of this many bytes, announced by Content-Length.
     case length(UInt64)
+    /// Content of unknown length, in chunks.
     case chunked
 }
 
-/// Writes requests as bytes, each of which is looked at (CVE-2022-3215, CVE-2023-0040): a field's when it is
-/// added to `Headers`, while it is copied there, all others on their way out.
+/// Writes requests as bytes, every one of which is checked (CVE-2022-3215, CVE-2023-0040): those of a field when it
+/// is copied into `Headers`, all others when they are written.
 ///
-/// What is wrong is refused, never stripped. Host, Content-Length, Transfer-Encoding, Connection and Expect are
-/// the library's: a caller's Host that equals the authority is passed over, the others are refused. Names,
-/// target and authority are ASCII; values may have bytes beyond it, as cookies do (RFC 9110, section 5.5).
+/// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding, Connection
+/// and Expect: a Host from the caller that equals the authority is left out, the other fields are refused. Names,
+/// target and authority are ASCII. Values may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
 package enum RequestWriter {
-    /// Room that is always enough for such a head.
+    /// A buffer size that is always sufficient for this head.
     package static func headSizeBound(
         method: Method,
         target: [UInt8],
@@ -23,10 +26,13 @@ package enum RequestWriter {
         fixedBytes + method.byteCount + target.count + authority.count + headers.sizeBound + extra.sizeBound
     }
 
-    /// Writes a request's head and says how long it is.
+    /// Writes a request's head.
     ///
-    /// `target` is in the form the client has chosen; of `extra`, its defaults, those fields are left out whose
-    /// name `headers` has. `upgrade` lets an Upgrade field pass and names it in Connection.
+    /// - Parameters:
+    ///   - target: The request target, in the form that the client has chosen.
+    ///   - extra: The client's default fields. Those whose name occurs in `headers` are left out.
+    ///   - upgrade: Whether an Upgrade field is allowed, and named in Connection.
+    /// - Returns: The length of the head.
     package static func writeHead(
         method: Method,
         target: [UInt8],
@@ -60,12 +66,12 @@ package enum RequestWriter {
         return output.count
     }
 
-    /// Room for a chunk's size line, and for the line end behind its data.
+    /// A buffer size that is sufficient for a chunk's size line and the line end after its data.
     package static let chunkHeadSizeBound = 18
-    /// What follows a chunk's data.
+    /// The line end after a chunk's data.
     package static let chunkEnd: [UInt8] = [.carriageReturn, .lineFeed]
 
-    /// Writes the size line of a chunk; the size must not be 0, which would end the body.
+    /// Writes the size line of a chunk and returns its length. The size must not be 0, which would end the body.
     package static func writeChunkHead(size: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         precondition(size > 0 && buffer.count >= chunkHeadSizeBound)
         let digits = (Int.bitWidth - size.leadingZeroBitCount + 3) / 4
@@ -78,12 +84,12 @@ package enum RequestWriter {
         return digits + 2
     }
 
-    /// Room that is always enough for the last chunk with these trailers.
+    /// A buffer size that is always sufficient for the last chunk with these trailers.
     package static func lastChunkSizeBound(trailers: Headers) -> Int {
         fixedBytes + trailers.sizeBound
     }
 
-    /// Writes the last chunk and the trailer section, and says how long they are.
+    /// Writes the last chunk and the trailer section, and returns their length.
     package static func writeLastChunk(
         trailers: Headers,
         into buffer: UnsafeMutableRawBufferPointer
@@ -95,12 +101,12 @@ package enum RequestWriter {
         return output.count
     }
 
-    /// All that the library adds to a head, rounded up.
+    /// All bytes that the library adds to a head, rounded up.
     private static let fixedBytes = 160
 }
 
 extension Headers {
-    /// Bytes that the fields take on the wire, at most.
+    /// The largest number of bytes that the fields may take on the wire.
     fileprivate var sizeBound: Int {
         guard let block else { return 0 }
         return block.counts.bytes + HeaderBlock.lineOverhead * block.counts.fields

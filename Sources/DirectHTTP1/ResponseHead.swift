@@ -1,11 +1,13 @@
-/// A version of HTTP/1.
+/// A minor version of HTTP/1.
 public enum HTTPVersion: Hashable, Sendable {
+    /// HTTP/1.0 (RFC 1945).
     case http10
+    /// HTTP/1.1 (RFC 9112).
     case http11
 }
 
 extension HTTPVersion: CustomStringConvertible {
-    /// As in a status line.
+    /// The version as in a status line.
     public var description: String {
         switch self {
         case .http10: "HTTP/1.0"
@@ -14,16 +16,16 @@ extension HTTPVersion: CustomStringConvertible {
     }
 }
 
-/// What a response says before its content: status line and header fields.
+/// The status line and header fields of a response.
 public struct ResponseHead: Hashable, Sendable {
-    /// The result, as a number.
+    /// The status code.
     public let status: Status
-    /// The version that the server spoke.
+    /// The version in the response's status line. A minor version later than 1 counts as 1.1.
     public let version: HTTPVersion
     /// The header fields.
     public let headers: Headers
 
-    /// A head that was not received; the reason may be left out, as servers may.
+    /// Creates a head that was not received. The reason may be empty, as it may in a received one.
     public init(
         status: Status,
         reason: String = "",
@@ -35,7 +37,7 @@ public struct ResponseHead: Hashable, Sendable {
         self.headers = headers.carrying(reason: reason)
     }
 
-    /// A head that was received: its block holds the reason, too.
+    /// A received head, whose block holds the reason phrase, too.
     @inline(__always)
     init(status: Status, version: HTTPVersion, received headers: Headers) {
         self.status = status
@@ -43,7 +45,7 @@ public struct ResponseHead: Hashable, Sendable {
         self.headers = headers
     }
 
-    /// The server's words for the status; often empty, and never to be relied on.
+    /// The reason phrase that the server sent with the status. Often empty, and never to be relied on.
     public var reason: String {
         guard let block = headers.block, !block.counts.reason.isEmpty else { return "" }
         let reason = block.counts.reason
@@ -54,7 +56,7 @@ public struct ResponseHead: Hashable, Sendable {
 }
 
 extension Headers {
-    /// The same fields in a block that has this reason phrase behind its other bytes.
+    /// Returns the same fields in a block that has this reason phrase after its other bytes.
     fileprivate func carrying(reason: String) -> Headers {
         if reason.isEmpty && (block?.counts.reason.isEmpty ?? true) { return self }
         var reason = reason

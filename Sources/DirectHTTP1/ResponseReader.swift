@@ -1,48 +1,57 @@
-/// How the end of a response's content is found.
+/// How the end of a response's content is found (RFC 9112, section 6.3).
 package enum ResponseFraming: Hashable, Sendable {
+    /// The response has no content.
     case none
+    /// The content has this many bytes.
     case length(UInt64)
+    /// The content is in chunks.
     case chunked
+    /// The content ends with the stream.
     case untilClose
-    /// No more HTTP: all that follows belongs to the tunnel or the new protocol.
+    /// HTTP ends here: all bytes that follow belong to the tunnel or the new protocol.
     case tunnel
 }
 
-/// Reads the responses of one connection, one exchange after the other, from whatever bytes have arrived.
+/// Reads the responses of one connection, one exchange after the other, from the bytes that have arrived.
 ///
-/// The caller owns the buffer. Each step says how many bytes it used; offer the rest again, with more behind it.
-/// The states and what may happen in them:
+/// The caller owns the buffer. Each step returns the number of bytes it used. The caller offers the rest again, with
+/// more bytes at the end. These are the states:
 ///
-///     state        bytes mean              then                   end of input
-///     idle         nothing yet             -                      end
-///     head         status line, fields     interim: head again,   never answered, or cut off
-///                                          head: by its framing
-///     length       content                 ended after the last   cut off
-///     chunked      sizes and content       trailers               cut off
-///     trailers     field lines             ended                  cut off
-///     untilClose   content                 -                      end if clean, else cut off
-///     tunnel       not ours                -                      end
-///     ended        the next response's     head by `begin`        end
-///     failed       nothing any more        the same fault         the same fault
+///     state        input is               next state              end of input
+///     idle         not expected           head, by `begin`        end
+///     head         status line, fields    interim: head again,    closed before a response,
+///                                         final: by its framing   or cut off
+///     length       content                ended, after the last   cut off
+///     chunked      sizes and content      trailers                cut off
+///     trailers     field lines            ended                   cut off
+///     untilClose   content                -                       end if clean, else cut off
+///     tunnel       the tunnel's bytes     -                       end
+///     ended        the next response's    head, by `begin`        end
+///     failed       not read               -                       the same error again
+///
+/// In `idle` and `ended` no input is used. A call after an error throws the same error again. Errors depend only on
+/// the bytes, never on how they were cut.
 package struct ResponseReader: ~Copyable {
+    /// An event in the input.
     package enum Event {
-        /// Offer what was not used again, with more bytes behind it.
+        /// Offer the unused bytes again, with more bytes after them.
         case needsMore
-        /// A 1xx response other than 101; the final one is still to come.
+        /// A 1xx response other than 101. The final one is still to come.
         case interim(ResponseHead)
-        /// The final head; `framing` tells how its content ends.
+        /// The final head. `framing` tells how its content ends.
         case head(ResponseHead)
-        /// This range of the input is content.
+        /// The content in this range of the input.
         case content(Range<Int>)
-        /// The trailer section, if it has fields; never to be merged into the head's.
+        /// The trailer section, if it has fields. They must never be merged into the head's.
         case trailers(Headers)
-        /// The response is complete; nothing more is read before `begin`.
+        /// The response is complete. No more input is read before the next `begin`.
         case end
     }
 
+    /// An event, and the number of input bytes used for it.
     package struct Step {
         package let event: Event
-        /// How many bytes of the input are done with.
+        /// The number of input bytes that the caller may discard.
         package let used: Int
     }
 
@@ -53,7 +62,7 @@ package struct ResponseReader: ~Copyable {
     private let limits: HTTP1Limits
     private var heads: HeadReader
     private var state = State.idle
-    /// Why the state is `failed`.
+    /// The error that made the state `failed`.
     private var fault: HTTP1Error?
     private let leniency: HTTP1Leniency
     private var chunks = ChunkDecoder(isLenient: false)
@@ -63,12 +72,12 @@ package struct ResponseReader: ~Copyable {
     private var expectsUpgrade = false
     private var headBytesLeft = 0
     private var interims = 0
-    /// Bytes of content handed out in this exchange.
+    /// The number of content bytes handed out in this exchange.
     private var received: UInt64 = 0
 
-    /// How the content of the current response ends; known once its head is there.
+    /// How the content of the current response ends. Known once its head has been read.
     package private(set) var framing = ResponseFraming.none
-    /// Whether any byte of the current exchange's response has been seen.
+    /// Whether any byte of the current exchange's response has arrived.
     package private(set) var hasStarted = false
 
     package init(limits: HTTP1Limits = HTTP1Limits(), leniency: HTTP1Leniency = HTTP1Leniency()) {
@@ -77,7 +86,7 @@ package struct ResponseReader: ~Copyable {
         heads = HeadReader(leniency: leniency)
     }
 
-    /// Starts an exchange; `upgrade` allows the server to answer 101 and switch protocols.
+    /// Starts an exchange. `upgrade` allows the server to answer 101 and switch protocols.
     package mutating func begin(_ method: Method, upgrade: Bool = false) {
         state = .head
         isHead = method.isHead
@@ -91,12 +100,12 @@ package struct ResponseReader: ~Copyable {
         heads.expectHead()
     }
 
-    /// Gives memory back that is not needed before the next `begin`.
+    /// Frees memory that is not needed before the next `begin`.
     package mutating func releaseMemory() {
         heads.releaseMemory()
     }
 
-    /// The next event in the input.
+    /// Returns the next event in the input.
     package mutating func next(_ input: Span<UInt8>) throws(HTTP1Error) -> Step {
         if !input.isEmpty { hasStarted = true }
         do throws(HTTP1Error) {
@@ -122,7 +131,7 @@ package struct ResponseReader: ~Copyable {
         }
     }
 
-    /// What is due although no bytes are there: the end of a response without content.
+    /// The step for empty input.
     private func nextWithoutInput() throws(HTTP1Error) -> Step {
         switch state {
         case .idle, .ended: Step(event: .end, used: 0)
@@ -159,7 +168,7 @@ package struct ResponseReader: ~Copyable {
         return Step(event: .head(heads.head), used: length)
     }
 
-    /// The length of the content, in the order of RFC 9112, section 6.3.
+    /// Determines the framing of the content, in the order of RFC 9112, section 6.3.
     @inline(__always)
     private func framing(of status: Status) throws(HTTP1Error) -> ResponseFraming {
         if isConnect && status.isSuccess { return .tunnel }
@@ -170,7 +179,7 @@ package struct ResponseReader: ~Copyable {
         if isHead || status == .noContent || status == .notModified { return .none }
         let fields = heads.fields
         if fields.hasTransferEncoding {
-            // With codings that nobody asked for it is no slip of an old server any more.
+            // With codings that were not asked for, the contradiction is no mere mistake of an old server.
             if !leniency.acceptsDoubtfulFraming || fields.hasOtherCodings {
                 guard heads.version == .http11 else { throw .transferEncodingInHTTP10 }
                 guard fields.contentLength == nil else { throw .transferEncodingWithContentLength }
@@ -247,7 +256,7 @@ package struct ResponseReader: ~Copyable {
         return Step(event: read.trailers.isEmpty ? .end : .trailers(read.trailers), used: used)
     }
 
-    /// What the end of the input means; `clean` if it was a plain FIN without TLS, or TLS's close_notify.
+    /// Handles the end of the input. `clean` is true for a plain FIN without TLS, and for TLS's close_notify.
     package mutating func endOfInput(clean: Bool) throws(HTTP1Error) -> Event {
         switch state {
         case .idle, .ended, .tunnel: return .end
@@ -280,11 +289,11 @@ package struct ResponseReader: ~Copyable {
 }
 
 extension ResponseReader {
-    /// Whether the connection may carry another exchange, as far as this response tells; bytes that follow
-    /// it unasked are for the caller to notice.
+    /// Whether the connection may be reused, as far as this response tells. The caller must check for unsolicited
+    /// bytes after the response.
     ///
-    /// The getter changes nothing. It is mutating, and so is `keepAlive`, because Swift copies the whole reader for a call
-    /// that only borrows it from an object: 150 instructions of a small request.
+    /// The getter changes no state. It is mutating, and so is `keepAlive`, because Swift copies the whole reader for
+    /// a call that only borrows it from an object: 150 instructions of a small request.
     package var reuse: ReuseVerdict {
         mutating get {
             switch state {
@@ -305,13 +314,13 @@ extension ResponseReader {
         if fields.hasTransferEncoding && (fields.contentLength != nil || isHTTP10) {
             return .close(.doubtfulFraming)
         }
-        // Chunks of an earlier response were in no doubt: there would be no later one.
+        // Chunks of an earlier response cannot have been in doubt: the connection would not have been reused.
         if fields.isDoubtful || chunks.isDoubtful { return .close(.doubtfulFraming) }
         if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
         return .reusable
     }
 
-    /// What the server said about how long it keeps the connection.
+    /// The server's hint about how long it keeps the connection.
     package var keepAlive: KeepAliveHint? {
         mutating get { heads.fields.keepAlive }
     }

@@ -1,30 +1,32 @@
-/// Whether another request may be sent on the connection that a response came on.
+/// Whether the connection that a response came on may be reused for another request.
 package enum ReuseVerdict: Hashable, Sendable {
+    /// Another request may be sent.
     case reusable
+    /// The connection must be closed, for this reason.
     case close(CloseReason)
 }
 
-/// Why a connection cannot carry another exchange.
+/// The reason why a connection cannot be reused.
 @nonexhaustive
 public enum CloseReason: String, Hashable, Sendable {
-    /// The response has not been read to its end.
+    /// The response was not read to its end.
     case unfinished
-    /// The server said `Connection: close`.
+    /// The server sent `Connection: close`.
     case serverCloses
-    /// HTTP/1.0 without `Connection: keep-alive`.
+    /// The response is HTTP/1.0 without `Connection: keep-alive`.
     case http10
-    /// Only the end of the stream ended the content.
+    /// The content ended only with the stream.
     case untilClose
-    /// The connection has become a tunnel or speaks another protocol.
+    /// The connection is now a tunnel or speaks another protocol.
     case tunnel
-    /// A response without content names two framings, so what follows it is in doubt (RFC 9112, section 6.1).
+    /// The response's framing is contradictory, so the bytes after it are in doubt (RFC 9112, section 6.1).
     case doubtfulFraming
-    /// The response was faulty or cut off.
+    /// The response was invalid or cut off.
     case failed
 }
 
 extension CloseReason: CustomStringConvertible {
-    /// The reason in words.
+    /// The reason as text.
     public var description: String {
         switch self {
         case .unfinished: "the response was not read to its end"
@@ -38,11 +40,11 @@ extension CloseReason: CustomStringConvertible {
     }
 }
 
-/// What a server promises about an idle connection (`Keep-Alive: timeout=5, max=100`).
+/// A server's hint about an idle connection (`Keep-Alive: timeout=5, max=100`).
 package struct KeepAliveHint: Hashable, Sendable {
-    /// Seconds that the server keeps an idle connection.
+    /// The number of seconds for which the server keeps an idle connection.
     package var timeout: UInt32?
-    /// Requests that the server still takes on it.
+    /// The number of requests that the server still accepts on the connection.
     package var max: UInt32?
 
     package init(timeout: UInt32? = nil, max: UInt32? = nil) {

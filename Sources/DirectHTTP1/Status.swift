@@ -1,15 +1,15 @@
-/// The three-digit result of a request, 100 to 999; what lies beyond 599 is rare, but valid.
+/// The three-digit status code of a response, 100 to 999. Codes above 599 are rare, but valid.
 public struct Status: Hashable, Sendable {
-    /// The number.
+    /// The code as a number.
     public let code: UInt16
 
-    /// A status by its number; nil unless that has three digits and does not begin with 0.
+    /// Creates a status from its code; `nil` unless that is from 100 to 999.
     public init?(code: Int) {
         guard (100...999).contains(code) else { return nil }
         self.code = UInt16(truncatingIfNeeded: code)
     }
 
-    /// For numbers that are known to be in the range.
+    /// Creates a status from a code that is known to be in the range.
     init(unchecked code: UInt16) {
         self.code = code
     }
@@ -18,43 +18,69 @@ public struct Status: Hashable, Sendable {
     public var isInformational: Bool { code < 200 }
     /// Whether this is 2xx.
     public var isSuccess: Bool { code >= 200 && code < 300 }
-    /// Whether this is 3xx, be there a place to go to or not.
+    /// Whether this is 3xx, with or without a `Location` to go to.
     public var isRedirection: Bool { code >= 300 && code < 400 }
     /// Whether this is 4xx.
     public var isClientError: Bool { code >= 400 && code < 500 }
     /// Whether this is 5xx.
     public var isServerError: Bool { code >= 500 && code < 600 }
 
+    /// 100 Continue.
     public static let `continue`: Status = 100
+    /// 101 Switching Protocols.
     public static let switchingProtocols: Status = 101
+    /// 103 Early Hints (RFC 8297).
     public static let earlyHints: Status = 103
+    /// 200 OK.
     public static let ok: Status = 200
+    /// 201 Created.
     public static let created: Status = 201
+    /// 204 No Content.
     public static let noContent: Status = 204
+    /// 206 Partial Content.
     public static let partialContent: Status = 206
+    /// 301 Moved Permanently.
     public static let movedPermanently: Status = 301
+    /// 302 Found.
     public static let found: Status = 302
+    /// 303 See Other.
     public static let seeOther: Status = 303
+    /// 304 Not Modified.
     public static let notModified: Status = 304
+    /// 307 Temporary Redirect.
     public static let temporaryRedirect: Status = 307
+    /// 308 Permanent Redirect.
     public static let permanentRedirect: Status = 308
+    /// 400 Bad Request.
     public static let badRequest: Status = 400
+    /// 401 Unauthorized.
     public static let unauthorized: Status = 401
+    /// 403 Forbidden.
     public static let forbidden: Status = 403
+    /// 404 Not Found.
     public static let notFound: Status = 404
+    /// 407 Proxy Authentication Required.
     public static let proxyAuthenticationRequired: Status = 407
+    /// 408 Request Timeout.
     public static let requestTimeout: Status = 408
+    /// 417 Expectation Failed.
     public static let expectationFailed: Status = 417
+    /// 421 Misdirected Request.
     public static let misdirectedRequest: Status = 421
+    /// 429 Too Many Requests (RFC 6585).
     public static let tooManyRequests: Status = 429
+    /// 500 Internal Server Error.
     public static let internalServerError: Status = 500
+    /// 502 Bad Gateway.
     public static let badGateway: Status = 502
+    /// 503 Service Unavailable.
     public static let serviceUnavailable: Status = 503
+    /// 504 Gateway Timeout.
     public static let gatewayTimeout: Status = 504
 }
 
 extension Status: ExpressibleByIntegerLiteral {
-    /// A status by its number in source code, which must be 100 to 999.
+    /// Creates a status from a literal, which must be from 100 to 999.
     public init(integerLiteral code: UInt16) {
         precondition((100...999).contains(code), "a status code has three digits")
         self.code = code
@@ -62,13 +88,13 @@ extension Status: ExpressibleByIntegerLiteral {
 }
 
 extension Status: Comparable {
-    /// By number.
+    /// Compares the codes as numbers.
     public static func < (left: Status, right: Status) -> Bool {
         left.code < right.code
     }
 }
 
 extension Status: CustomStringConvertible {
-    /// The number's three digits.
+    /// The code's three digits.
     public var description: String { String(code) }
 }

@@ -1,9 +1,9 @@
-/// The part of a status line that has a fixed shape: `HTTP/1.x NNN`, and what may follow it.
+/// Checks the part of a status line that has a fixed shape: `HTTP/1.x NNN`, and the byte after it.
 enum StatusLine {
-    /// Bytes before the reason phrase's space.
+    /// The number of bytes before the space that precedes the reason phrase.
     static let prefixCount = 12
 
-    /// Whether the line begins as it must; false if that takes more bytes. The first wrong one is a fault.
+    /// Whether the line begins correctly; false if more bytes are needed to tell. Throws for the first wrong byte.
     @inline(__always)
     static func check(_ base: UnsafePointer<UInt8>, count: Int) throws(HTTP1Error) -> Bool {
         if unsafe count > prefixCount && looksRight(base) { return true }
@@ -38,7 +38,7 @@ enum StatusLine {
         case 0..<5: return unsafe byte == slash.utf8Start[position] ? nil : .notHTTP
         case 5: return byte == 0x31 ? nil : .unsupportedVersion
         case 6: return byte == 0x2e ? nil : .unsupportedVersion
-        // A later minor version is read like the latest we know (RFC 9110, section 6.2).
+        // A later minor version is read like HTTP/1.1 (RFC 9110, section 6.2).
         case 7: return byte.digit != nil ? nil : .unsupportedVersion
         case 8: return byte == .space ? nil : .malformedStatusLine
         case 9: return (0x31...0x39).contains(byte) ? nil : .malformedStatusCode

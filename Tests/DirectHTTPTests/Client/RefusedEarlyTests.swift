@@ -63,7 +63,7 @@ struct RefusedEarlyTests {
             try await HTTPClient.trusting().get("https://\(server.authority)/", headers: ["Host": "a.test"])
         }
         #expect(error.protocolError == .fieldOwnedByLibrary(name: "Host"))
-        #expect("\(error)".contains("where to connect is said by addresses") && server.records.isEmpty)
+        #expect("\(error)".contains("to connect elsewhere, set addresses") && server.records.isEmpty)
     }
 
     @Test("a body that cannot be read, or is malformed")

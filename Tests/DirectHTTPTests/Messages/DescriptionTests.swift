@@ -74,7 +74,7 @@ struct DescriptionTests {
         "tells what to do instead of writing a field that is the library's",
         arguments: [
             ("Host", "addresses"), ("Connection", "upgrade"), ("Expect", "expectsContinue"),
-            ("Content-Length", "a body says its length"),
+            ("Content-Length", "the request's body determines it"),
         ]
     )
     func ownedFields(field: String, advice: String) {

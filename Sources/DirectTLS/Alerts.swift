@@ -1,4 +1,4 @@
-/// The names of the TLS alerts, as IANA lists them.
+/// Returns the name of a TLS alert, as IANA lists it.
 func alertName(_ number: UInt8) -> String {
     switch number {
     case 0: "close_notify"

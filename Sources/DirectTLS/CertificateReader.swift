@@ -1,9 +1,9 @@
 internal import CDirectOpenSSL
 
-/// Reads one certificate, whatever is in it. Borrows the pointer.
+/// Reads the contents of one certificate, which may be hostile. Borrows the pointer.
 ///
-/// A certificate is written by whoever owns the server, or attacks it: names may hold NUL bytes, dates may
-/// be nonsense, and there may be ten thousand names.
+/// The contents come from the operator of the server, or from an attacker: names may contain NUL bytes, dates may be
+/// invalid, and there may be ten thousand names.
 struct CertificateReader {
     private let certificate: OpaquePointer
 
@@ -14,16 +14,17 @@ struct CertificateReader {
         self.certificate = certificate
     }
 
+    /// The names and addresses of a subjectAltName.
     struct Names {
         var dns: [String] = []
         var addresses: [String] = []
-        /// Names and addresses beyond the limit.
+        /// The number of names and addresses beyond the limit.
         var omitted = 0
 
         var all: [String] { dns + addresses }
     }
 
-    /// The dNSName and iPAddress entries of the subjectAltName. Bytes that are not UTF-8 are replaced.
+    /// Returns the dNSName and iPAddress entries of the subjectAltName. Bytes that are not UTF-8 are replaced.
     func names(atMost limit: Int) -> Names {
         var names = Names()
         ErrorQueue.clear()
@@ -55,28 +56,30 @@ struct CertificateReader {
     var notBefore: Int? { seconds(X509_get0_notBefore(certificate)) }
     var notAfter: Int? { seconds(X509_get0_notAfter(certificate)) }
 
-    /// The serial number's bytes; a negative one, which RFC 5280 forbids, reads with a minus sign.
+    /// The serial number in hexadecimal digits. A negative one, which RFC 5280 forbids, has a minus sign.
     var serial: String {
         guard let number = X509_get0_serialNumber(certificate) else { return "" }
         let sign = ASN1_STRING_type(number) & V_ASN1_NEG != 0 ? "-" : ""
         return sign + hexText(Self.bytes(number))
     }
 
+    /// The certificate in DER.
     var der: [UInt8] {
         encoded { i2d_X509(certificate, $0) }
     }
 
+    /// The public key with its algorithm (SubjectPublicKeyInfo) in DER.
     var publicKeyInfo: [UInt8] {
         encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
     }
 
-    /// RFC 2253 text, in which OpenSSL escapes control characters.
+    /// Returns a name as RFC 2253 text, in which OpenSSL escapes control characters.
     private func text(_ name: OpaquePointer?) -> String {
         guard let name, let memory = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(memory) }
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
-        // Without this flag UTF-8 goes out as it is; what it hides is escaped by whoever prints it.
+        // Without this flag UTF-8 is left as it is. Deceptive characters in it are escaped where the text is printed.
         let flags = direct_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
         guard X509_NAME_print_ex(memory, name, 0, flags) >= 0 else { return "" }
         var start: UnsafeMutablePointer<CChar>?
@@ -85,6 +88,7 @@ struct CertificateReader {
         return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// Returns a date in seconds since 1970, or `nil` if it cannot be read.
     private func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
         guard let moment else { return nil }
         var parts = tm()
@@ -116,14 +120,15 @@ struct CertificateReader {
     }
 }
 
-/// The SHA-256 hash of the bytes.
+/// Returns the SHA-256 hash of the bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
         used = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha256(), nil) == 1 ? 32 : 0
     }
 }
 
-/// Days in the Gregorian calendar. Years are counted from March, so that the leap day ends one.
+/// Returns the number of days since 1970 in the Gregorian calendar. Years are counted from March, so that the leap
+/// day is a year's last day.
 private func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let monthFromMarch = (month + 9) % 12

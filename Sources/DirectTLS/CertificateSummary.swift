@@ -1,31 +1,31 @@
 internal import CDirectOpenSSL
 
-/// What a certificate says, as plain values.
+/// The contents of a certificate as plain values.
 public struct CertificateSummary: Hashable, Sendable {
     /// The subject in RFC 2253 text.
     public let subject: String
     /// The issuer in RFC 2253 text.
     public let issuer: String
-    /// The dNSName entries as the certificate holds them: they may contain any character.
+    /// The dNSName entries of the subjectAltName, unchanged: they may contain any character.
     public let dnsNames: [String]
-    /// The iPAddress entries.
+    /// The iPAddress entries of the subjectAltName.
     public let ipAddresses: [String]
-    /// How many more names and addresses there are: at most 10,000 are listed.
+    /// The number of names and addresses left out: at most 10,000 are listed.
     public let omittedNames: Int
-    /// Seconds since 1970 from which the certificate is valid, or nil where the date is no date.
+    /// The start of the validity period in seconds since 1970; `nil` if the date cannot be read.
     public let notBefore: Int?
-    /// Seconds since 1970 until which the certificate is valid, or nil where the date is no date.
+    /// The end of the validity period in seconds since 1970; `nil` if the date cannot be read.
     public let notAfter: Int?
     /// The serial number in hexadecimal.
     public let serial: String
     /// The SHA-256 hash of the certificate.
     public let sha256: [UInt8]
-    /// The SHA-256 hash of the public key with its algorithm, as RFC 7469 pins it.
+    /// The SHA-256 hash of the public key with its algorithm, the value that RFC 7469 pins; see ``KeyPin``.
     public let spkiSHA256: [UInt8]
-    /// The certificate itself.
+    /// The certificate itself, in DER.
     public let der: [UInt8]
 
-    /// Borrows the pointer.
+    /// Reads all of the certificate. Borrows the pointer.
     init(_ certificate: OpaquePointer) {
         let reader = CertificateReader(certificate)
         let names = reader.names(atMost: 10_000)
@@ -44,7 +44,7 @@ public struct CertificateSummary: Hashable, Sendable {
 }
 
 extension CertificateSummary: CustomStringConvertible {
-    /// One line for a log: subject, issuer, names, fingerprint, with nothing in it that could break the line.
+    /// One line for a log: subject, issuer, names and fingerprint. Characters that could break the line are escaped.
     public var description: String {
         let names = (dnsNames + ipAddresses).prefix(20).map(printable).joined(separator: ", ")
         let hidden = dnsNames.count + ipAddresses.count + omittedNames - 20

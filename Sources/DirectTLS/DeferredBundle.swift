@@ -1,9 +1,9 @@
 internal import CDirectOpenSSL
 
-/// A bundle of roots beside a hashed directory: parsed only when a chain needs an issuer that the directory
-/// does not have, which as a rule is never.
+/// A bundle of roots in addition to a hashed directory. It is parsed only when a chain needs an issuer that the
+/// directory does not have, which is rare.
 ///
-/// OpenSSL asks its sources in turn, this one last. Parsing takes some 17 ms, once.
+/// OpenSSL asks its lookups in order, and this one last. Parsing takes about 17 ms, once.
 final class DeferredBundle: @unchecked Sendable {
     private let path: String
     private let lock = Lock()
@@ -17,7 +17,7 @@ final class DeferredBundle: @unchecked Sendable {
         lock.destroy()
     }
 
-    /// The store keeps the bundle until it is freed itself.
+    /// Adds the bundle to a store, which keeps it until the store itself is freed.
     static func attach(_ path: String, to store: OpaquePointer) throws(TLSError) {
         guard let method = bundleMethod.pointer, let source = X509_STORE_add_lookup(store, method) else {
             throw .badSettings("roots from \(path): \(ErrorQueue.drainedReason())")
@@ -25,10 +25,11 @@ final class DeferredBundle: @unchecked Sendable {
         X509_LOOKUP_set_method_data(source, Unmanaged.passRetained(DeferredBundle(path)).toOpaque())
     }
 
+    /// Reads the bundle into the store, if that has not been done.
     fileprivate func load(into store: OpaquePointer) {
         lock.withLock {
             guard !isLoaded else { return }
-            // Else the next handshake that needs the bundle reads it again.
+            // After a failure, the next handshake that needs the bundle reads it again.
             isLoaded = RootFile(path: path).add(to: store)
         }
     }

@@ -8,26 +8,26 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// OpenSSL's list of errors, one for each thread.
+/// OpenSSL's error queue, of which each thread has its own.
 ///
-/// An entry left behind by anyone makes the next healthy call on this thread look failed, and an entry
-/// made on one thread is not seen on another: clear, call and drain belong in one function without `await`.
+/// An entry that any code leaves behind makes the next successful call on this thread look failed, and an entry made
+/// on one thread is not visible on another. So clearing, calling and draining belong in one function without `await`.
 enum ErrorQueue {
-    /// Looks first: `ERR_clear_error` alone wipes sixteen entries that are nearly always empty.
+    /// Clears the queue. Checks first: `ERR_clear_error` alone wipes sixteen entries that are nearly always empty.
     @inline(__always)
     static func clear() {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
-    /// The error that came first, which is the cause of the others; leaves the queue empty.
+    /// Returns the first error, which is the cause of the others, and clears the queue.
     static func drain() -> UInt {
         let first = ERR_peek_error()
         ERR_clear_error()
         return first
     }
 
-    /// Whether one of the errors says that memory ran out; leaves the queue empty. It need not be the first: what fails
-    /// for want of memory often has other words for it.
+    /// Returns whether one of the errors says that memory ran out, and clears the queue. It need not be the first
+    /// one: calls that fail for lack of memory often report another error.
     static func drainSaysNoMemory() -> Bool {
         var saysNoMemory = false
         while case let code = ERR_get_error(), code != 0 {
@@ -36,14 +36,15 @@ enum ErrorQueue {
         return saysNoMemory
     }
 
-    /// The words for the first error in the queue; leaves it empty.
+    /// Returns the text of the first error, and clears the queue.
     static func drainedReason() -> String {
         reason(of: drain())
     }
 
+    /// Returns OpenSSL's text for an error code, or the C library's if the code is an `errno`.
     static func reason(of code: UInt) -> String {
         if let words = ERR_reason_error_string(code) { return String(cString: words) }
-        // A failed system call: the code is an errno, and OpenSSL keeps no words for those.
+        // A failed system call: the code is an errno, for which OpenSSL has no text.
         guard code & systemErrorFlag != 0 else { return "unknown reason" }
         return systemWords(for: Int32(truncatingIfNeeded: code & ~systemErrorFlag))
     }
@@ -51,7 +52,7 @@ enum ErrorQueue {
     private static let systemErrorFlag: UInt = 0x8000_0000
 }
 
-/// The C library's words for an `errno`, such as "Connection reset by peer".
+/// Returns the C library's text for an `errno`, such as "Connection reset by peer".
 func systemWords(for code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
         guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {

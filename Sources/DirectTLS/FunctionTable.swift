@@ -1,6 +1,6 @@
-/// A table of functions for OpenSSL, made when it is first needed and never freed.
+/// A table of functions for OpenSSL, created on first use and never freed.
 ///
-/// Where memory runs out there is none, and the next call tries again: one that failed must not be kept for good.
+/// If memory runs out there is no table, and the next use tries again: a failure must not be kept for good.
 final class FunctionTable: @unchecked Sendable {
     private let lock = Lock()
     private let make: @Sendable () -> OpaquePointer?
@@ -14,7 +14,7 @@ final class FunctionTable: @unchecked Sendable {
         lock.destroy()
     }
 
-    /// The table, or `nil` where there is no memory for it.
+    /// The table, or `nil` if there is no memory for it.
     var pointer: OpaquePointer? {
         lock.withLock {
             if table == nil { table = make() }

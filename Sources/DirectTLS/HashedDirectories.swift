@@ -8,11 +8,11 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Directories with a file of roots for each hash of a subject (`c_rehash`): asked for one issuer at a time, during the
-/// handshake that needs it.
+/// Directories with a file of roots for each hash of a subject (`c_rehash`). They are searched for one issuer at a
+/// time, during the handshake that needs it.
 ///
-/// In place of OpenSSL's own lookup, which puts a root into the store as it reads it: one that is read while memory runs
-/// out may lack its key, and refuses all certificates below it for as long as the store lives.
+/// This replaces OpenSSL's own lookup, which puts a root into the store while it reads it: a root read while memory
+/// runs out may lack its key, and then all certificates below it are rejected for as long as the store exists.
 final class HashedDirectories: Sendable {
     private let paths: [String]
 
@@ -20,7 +20,7 @@ final class HashedDirectories: Sendable {
         self.paths = paths
     }
 
-    /// The store keeps the directories until it is freed itself.
+    /// Adds the directories to a store, which keeps them until the store itself is freed.
     static func attach(_ paths: [String], to store: OpaquePointer) throws(TLSError) {
         guard let method = directoryMethod.pointer, let source = X509_STORE_add_lookup(store, method) else {
             throw .badSettings(
@@ -30,7 +30,7 @@ final class HashedDirectories: Sendable {
         X509_LOOKUP_set_method_data(source, Unmanaged.passRetained(HashedDirectories(paths)).toOpaque())
     }
 
-    /// Reads the files of roots that may have this subject. Says whether the store then has one.
+    /// Reads the files of roots that may have this subject. Returns whether the store then has such a root.
     fileprivate func find(
         _ name: OpaquePointer,
         for store: OpaquePointer,

@@ -1,9 +1,12 @@
-/// The SHA-256 hash of a public key with its algorithm (RFC 7469, section 2.4), written `sha256/BASE64`.
+/// The SHA-256 hash of a public key with its algorithm (RFC 7469, section 2.4), written `sha256/BASE64`. See
+/// ``KeyPins``.
 public struct KeyPin: Hashable, Sendable {
     /// The 32 bytes of the hash.
     public let sha256: [UInt8]
 
-    /// Reads `sha256/` and 44 characters of base64 with their padding, and nothing that only looks like it.
+    /// Parses `sha256/` and 44 characters of base64 with their padding.
+    ///
+    /// - Throws: ``KeyPinFault/badPin`` if the text is anything else.
     public init(_ text: String) throws(KeyPinFault) {
         let prefix = "sha256/"
         guard text.utf8.starts(with: prefix.utf8),
@@ -12,7 +15,7 @@ public struct KeyPin: Hashable, Sendable {
         sha256 = hash
     }
 
-    /// Takes the bytes of a hash, such as a certificate's `spkiSHA256`; nothing if they are not 32.
+    /// Creates a pin from the bytes of a hash, such as ``CertificateSummary/spkiSHA256``; `nil` if they are not 32.
     public init?(sha256: [UInt8]) {
         guard sha256.count == 32 else { return nil }
         self.sha256 = sha256
@@ -20,7 +23,7 @@ public struct KeyPin: Hashable, Sendable {
 }
 
 extension KeyPin: CustomStringConvertible {
-    /// The text that `init(_:)` reads.
+    /// The text that ``init(_:)`` parses.
     public var description: String {
         var text = Array("sha256/".utf8)
         for start in stride(from: 0, to: sha256.count, by: 3) {
@@ -36,19 +39,19 @@ extension KeyPin: CustomStringConvertible {
     }
 }
 
-/// What is wrong with a pin, or with whom it is for.
+/// An error in a pin, or in the pattern of servers that it is for.
 @nonexhaustive
 public enum KeyPinFault: Error, Hashable, Sendable {
     /// Not `sha256/` and the base64 of 32 bytes.
     case badPin
     /// Not a host, `*.` and a name, or `**.` and a name.
     case badPattern(String)
-    /// A pattern without pins: nothing could ever fit.
+    /// A pattern without pins, which no chain could satisfy.
     case noPins(String)
 }
 
 extension KeyPinFault: CustomStringConvertible {
-    /// The fault in words.
+    /// The error in one line, for a log.
     public var description: String {
         switch self {
         case .badPin: "a pin is not sha256/ and the base64 of 32 bytes"
@@ -60,8 +63,8 @@ extension KeyPinFault: CustomStringConvertible {
 
 private let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-/// The 32 bytes of 43 digits and a padding. Two spellings of one hash do not exist: the last digit has two bits that
-/// must be zero.
+/// Decodes 43 base64 digits and one padding character to 32 bytes. Each hash has only one spelling: the last digit
+/// has two bits that must be zero.
 private func decodedHash(_ text: [UInt8]) -> [UInt8]? {
     guard text.count == 44, text.last == UInt8(ascii: "=") else { return nil }
     var bytes: [UInt8] = []

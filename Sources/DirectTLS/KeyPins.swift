@@ -1,9 +1,8 @@
-/// Which keys the chains of which servers must contain, besides being trusted otherwise.
+/// Pinned public keys: the chain of a server must contain one of its pinned keys, in addition to being trusted.
 ///
-/// Give at least one pin of a key that is not in use yet: whoever loses the only pinned key has locked the
-/// clients out.
+/// Always pin at least one key that is not in use yet: if the only pinned key is lost, all clients are locked out.
 public struct KeyPins: Hashable, Sendable {
-    /// What is told of every chain without a pinned key, also where that is an error.
+    /// The observer that is called for every chain without a pinned key, even if the connection then fails.
     public var observer: KeyPinObserver?
 
     private var rules: [Rule] = []
@@ -14,21 +13,26 @@ public struct KeyPins: Hashable, Sendable {
         let isReportOnly: Bool
     }
 
-    /// No pins: nothing is asked of anybody.
+    /// Creates an empty set of pins, which accepts every key.
     public init() {}
 
-    /// Pins by pattern, each as text.
+    /// Creates pins from texts as ``KeyPin`` parses them, by pattern.
+    ///
+    /// - Throws: ``KeyPinFault`` for an invalid pin or pattern, and for a pattern without pins.
     public init(_ pins: KeyValuePairs<String, [String]>) throws(KeyPinFault) {
         for (pattern, texts) in pins { try add(texts, for: pattern) }
     }
 
-    /// Adds pins for a host: one of all that fit a server must be in its chain.
+    /// Adds pins for a pattern of servers. The chain of a server must contain at least one pinned key. If several
+    /// patterns match the server, a pin of any of them is enough.
     ///
     /// - Parameters:
     ///   - texts: Pins as `sha256/BASE64`.
-    ///   - pattern: A name or an address alone; `*.example.com` for the names one label below; `**.example.com` for
-    ///     the name itself and all below. A dot at the end and the case of letters mean nothing.
-    ///   - isReportOnly: Whether a chain that does not fit is only told of, and passes.
+    ///   - pattern: A name or an address for one host; `*.example.com` for the names one label below;
+    ///     `**.example.com` for the name itself and all names below. A dot at the end and the case of letters are
+    ///     ignored.
+    ///   - isReportOnly: Whether a chain without the pins is only reported to ``observer``, and accepted.
+    /// - Throws: ``KeyPinFault`` for an invalid pin or pattern, and if there are no pins.
     public mutating func add(
         _ texts: [String],
         for pattern: String,
@@ -42,7 +46,7 @@ public struct KeyPins: Hashable, Sendable {
 
     var isEmpty: Bool { rules.isEmpty }
 
-    /// The pins of which a server's chain must have one; nothing where it is free.
+    /// Returns the pins of which the server's chain must contain one; `nil` if no pattern matches the server.
     func demanded(of identity: ServerIdentity, reportOnly: Bool) -> Set<KeyPin>? {
         let fitting = rules.filter { $0.isReportOnly == reportOnly && $0.pattern.matches(identity) }
         guard !fitting.isEmpty else { return nil }
@@ -50,49 +54,51 @@ public struct KeyPins: Hashable, Sendable {
     }
 }
 
-/// Told of chains without a pinned key. It is called during the handshake, on whatever thread that runs: it must
-/// not block. Two are equal if they are the same object.
+/// An observer of chains without a pinned key. The call happens during the handshake, on the thread that runs it, so
+/// it must not block. Two observers are equal if they are the same object.
 public final class KeyPinObserver: Hashable, Sendable {
     private let handler: @Sendable (KeyMismatch) -> Void
 
-    /// Calls this closure for each such chain.
+    /// Creates an observer that calls the closure for each such chain.
     public init(_ handler: @escaping @Sendable (KeyMismatch) -> Void) {
         self.handler = handler
     }
 
     func tell(_ mismatch: KeyMismatch) { handler(mismatch) }
 
+    /// Whether both are the same object.
     public static func == (left: KeyPinObserver, right: KeyPinObserver) -> Bool { left === right }
 
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A chain that is trusted and has no pinned key.
+/// A chain that is trusted, but contains no pinned key.
 public struct KeyMismatch: Hashable, Sendable {
-    /// The name or address of the URL.
+    /// The name or address in the URL.
     public let name: String
-    /// The pins of the verified chain, the server's own key first.
+    /// The pins of the verified chain's keys, the server's own key first.
     public let seen: [KeyPin]
-    /// Whether the connection went on all the same.
+    /// Whether the chain was only reported, and the connection continued.
     public let wasReportOnly: Bool
 }
 
 extension KeyMismatch: CustomStringConvertible {
-    /// The name, and the pins that would have fitted.
+    /// The name, and the pins of the chain's keys.
     public var description: String {
         let pins = seen.map(\.description).joined(separator: ", ")
         return "no key in the chain of \(printable(name)) is pinned; it has \(pins)"
     }
 }
 
-/// Whom pins are for, in normal form.
+/// The servers that pins are for, in normal form.
 enum KeyPinPattern: Hashable {
     case host(ServerIdentity)
     case oneLabelBelow(String)
     case atOrBelow(String)
 
     init(_ text: String) throws(KeyPinFault) {
-        // The same normal form as that of the identity: no way around a pin by a dot or a capital letter.
+        // The normal form is the same as that of the identity, so that a dot or a capital letter cannot bypass a pin.
         let dotless = text.hasSuffix(".") ? String(text.dropLast()) : text
         do throws(TLSError) {
             if dotless.hasPrefix("**.") {

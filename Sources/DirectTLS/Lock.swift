@@ -4,11 +4,11 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A pthread mutex, because the thread sanitizer reports false races with `Synchronization.Mutex`.
+/// A pthread mutex. `Synchronization.Mutex` is not used because the thread sanitizer reports false races with it.
 struct Lock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// The owner must call `destroy` once, when nobody can take the lock any more.
+    /// Creates the lock. The owner must call `destroy` once, when the lock can no longer be taken.
     init() {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())

@@ -1,22 +1,25 @@
 internal import CDirectOpenSSL
 
-// A peer may send messages of TLS's own at any time: session tickets, new keys, in TLS 1.2 the wish to renegotiate.
-// Each costs the receiver more than the sender, and a call that reads would pass them for as long as they come.
-// They are counted by two of OpenSSL's callbacks: the one for steps of the handshake's machine, which data does not
-// pass, installs the one for messages, and the next data takes that away again. So requests do not pay for it.
+// A peer may send TLS messages without data at any time: session tickets, key updates, in TLS 1.2 requests to
+// renegotiate. Each costs the receiver more than the sender, and a reading call would process them for as long as
+// they come.
+//
+// So they are counted, by two of OpenSSL's callbacks. The info callback, which is called for steps of the handshake's
+// state machine and not for data, installs the message callback; the next data removes it again. So requests do not
+// pay for it.
 
-/// Makes reads with this context return after each message, and counts the messages.
+/// Makes reads in this context return after each message, and counts the messages.
 func limitMessages(of context: OpaquePointer) {
-    // On by default since OpenSSL 1.1.1: a read would go on until there is data.
+    // On by default since OpenSSL 1.1.1: a read would continue until there is data.
     direct_SSL_CTX_clear_mode(context, Int(SSL_MODE_AUTO_RETRY))
     SSL_CTX_set_info_callback(context) { ssl, _, _ in
-        // OpenSSL lends its own object here; it is not const anywhere else.
+        // OpenSSL passes its own object as const here, which it is not anywhere else.
         guard let ssl else { return }
         SSL_set_msg_callback(ssl, countMessage)
     }
 }
 
-/// Begins to count anew: the handshake is over, or data has come.
+/// Resets the count: the handshake is complete, or data has arrived.
 func forgetMessages(_ ssl: OpaquePointer, _ transport: UnsafeMutablePointer<TransportState>) {
     transport.pointee.messages = 0
     SSL_set_msg_callback(ssl, nil)

@@ -1,12 +1,13 @@
 internal import CDirectOpenSSL
 
-/// Digests of bytes, for what protocols ask for besides TLS; certificates have their own.
+/// Digests of bytes for protocols other than TLS. Certificates are hashed elsewhere.
 package enum MessageDigest {
-    /// For protocols that were made when it was still good.
+    /// MD5 (RFC 1321), for protocols that date from before it was broken.
     case md5
+    /// SHA-256 (FIPS 180-4).
     case sha256
 
-    /// The digest of all of them; nothing if this OpenSSL was built, or set up, without the algorithm.
+    /// Returns the digest of the bytes; `nil` if this OpenSSL was built or configured without the algorithm.
     package func digest(of bytes: [UInt8]) -> [UInt8]? {
         let algorithm = self == .md5 ? EVP_md5() : EVP_sha256()
         var length: UInt32 = 0
@@ -18,7 +19,7 @@ package enum MessageDigest {
         return digest.isEmpty ? nil : digest
     }
 
-    /// HMAC with SHA-256 (RFC 2104); nothing as above.
+    /// Returns the HMAC with SHA-256 (RFC 2104); `nil` as for `digest`.
     package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: 32)
         var count = 0

@@ -1,13 +1,13 @@
 internal import CDirectOpenSSL
 
-/// A server's certificate, held for whoever wants to read it later; most never do, so nothing is read before.
+/// A server's certificate, kept so that it can be read later. It is not read before, because most are never read.
 ///
-/// The reference is one of several to what the session holds, too. Nobody changes a certificate that has been
-/// checked, so any thread may read it.
+/// The object holds a reference of its own to the certificate that the session holds, too. A certificate is never
+/// changed after it has been checked, so any thread may read it.
 final class PeerCertificate: @unchecked Sendable {
     private let raw: OpaquePointer
 
-    /// Takes a reference of its own.
+    /// Adds a reference of its own.
     init(_ certificate: OpaquePointer) {
         X509_up_ref(certificate)
         raw = certificate
@@ -17,7 +17,7 @@ final class PeerCertificate: @unchecked Sendable {
         X509_free(raw)
     }
 
-    /// What it says, read at each call.
+    /// The certificate's contents, read at each call.
     var summary: CertificateSummary { CertificateSummary(raw) }
 }
 
@@ -26,6 +26,6 @@ extension PeerCertificate: Hashable {
         left.raw == right.raw || X509_cmp(left.raw, right.raw) == 0
     }
 
-    /// Nothing: the facts that it belongs to have the fingerprint.
+    /// Hashes no bytes: the facts that the certificate belongs to have its fingerprint.
     func hash(into hasher: inout Hasher) {}
 }

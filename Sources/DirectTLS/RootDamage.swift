@@ -1,11 +1,12 @@
 internal import CDirectOpenSSL
 
-// Where memory runs out while OpenSSL reads a certificate, it may report success and keep a certificate without its
-// key, or whose extensions count as invalid. A root stays in its store and is never read again: every certificate below
-// it would be refused for as long as the store is there.
+// If memory runs out while OpenSSL reads a certificate, it may report success and keep a certificate without its key,
+// or one whose extensions count as invalid. A root stays in its store and is never read again, so every certificate
+// below it would be rejected for as long as the store exists.
 
 extension TrustStore {
-    /// Has OpenSSL read all of each root that it would otherwise read in handshakes; an error if memory ran out.
+    /// Makes OpenSSL read now all parts of each root that it would otherwise read during handshakes. Throws if memory
+    /// ran out.
     static func demandWholeRoots(in store: OpaquePointer) throws(TLSError) {
         X509_STORE_lock(store)
         let objects = X509_STORE_get0_objects(store)
@@ -20,7 +21,7 @@ extension TrustStore {
 
 let noMemory = "not enough memory"
 
-/// Whether something is missing from a certificate that the same bytes have when they are read again.
+/// Whether the certificate lacks a part that it has when the same bytes are read again.
 func isDamagedRoot(_ root: OpaquePointer) -> Bool {
     let (hasKey, flags) = (X509_get0_pubkey(root) != nil, X509_get_extension_flags(root))
     guard !hasKey || flags & extensionFaults != 0 || flags & selfSigned == selfIssued else { return false }
@@ -30,6 +31,6 @@ func isDamagedRoot(_ root: OpaquePointer) -> Bool {
 }
 
 private let extensionFaults = UInt32(bitPattern: EXFLAG_INVALID | EXFLAG_NO_FINGERPRINT)
-/// A root that names itself as its issuer is signed by itself, as a rule.
+/// A root that names itself as its issuer is self-signed, as a rule.
 private let selfIssued = UInt32(bitPattern: EXFLAG_SI)
 private let selfSigned = UInt32(bitPattern: EXFLAG_SI | EXFLAG_SS)

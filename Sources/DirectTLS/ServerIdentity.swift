@@ -4,36 +4,39 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// What the server's certificate must prove: a DNS name, or for a URL with an IP literal that address.
+/// The identity that the server's certificate must prove: a DNS name, or an IP address if the URL has an IP literal.
 ///
-/// This comes from the URL alone. The address that was dialled has no way in here.
+/// It comes from the URL alone. The address of the connection has no influence on it.
 package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The kind of identity.
     package enum Kind: Hashable, Sendable {
-        /// Proved by a dNSName, and sent as SNI.
+        /// Matched against dNSName entries, and sent as SNI.
         case name
-        /// Proved by an iPAddress, and never sent (RFC 6066, section 3).
+        /// Matched against iPAddress entries, and never sent as SNI (RFC 6066, section 3).
         case address
     }
 
+    /// Whether this is a name or an address.
     package let kind: Kind
-    /// A lower-case A-label name, or an address in canonical form.
+    /// A name of A-labels in lower case, or an address in canonical form.
     package let text: String
 
+    /// The name or address.
     package var description: String { text }
 
-    /// A DNS name in ASCII, without a trailing dot. Letters are made lower-case.
+    /// Creates the identity of a DNS name in ASCII, without a trailing dot. Letters are converted to lower case.
     ///
-    /// Strict, because OpenSSL is not: an empty name turns its check off, and one with a leading dot
+    /// This is strict because OpenSSL is not: an empty name turns OpenSSL's check off, and one with a leading dot
     /// matches any subdomain.
     package static func name(_ text: String) throws(TLSError) -> ServerIdentity {
         guard isHostName(text.utf8) else { throw .badIdentity("not a DNS name: \"\(printable(text))\"") }
         return ServerIdentity(kind: .name, text: text.lowercased())
     }
 
-    /// For judging a chain apart from any name: it is never compared with anything.
+    /// A placeholder for judging a chain without regard to a name. It is never compared.
     static let nobody = ServerIdentity(kind: .name, text: "")
 
-    /// An IPv4 or IPv6 address as text, without brackets and without a zone.
+    /// Creates the identity of an IPv4 or IPv6 address in text, without brackets and without a zone.
     package static func address(_ text: String) throws(TLSError) -> ServerIdentity {
         guard let canonical = canonicalAddress(text) else {
             throw .badIdentity("not an IP address: \"\(printable(text))\"")
@@ -42,8 +45,8 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// RFC 1123 labels and the underscore that real names use, at most 253 bytes, and not a number at the
-/// end: that would be an IPv4 address in one of its spellings.
+/// Whether the name has labels as in RFC 1123, or with the underscore that real names use, at most 253 bytes in all,
+/// and does not end in a number: that would be an IPv4 address in one of its spellings.
 private func isHostName(_ bytes: String.UTF8View) -> Bool {
     guard bytes.count <= 253 else { return false }
     let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -77,8 +80,8 @@ private func isLetter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
 }
 
-/// The one spelling of an address, or nil. Only what `inet_pton` accepts, never the octal and short
-/// forms of `inet_aton`.
+/// Returns the canonical spelling of an address, or `nil`. Accepts what `inet_pton` accepts, but not the octal and
+/// short forms of `inet_aton`.
 private func canonicalAddress(_ text: String) -> String? {
     guard !text.utf8.contains(0) else { return nil }
     var bytes = [UInt8](repeating: 0, count: 16)
@@ -88,7 +91,7 @@ private func canonicalAddress(_ text: String) -> String? {
     return nil
 }
 
-/// The text of an address of 4 or 16 bytes, or nil for any other count.
+/// Returns the text of an address of 4 or 16 bytes, or `nil` for any other length.
 func addressText(_ bytes: [UInt8]) -> String? {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

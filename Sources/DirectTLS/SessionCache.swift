@@ -6,28 +6,28 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Which connections may share a session: the same identity and port under the same context.
+/// The connections that may share a session: those with the same identity and port under the same context.
 ///
-/// The context stands for trust, client identity, pins, versions and ALPN. The address is not part of it: the
-/// same name elsewhere may resume, another name never.
+/// The context determines trust, client identity, pins, versions and ALPN. The address is not part of the key: the
+/// same name at another address may resume, another name never.
 struct SessionKey: Hashable {
     let identity: ServerIdentity
     let port: UInt16
     let context: UInt64
 }
 
-/// Sessions of finished handshakes, kept for the next connection to the same place. Any thread may use it.
+/// Sessions of finished handshakes, kept for the next connection to the same server. Any thread may use it.
 package final class SessionCache: @unchecked Sendable {
     private let lock = Lock()
     private let limitPerKey: Int
     private let limit: Int
     private var shelves: [SessionKey: Shelf] = [:]
-    /// Sessions in all shelves.
+    /// The number of sessions in all shelves.
     private var total = 0
-    /// Counts uses; the shelf with the smallest stamp goes first.
+    /// Counts uses. The shelf that was used longest ago has the smallest stamp, and loses its sessions first.
     private var clock: UInt64 = 0
 
-    /// Keeps at most this many sessions for one name and port, and in all.
+    /// Creates a cache that keeps at most this many sessions for one name and port, and in total.
     package init(perServer: Int = 4, total: Int = 512) {
         limitPerKey = max(1, perServer)
         limit = max(1, total)
@@ -38,13 +38,14 @@ package final class SessionCache: @unchecked Sendable {
         lock.destroy()
     }
 
-    /// How many sessions are kept.
+    /// The number of sessions that are kept.
     package var count: Int { lock.withLock { total } }
 
-    /// Drops every session, for example when trust has changed.
+    /// Drops all sessions, for example after trust has changed.
     package func removeAll() { removeAll { _ in true } }
 
-    /// Takes over the caller's reference to the session, and keeps the keys of the chain it began with.
+    /// Takes ownership of the caller's reference to the session, and keeps the pins of the keys in the chain that the
+    /// session began with.
     func store(_ session: OpaquePointer, for key: SessionKey, keys: [KeyPin] = [], now: Int = time(nil)) {
         let expiry = sessionExpiry(session)
         guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
@@ -61,10 +62,10 @@ package final class SessionCache: @unchecked Sendable {
         }
     }
 
-    /// The newest session that is still good. The caller owns the reference.
+    /// Returns the newest session that is still valid. The caller owns the reference.
     ///
-    /// A TLS 1.3 ticket leaves the cache, since to use it twice would let an observer link the connections
-    /// (RFC 8446, appendix C.4). An older session stays.
+    /// A TLS 1.3 ticket is removed from the cache: if it were used twice, an observer could link the connections (RFC
+    /// 8446, appendix C.4). A session of an older version stays.
     func take(_ key: SessionKey, now: Int = time(nil)) -> (session: OpaquePointer, keys: [KeyPin])? {
         lock.withLock {
             while let last = shelves[key]?.sessions.last {
@@ -99,7 +100,7 @@ package final class SessionCache: @unchecked Sendable {
     }
 }
 
-/// The sessions of one key, oldest first.
+/// The sessions of one key, the oldest first.
 private struct Shelf {
     var sessions: [KeptSession] = []
     var lastUse: UInt64 = 0
@@ -118,8 +119,8 @@ private func isTLS13(_ session: OpaquePointer) -> Bool {
     SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION
 }
 
-/// When the session stops being worth offering: after the server's own hint where it gave one, and never
-/// later than seven days (RFC 8446, section 4.6.1). In TLS 1.3 a hint of zero means at once.
+/// Returns the time from which the session is no longer offered: after the server's lifetime hint if it gave one, and
+/// never later than seven days (RFC 8446, section 4.6.1). In TLS 1.3 a hint of zero means immediately.
 private func sessionExpiry(_ session: OpaquePointer) -> Int {
     let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
     let lifetime = isTLS13(session) || hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))

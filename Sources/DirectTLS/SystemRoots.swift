@@ -6,16 +6,16 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Where this system keeps the certificates it trusts.
+/// The places where this system keeps its trusted certificates.
 ///
-/// A directory with links named by hash is asked for one issuer at a time, during the handshake that
-/// needs it (microseconds). A bundle is parsed whole (some 17 ms), so it comes second.
+/// A directory with links named by hash is searched for one issuer at a time, during the handshake that needs it
+/// (microseconds). A bundle is parsed as a whole (about 17 ms), so it is the second choice.
 struct SystemRoots: Hashable, Sendable {
-    /// Directories, separated by colons as in `SSL_CERT_DIR`.
+    /// The directories, separated by colons as in `SSL_CERT_DIR`.
     var directories: String?
     var bundle: String?
 
-    /// What the environment names, else a hashed directory, else a bundle.
+    /// Returns the places that the environment names, else a hashed directory, else a bundle.
     static func find(
         environment: (String) -> String? = environmentVariable,
         directories: [String] = knownDirectories,
@@ -31,7 +31,7 @@ struct SystemRoots: Hashable, Sendable {
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
     }
 
-    /// Notes the directories and reads the bundle, or beside a hashed directory only notes it.
+    /// Adds the directories as a lookup, and reads the bundle, or defers reading it if there is a hashed directory.
     func add(to store: OpaquePointer) throws(TLSError) {
         let paths = directories?.split(separator: ":").map(String.init) ?? []
         if let directories {
@@ -48,7 +48,7 @@ struct SystemRoots: Hashable, Sendable {
         }
     }
 
-    /// One store for all contexts that trust the system alone, because OpenSSL keeps in it what it has
+    /// Returns one store for all contexts that trust only the system: OpenSSL keeps in it the certificates it has
     /// read from the directory. The caller owns one reference.
     static func shared() throws(TLSError) -> OpaquePointer {
         try cache.store(for: find())
@@ -57,7 +57,8 @@ struct SystemRoots: Hashable, Sendable {
     private static let cache = SharedStore()
 }
 
-/// The store that was built last, and from where; another place (the environment changed) replaces it.
+/// The store that was built last, and the places it was built from. If the places change, because the environment has
+/// changed, a new store replaces it.
 private final class SharedStore: @unchecked Sendable {
     private let lock = Lock()
     private var current: (roots: SystemRoots, store: OpaquePointer)?
@@ -77,8 +78,8 @@ private final class SharedStore: @unchecked Sendable {
     }
 }
 
-/// A directory counts when it holds a system's worth of `xxxxxxxx.0` entries. A handful is somebody's own
-/// addition: the real roots are then in the bundle.
+/// Whether the directory has as many `xxxxxxxx.0` entries as a system's roots. A handful are an administrator's
+/// additions: then the system's roots are in the bundle.
 private func isHashed(_ path: String) -> Bool {
     guard let directory = opendir(path) else { return false }
     defer { closedir(directory) }
@@ -101,7 +102,8 @@ private func isHashName(_ entry: UnsafeMutablePointer<dirent>) -> Bool {
     }
 }
 
-/// Empty counts as not set. A program with raised privileges does not listen to its environment.
+/// Returns the value of an environment variable; `nil` if it is empty or not set. A program with raised privileges
+/// ignores its environment.
 private func environmentVariable(_ name: String) -> String? {
     guard getuid() == geteuid(), getgid() == getegid(), let value = getenv(name) else { return nil }
     return value.pointee == 0 ? nil : String(cString: value)

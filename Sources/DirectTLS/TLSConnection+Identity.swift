@@ -6,13 +6,13 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Whole-label wildcards only, and the subject's common name never (RFC 9525, sections 6.3 and 6.4).
+/// Wildcards for whole labels only, and never the subject's common name (RFC 9525, sections 6.3 and 6.4).
 let nameCheckFlags = UInt32(
     X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
 )
 
 extension TLSConnection {
-    /// Says what the certificate must prove, and sends a name, never an address, as SNI.
+    /// Sets the identity that the certificate must prove, and sends a name, but never an address, as SNI.
     func expectIdentity() throws(TLSError) {
         SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
         let sendsName = identity.kind == .name
@@ -21,18 +21,19 @@ extension TLSConnection {
         else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
     }
 
-    /// What OpenSSL leaves to its caller: it lets a session of one name resume for another, and reports success
-    /// where no certificate was checked.
+    /// Makes the checks that OpenSSL leaves to its caller: it lets a session of one name resume for another, and
+    /// reports success if no certificate was checked.
     func checkServer() throws(TLSError) {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
         let code = Int32(clamping: SSL_get_verify_result(ssl))
         guard code == X509_V_OK else { throw fault(code, certificate) }
         if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) }
         try checkPins()
-        // OpenSSL checks this itself since 3.0.15 only.
+        // OpenSSL checks this itself only since 3.0.15.
         if let chosen = chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
     }
 
+    /// The protocol that the server chose by ALPN; `nil` if it chose none.
     var chosenProtocol: String? {
         var bytes: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -41,6 +42,7 @@ extension TLSConnection {
         return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
     }
 
+    /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.
     private func checkAgain(_ certificate: OpaquePointer) throws(TLSError) {
         let matches =
             switch identity.kind {
@@ -62,7 +64,7 @@ extension TLSConnection {
 }
 
 extension ServerIdentity {
-    /// Has OpenSSL check the name or address; false where it cannot.
+    /// Makes OpenSSL check the name or address. Returns false if it cannot.
     func demand(in parameters: OpaquePointer?) -> Bool {
         X509_VERIFY_PARAM_set_hostflags(parameters, nameCheckFlags)
         return switch kind {
@@ -72,10 +74,10 @@ extension ServerIdentity {
     }
 }
 
-/// What the certificate check found at the first fault.
+/// The first fault that certificate verification found.
 final class Rejection {
     let error: TLSError
-    /// The certificates the server sent, which a failed handshake does not keep otherwise. Owned.
+    /// The certificates that the server sent, which a failed handshake does not keep elsewhere. Owned.
     let chain: OpaquePointer?
 
     init(

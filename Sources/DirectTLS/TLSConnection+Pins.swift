@@ -1,8 +1,9 @@
 internal import CDirectOpenSSL
 
 extension TLSConnection {
-    /// Demands a pinned key of the chain that was verified, not of what the server sent along (CVE-2016-2402). Runs
-    /// before any byte of a request, and on a resumed session too, with the keys of the chain it began with.
+    /// Requires a pinned key in the verified chain, not in the certificates that the server sent (CVE-2016-2402).
+    /// Runs before any byte of a request, also on a resumed session, with the keys of the chain that the session
+    /// began with.
     func checkPins() throws(TLSError) {
         let pins = context.settings.pins
         guard !pins.isEmpty else { return }

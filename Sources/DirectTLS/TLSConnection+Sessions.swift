@@ -1,14 +1,14 @@
 internal import CDirectOpenSSL
 
 extension TLSConnection {
-    /// OpenSSL's callback for a session that the server has made resumable: at the end of a TLS 1.2 handshake,
-    /// and within any later read in TLS 1.3. Answers 1 to keep the reference it was handed.
+    /// OpenSSL's callback for a new session that can be resumed: at the end of a TLS 1.2 handshake, and within any
+    /// later read in TLS 1.3. Returns 1 to keep the reference it was passed.
     static let keepNewSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
         guard let ssl, let session, let connection = TLSConnection.owning(ssl) else { return 0 }
         return connection.keep(session) ? 1 : 0
     }
 
-    /// The connection this `SSL` belongs to. It outlives its `SSL`, so the pointer cannot dangle.
+    /// Returns the connection that this `SSL` belongs to. It outlives its `SSL`, so the pointer cannot dangle.
     static func owning(_ ssl: OpaquePointer) -> TLSConnection? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
@@ -17,19 +17,19 @@ extension TLSConnection {
     func offerSession() {
         guard let (session, keys) = sessions?.take(sessionKey) else { return }
         chainKeys = keys
-        // The `SSL` takes a reference of its own.
+        // The `SSL` adds a reference of its own.
         _ = SSL_set_session(ssl, session)
         SSL_SESSION_free(session)
     }
 
-    /// A session from before the server was checked waits until it has been.
+    /// Stores the session that arrived before the server was verified. It must not be stored earlier.
     func storeEarlySession() {
         guard let session = earlySession else { return }
         earlySession = nil
         sessions?.store(session, for: sessionKey, keys: chainKeys)
     }
 
-    /// Whether the reference is ours now.
+    /// Keeps a new session. Returns whether the connection now owns the reference.
     private func keep(_ session: OpaquePointer) -> Bool {
         guard let sessions else { return false }
         switch phase {

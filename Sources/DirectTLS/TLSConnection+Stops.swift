@@ -1,6 +1,6 @@
 internal import CDirectOpenSSL
 
-/// Why OpenSSL did not do what was asked.
+/// The reason why an OpenSSL call did not complete.
 enum Stop {
     case wantsRead
     case wantsWrite
@@ -8,8 +8,8 @@ enum Stop {
     case truncated
     case failed(TLSError)
 
-    /// Says why the last call stopped, and leaves this thread's error queue empty. What the checks of the
-    /// certificate found comes before whatever they left in the queue.
+    /// Classifies the result of the last call, and clears this thread's error queue. A failed certificate check takes
+    /// precedence over the errors it left in the queue.
     init(
         of ssl: OpaquePointer,
         _ result: Int32,
@@ -17,7 +17,7 @@ enum Stop {
         rejection: Rejection?
     ) {
         switch SSL_get_error(ssl, result) {
-        // These two are only answered when the queue is empty.
+        // These two are returned only if the queue is empty.
         case SSL_ERROR_WANT_READ: self = transport.pointee.wantsRead
         case SSL_ERROR_WANT_WRITE: self = .wantsWrite
         case SSL_ERROR_ZERO_RETURN:
@@ -43,7 +43,7 @@ enum Stop {
         guard ERR_GET_LIB(code) == ERR_LIB_SSL else {
             return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
         }
-        // OpenSSL gives a received alert the reason 1000 and its number.
+        // OpenSSL reports a received alert as reason 1000 plus the alert's number.
         if (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason) {
             let number = UInt8(reason - SSL_AD_REASON_OFFSET)
             return .failed(.alertReceived(number: number, name: alertName(number)))
@@ -53,14 +53,14 @@ enum Stop {
 }
 
 extension TransportState {
-    /// What it means that OpenSSL wants input.
+    /// The result when OpenSSL wants input.
     fileprivate var wantsRead: Stop {
         hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
     }
 }
 
 extension TLSConnection {
-    /// Says why the last call stopped, and leaves this thread's error queue empty.
+    /// Classifies the result of the last call, and clears this thread's error queue.
     @inline(__always)
     func reasonToStop(_ result: Int32) -> Stop {
         Stop(of: ssl, result, transport, rejection: rejection)

@@ -1,45 +1,60 @@
 internal import CDirectOpenSSL
 
-/// How far a handshake has come.
+/// The result of one call of `handshake`.
 package enum HandshakeStep: Equatable {
-    /// The server has proved its identity: bytes may flow.
+    /// The server has proved its identity: data may be sent.
     case done
+    /// More input is needed from the transport.
     case wantsRead
+    /// The transport has no room for output.
     case wantsWrite
-    /// As `ReadStep.again`.
+    /// More work without waiting, as `ReadStep.again`.
     case again
+    /// The handshake failed. Every later call fails with the same error.
     case failed(TLSError)
 }
 
-/// What a read brought.
+/// The result of one call of `read`.
 package enum ReadStep: Equatable {
+    /// This many bytes were read.
     case bytes(Int)
-    /// Input was used up, no data has come of it yet, and there may be more input: the caller looks at its limits,
-    /// lets other tasks run, and reads again. It must not wait for the transport.
+    /// Input was used without data for the caller, and there may be more input. The caller checks its limits, lets
+    /// other tasks run, and reads again. It must not wait for the transport.
     case again
+    /// More input is needed from the transport.
     case wantsRead
+    /// The transport has no room for output, which must be sent first.
     case wantsWrite
-    /// The server said that it has sent everything.
+    /// The server announced that it has sent all of its data.
     case closeNotify
-    /// The stream ended without the server saying so: what came may not be all.
+    /// The stream ended without that announcement: data may be missing.
     case truncated
+    /// The read failed.
     case failed(TLSError)
 }
 
-/// What a write took.
+/// The result of one call of `write`.
 package enum WriteStep: Equatable {
+    /// This many bytes were taken.
     case bytes(Int)
+    /// Input from the transport is needed first.
     case wantsRead
+    /// The transport has no room for output.
     case wantsWrite
+    /// The write failed.
     case failed(TLSError)
 }
 
 /// One TLS connection over a transport, from handshake to close.
 ///
-/// One owner at a time: it may move between threads, and never be in use by two. Nothing here waits; each
-/// call makes the progress the transport allows and says what it needs. Reading and writing before the
-/// handshake is done is refused, so no byte of a request goes out before the certificate was accepted.
+/// It has one owner at a time: it may move between threads, but must never be used by two at once. No call waits.
+/// Each call makes the progress that the transport allows and returns what it needs.
+///
+/// A connection is handshaking, open, or over. Reads and writes are refused until it is open, so no byte of a request
+/// is sent before the certificate was accepted. It is over after the first fatal error or after `close`, and then the
+/// handshake, reads and writes fail with that error, or with `notOpen`.
 package final class TLSConnection: @unchecked Sendable {
+    /// The identity that the server's certificate must prove.
     package let identity: ServerIdentity
 
     /// Owned: freed in `deinit`, before the state that its BIO points to.
@@ -50,35 +65,36 @@ package final class TLSConnection: @unchecked Sendable {
     let sessionKey: SessionKey
 
     private(set) var phase = Phase.handshaking
-    /// Whether our goodbye has been sent.
+    /// Whether our close_notify has been sent.
     private var hasFinishedSending = false
-    /// Bytes that a write has taken and OpenSSL could not send: they are offered to it again, and nothing else is
-    /// before they are out.
+    /// Bytes that a write has taken and OpenSSL could not send. They are offered to it again, and no other bytes
+    /// before they are sent.
     private var unfinishedRecord: [UInt8] = []
-    /// Whether there are any. Beside them, as every request asks: to look at an array of an object costs more than the
-    /// answer.
+    /// Whether there are such bytes. Kept separately because every request asks: looking at an array of an object
+    /// costs more than that.
     @exclusivity(unchecked) private var holdsBytes = false
-    /// The most that one record carries, and one call to OpenSSL with partial writes sends.
+    /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial writes.
     private static let recordSize = 16384
-    /// The first fatal error, repeated to whoever calls again.
+    /// The first fatal error, returned by all later calls.
     private var failure: TLSError?
-    /// What the certificate check found, for the error the handshake then fails with.
+    /// The fault that certificate verification found, for the error with which the handshake fails.
     var rejection: Rejection?
-    /// The keys of the chain that was verified, by this handshake or the one that is resumed. Empty where no pins
-    /// ask for them.
+    /// The keys of the verified chain, of this handshake or of the one that is resumed. Empty if there are no pins to
+    /// check.
     var chainKeys: [KeyPin] = []
-    /// A session that came before the server's identity was settled. Owned.
+    /// A session that arrived before the server was verified. Owned.
     var earlySession: OpaquePointer?
 
+    /// The state of the connection.
     enum Phase {
         case handshaking
         case open
-        /// Failed or closed: only the pointers are left to free.
+        /// Failed or closed: the pointers only remain to be freed.
         case over
     }
 
-    /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`.
-    /// The transport must outlive it. Nothing is sent yet.
+    /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`. The
+    /// transport must outlive it. No bytes are sent yet.
     package init(
         context: TLSContext,
         identity: ServerIdentity,
@@ -102,7 +118,7 @@ package final class TLSConnection: @unchecked Sendable {
     }
 
     deinit {
-        // Without this OpenSSL calls the connection broken, and its session not resumable.
+        // Without this, OpenSSL considers the connection broken and its session not resumable.
         SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         SSL_free(ssl)
         if let earlySession { SSL_SESSION_free(earlySession) }
@@ -110,7 +126,7 @@ package final class TLSConnection: @unchecked Sendable {
         transport.deallocate()
     }
 
-    /// Continues the handshake. `.done` promises a verified certificate for the identity, also on a resumed
+    /// Continues the handshake. `.done` guarantees a certificate verified for the identity, also on a resumed
     /// session.
     package func handshake() -> HandshakeStep {
         guard phase == .handshaking else { return phase == .open ? .done : .failed(failure ?? .notOpen) }
@@ -128,12 +144,13 @@ package final class TLSConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads what has arrived, at most one record of 16 KiB. Returns soon, however much arrives.
+    /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much arrives.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         guard phase == .open, buffer.count > 0 else { return nothingRead }
         transport.pointee.beginReading()
         defer { transport.pointee.endReading() }
-        // The session tickets of a new connection are passed here; a peer that sends more of the kind is not.
+        // The session tickets of a new connection are skipped here; a peer that sends more such messages makes this
+        // return `.again`.
         for _ in 0..<4 {
             var count = 0
             ErrorQueue.clear()
@@ -154,10 +171,10 @@ package final class TLSConnection: @unchecked Sendable {
         return .again
     }
 
-    /// Takes some of the bytes, at most a record, and sends them if there is room.
+    /// Takes some of the bytes, at most one record, and sends them if there is room.
     ///
-    /// What has been taken goes out before anything else is written, whatever becomes of the caller: OpenSSL may have
-    /// encrypted it already. `hasUnfinishedRecord` says whether some of it still waits for room, and `flush` sends it.
+    /// Bytes that were taken are sent before any others, even if the caller gives up: OpenSSL may have encrypted them
+    /// already. `hasUnfinishedRecord` tells whether some of them still wait for room, and `flush` sends them.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         guard phase == .open, bytes.count > 0 else { return nothingWritten }
         if holdsBytes {
@@ -174,13 +191,13 @@ package final class TLSConnection: @unchecked Sendable {
         }
     }
 
-    /// Sends the bytes that were taken and still wait for room. `.bytes` says that there are none left.
+    /// Sends bytes that were taken and still wait for room. `.bytes` means that there are none left.
     package func flush() -> WriteStep {
         while holdsBytes {
             guard phase == .open else { return nothingWritten }
             let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
             guard case .bytes(let count) = step else { return step }
-            // Fewer where the peer has asked for smaller records.
+            // Fewer bytes if the peer has asked for smaller records.
             unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
             holdsBytes = !unfinishedRecord.isEmpty
         }
@@ -196,14 +213,14 @@ package final class TLSConnection: @unchecked Sendable {
         case .wantsRead: return .wantsRead
         case .wantsWrite: return .wantsWrite
         case .closeNotify, .truncated: return .failed(end(.truncated))
-        // Who no longer listens may have answered before: what has arrived can still be read.
+        // A peer that no longer reads may have responded before: data that has arrived can still be read.
         case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
         case .failed(let error): return .failed(end(error))
         }
     }
 
-    /// Tells the server that nothing more will come; what it sends can still be read. After `.wantsWrite` call
-    /// again.
+    /// Tells the server that no more data will follow. Data from the server can still be read. After `.wantsWrite`,
+    /// call again.
     package func finishSending() -> WriteStep {
         guard phase == .open, !hasFinishedSending else { return nothingWritten }
         let step = flush()
@@ -211,7 +228,8 @@ package final class TLSConnection: @unchecked Sendable {
         ErrorQueue.clear()
         let result = SSL_shutdown(ssl)
         guard result < 0 else {
-            // Called once more, OpenSSL would look for the server's goodbye, and stumble over what it still sends.
+            // A second call would make OpenSSL look for the server's close_notify, and fail on data that the server
+            // still sends.
             hasFinishedSending = true
             return .bytes(0)
         }
@@ -223,33 +241,34 @@ package final class TLSConnection: @unchecked Sendable {
         }
     }
 
-    /// Tells the server that nothing more will come, if the transport takes it at once. Nothing can be read or
-    /// written afterwards.
+    /// Tells the server that no more data will follow, if the transport accepts it immediately. Reads and writes fail
+    /// afterwards.
     package func close() {
         guard phase == .open else { return phase = .over }
         phase = .over
-        // A goodbye in the middle of a record would be a broken record.
+        // A close_notify in the middle of a record would be a broken record.
         guard !hasFinishedSending, !holdsBytes else { return }
         ErrorQueue.clear()
         _ = SSL_shutdown(ssl)
         ErrorQueue.clear()
     }
 
-    /// Whether bytes have been taken that still wait for room.
+    /// Whether bytes were taken that still wait for room.
     package var hasUnfinishedRecord: Bool { holdsBytes }
 
-    /// Gives the record buffers back while the connection idles (some 33 KiB); they return when needed.
+    /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again when
+    /// needed.
     package func releaseBuffers() {
         ErrorQueue.clear()
         _ = SSL_free_buffers(ssl)
     }
 
-    /// Whether bytes have been taken from the transport that no read has returned yet.
+    /// Whether bytes were taken from the transport that no read has returned yet.
     package var hasPending: Bool {
         phase == .open && SSL_has_pending(ssl) == 1
     }
 
-    /// Gives OpenSSL our BIO, and the callbacks a way back to this object, which outlives the `SSL`.
+    /// Gives OpenSSL our BIO, and gives the callbacks a pointer to this object, which outlives the `SSL`.
     private func attachTransport() throws(TLSError) {
         guard let bio = makeTransportBIO(transport) else { throw .badSettings(ErrorQueue.drainedReason()) }
         // One BIO for both directions takes one reference: the `SSL` now owns ours.
@@ -273,7 +292,7 @@ package final class TLSConnection: @unchecked Sendable {
         return error
     }
 
-    /// OpenSSL is content; now what it leaves to us.
+    /// OpenSSL has completed the handshake; makes the checks that it leaves to its caller.
     private func settle() -> HandshakeStep {
         do throws(TLSError) {
             try checkServer()

@@ -1,21 +1,22 @@
 internal import CDirectOpenSSL
 internal import Synchronization
 
-/// Everything connections with the same settings share: one `SSL_CTX`, never changed once made.
+/// The state that all connections with the same settings share: one `SSL_CTX`, never changed after its creation.
 ///
 /// Immutable, and OpenSSL counts its references atomically: any thread may use it.
 package final class TLSContext: @unchecked Sendable {
+    /// The settings that the context was created with.
     package let settings: TLSSettings
 
-    /// Tells this context's sessions from those of any other, even of one with equal settings that has
+    /// Distinguishes the sessions of this context from those of any other, even of one with equal settings that has
     /// read its files at another time.
     let number: UInt64
 
-    /// Owned: freed in `deinit`. Every `SSL` made from it holds a reference of its own.
+    /// Owned: freed in `deinit`. Every `SSL` created from it holds a reference of its own.
     let raw: OpaquePointer
 
-    /// Reads files and parses certificates, some 17 ms where the system has only a bundle of roots: not for
-    /// an event loop.
+    /// Reads files and parses certificates, which takes about 17 ms if the system has only a bundle of roots. Must
+    /// not be called on an event loop.
     package init(_ settings: TLSSettings) throws(TLSError) {
         OpenSSLLibrary.start()
         ErrorQueue.clear()
@@ -43,19 +44,19 @@ package final class TLSContext: @unchecked Sendable {
             throw .badSettings("\(lowest) to \(highest): \(ErrorQueue.drainedReason())")
         }
         SSL_CTX_set_options(raw, direct_SSL_OP_NO_RENEGOTIATION() | direct_SSL_OP_NO_COMPRESSION())
-        // Zero is success here, unlike everywhere else.
+        // Zero means success here, unlike in other functions.
         guard SSL_CTX_set_alpn_protos(raw, offeredProtocols, UInt32(offeredProtocols.count)) == 0 else {
             throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
         }
     }
 
     private func setModes() {
-        // A partial write is reported as such, and the rest may come from another place in memory.
+        // A partial write is reported as such, and the rest may be at another address.
         let writing = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
-        // Our own chain goes out as it was configured, not as OpenSSL would complete it from the roots.
+        // Our own chain is sent as configured, not as OpenSSL would complete it from the roots.
         direct_SSL_CTX_set_mode(raw, Int(writing | SSL_MODE_NO_AUTO_CHAIN))
         limitMessages(of: raw)
-        // One read of the transport for a record, not one for its header and one for the rest.
+        // One read of the transport for each record, not one for its header and one for the rest.
         direct_SSL_CTX_set_read_ahead(raw, 1)
         guard settings.resumesSessions else {
             direct_SSL_CTX_set_session_cache_mode(raw, Int(SSL_SESS_CACHE_OFF))
@@ -69,7 +70,7 @@ package final class TLSContext: @unchecked Sendable {
 
     private func setTrust() throws(TLSError) {
         let store = try TrustStore.make(settings.roots)
-        // The context takes a reference of its own.
+        // The context adds a reference of its own.
         SSL_CTX_set1_cert_store(raw, store)
         X509_STORE_free(store)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
@@ -78,13 +79,14 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func setStrictness() {
-        // Of curves, ciphers and signatures as well as of the chain. The administrator may ask for more.
+        // The level applies to curves, ciphers and signatures as well as to the chain. The administrator may demand a
+        // higher one.
         let level = settings.certificateRules.minimumSecurityLevel
         SSL_CTX_set_security_level(raw, max(level, SSL_CTX_get_security_level(raw)))
         if settings.certificateRules == .publicWeb {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_X509_STRICT))
         }
-        // Twice a certificate with 10,000 names; OpenSSL's own limit of 100 KiB is too small for one.
+        // Twice the size of a certificate with 10,000 names. OpenSSL's own limit of 100 KiB is too small for one.
         SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, 768 * 1024, nil)
     }
 
@@ -92,7 +94,7 @@ package final class TLSContext: @unchecked Sendable {
         try CertificateList(pem: identity.certificateChain, as: "client certificate").show(in: raw)
         let key = try identity.parsedKey()
         defer { EVP_PKEY_free(key) }
-        // The context takes a reference of its own, and finds out whether the key fits the certificate.
+        // The context adds a reference of its own, and checks whether the key matches the certificate.
         guard SSL_CTX_use_PrivateKey(raw, key) == 1 else {
             throw .badSettings("client key: \(ErrorQueue.drainedReason())")
         }
@@ -100,7 +102,7 @@ package final class TLSContext: @unchecked Sendable {
 }
 
 extension ClientIdentity {
-    /// The caller owns the key.
+    /// Parses the private key. The caller owns the result.
     fileprivate func parsedKey() throws(TLSError) -> OpaquePointer {
         ErrorQueue.clear()
         let key = privateKey.withUnsafeBytes { buffer in
@@ -115,10 +117,11 @@ extension ClientIdentity {
     }
 }
 
+/// OpenSSL's initialisation.
 enum OpenSSLLibrary {
-    /// Loads OpenSSL's configuration file, as any program does: it may hold the administrator's policy or
-    /// a FIPS provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is left out: it would
-    /// pull the library from under threads that still use it.
+    /// Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or a FIPS
+    /// provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it would unload the
+    /// library under threads that still use it.
     static func start() { _ = started }
 
     private static let started = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
@@ -126,5 +129,5 @@ enum OpenSSLLibrary {
 
 private let contextNumbers = Atomic<UInt64>(0)
 
-/// `http/1.1`, with its length in front (RFC 7301, section 3.1).
+/// `http/1.1`, preceded by its length (RFC 7301, section 3.1).
 let offeredProtocols: [UInt8] = [8] + Array("http/1.1".utf8)

@@ -1,52 +1,53 @@
-/// Why a connection could not be secured, or stopped being so.
+/// An error in setting up or using TLS on a connection.
 @nonexhaustive
 public indirect enum TLSError: Error, Sendable, Hashable {
-    /// The server's certificate is not one to trust.
+    /// The server's certificate is not trusted.
     case certificateRejected(CertificateFault)
-    /// The server's certificate is for other names than the one asked for.
+    /// The server's certificate is for other names than the expected one.
     case nameMismatch(expected: String, served: [String])
-    /// The server's certificate is one to trust, and no key in its chain is pinned.
+    /// The server's certificate is trusted, but no key in its chain is pinned; see ``KeyPins``.
     case keyNotPinned(KeyMismatch)
-    /// The server showed no certificate.
+    /// The server sent no certificate.
     case noPeerCertificate
     /// The server ended the connection with this alert (RFC 8446, section 6).
     case alertReceived(number: UInt8, name: String)
     /// The server chose a protocol that was not offered (RFC 7301).
     case unexpectedProtocol(String)
-    /// What the server sent is not TLS, or breaks its rules; `code` is OpenSSL's.
+    /// The bytes from the server are not TLS, or break its rules. `code` is OpenSSL's error code.
     case protocolFailure(reason: String, code: UInt)
-    /// The server sent this many messages of TLS's own and more, such as new keys, without any data.
+    /// The server sent more than this many TLS messages, such as key updates, without any data.
     case tooManyMessages(limit: Int)
-    /// The transport broke.
+    /// The transport failed.
     case connectionLost(errno: Int32)
-    /// The stream ended without the alert that says it is complete.
+    /// The stream ended without close_notify, so data may be missing.
     case truncated
     /// The host of the URL cannot be checked against a certificate.
     case badIdentity(String)
-    /// The settings cannot be used: a file that cannot be read, a key that does not fit, no roots.
+    /// The settings cannot be used: a file cannot be read, a key does not match its certificate, or there are no
+    /// roots.
     case badSettings(String)
-    /// The connection was used before its handshake was done, or after it was closed.
+    /// The connection was used before its handshake was complete, or after it was closed.
     case notOpen
 }
 
-/// What was wrong with a certificate.
+/// The fault that certificate verification found.
 public struct CertificateFault: Sendable, Hashable {
     /// OpenSSL's `X509_V_ERR_…` number.
     public let code: Int
-    /// OpenSSL's words for the code.
+    /// OpenSSL's text for the code, or that of the violated rule.
     public let reason: String
-    /// How far from the server's own certificate (0) the fault was found.
+    /// The position in the chain of the certificate at fault; 0 is the server's own.
     public let depth: Int
-    /// Whose certificate is at fault.
+    /// The subject of the certificate at fault.
     public let subject: String
-    /// The name or address the server's own certificate had to prove.
+    /// The name or address that the server's own certificate had to prove.
     public let expected: String
-    /// The names and addresses in the server's own certificate, the first few of them.
+    /// The first few names and addresses in the server's own certificate.
     public let served: [String]
 }
 
 extension TLSError: CustomStringConvertible {
-    /// One line for a log, with nothing in it that could break the line.
+    /// The error in one line, for a log. Characters that could break the line are escaped.
     public var description: String {
         switch self {
         case .certificateRejected(let fault):
@@ -56,7 +57,7 @@ extension TLSError: CustomStringConvertible {
         case .keyNotPinned(let mismatch):
             "\(mismatch)"
         case .noPeerCertificate:
-            "the server showed no certificate"
+            "the server sent no certificate"
         case .alertReceived(let number, let name):
             "the server sent alert \(number) (\(name))"
                 + (Self.isAboutUs(number) ? ", about the client's certificate" : "")
@@ -81,16 +82,16 @@ extension TLSError: CustomStringConvertible {
         }
     }
 
-    /// Whether an alert of a server's can only be about the certificate that it wanted from us (RFC 8446, section 6.2).
+    /// Whether an alert from a server can only concern the client's certificate (RFC 8446, section 6.2).
     private static func isAboutUs(_ alert: UInt8) -> Bool { 42...46 ~= alert || alert == 48 || alert == 116 }
 
-    /// Whether that is how OpenSSL speaks of bytes that are no TLS: `SSL_R_WRONG_VERSION_NUMBER`, in the lower bits
-    /// of the code.
+    /// Whether this is OpenSSL's error for bytes that are not TLS: `SSL_R_WRONG_VERSION_NUMBER`, in the lower bits of
+    /// the code.
     private static func isNoTLS(_ code: UInt) -> Bool { code & 0x7F_FFFF == 267 }
 }
 
 extension CertificateFault: CustomStringConvertible {
-    /// The reason, the certificate at fault and the names served, in one line.
+    /// The reason, the certificate at fault and the names it has, in one line.
     public var description: String {
         "\(reason) (X509 \(code) at depth \(depth), \(printable(subject))), "
             + "expected \(printable(expected)), served \(listed(served))"
@@ -101,7 +102,8 @@ private func listed(_ names: [String]) -> String {
     names.isEmpty ? "no name" : names.map(printable).joined(separator: ", ")
 }
 
-/// The text with everything escaped that could break a line, hide, or reorder what follows.
+/// Returns the text with all characters escaped that could break a line, be invisible, or reorder the text that
+/// follows.
 func printable(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isDeceptive) else { return text }
     var result = ""

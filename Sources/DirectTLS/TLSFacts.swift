@@ -1,27 +1,27 @@
 internal import CDirectOpenSSL
 
-/// What was agreed on in a handshake.
+/// The parameters that a handshake negotiated.
 public struct TLSFacts: Hashable, Sendable {
-    /// The version of TLS.
+    /// The TLS version.
     public let version: TLSVersion
     /// The cipher suite's IANA name, such as `TLS_AES_256_GCM_SHA384`.
     public let cipher: String
-    /// The group of the key exchange, such as `X25519`; nil where OpenSSL knows none.
+    /// The group of the key exchange, such as `X25519`; `nil` if OpenSSL does not report one.
     public let group: String?
-    /// The protocol the server chose by ALPN, if it chose one.
+    /// The protocol that the server chose by ALPN; `nil` if it chose none.
     public let alpn: String?
     /// Whether an earlier session was resumed.
     public let resumed: Bool
-    /// The SHA-256 of the server's certificate, in lower-case hexadecimal digits.
+    /// The SHA-256 hash of the server's certificate, in lower-case hexadecimal digits.
     public let certificateFingerprint: String
     let peer: PeerCertificate?
 
-    /// The server's certificate: its names, dates, issuer, and the bytes themselves. Read at each call.
+    /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
     public var certificate: CertificateSummary? { peer?.summary }
 }
 
 extension TLSFacts: CustomStringConvertible {
-    /// Version, cipher, group, and whether a session was resumed.
+    /// The version, cipher and group, and whether a session was resumed.
     public var description: String {
         var words = [version.description, cipher]
         if let group { words.append(group) }
@@ -31,7 +31,7 @@ extension TLSFacts: CustomStringConvertible {
 }
 
 extension TLSConnection {
-    /// What was agreed on. Made anew at each call.
+    /// The parameters that the handshake negotiated. Created at each call.
     package var facts: TLSFacts {
         TLSFacts(
             version: SSL_version(ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
@@ -44,14 +44,14 @@ extension TLSConnection {
         )
     }
 
-    /// The certificates the server sent, its own first, also after a handshake that failed for them. Read and
-    /// copied at each call.
+    /// The certificates that the server sent, its own first, also after a handshake that failed because of them. Read
+    /// and copied at each call.
     package var certificates: [CertificateSummary] {
         summaries(rejection?.chain ?? SSL_get_peer_cert_chain(ssl))
     }
 
-    /// The chain that was found to be good, from the server's certificate to a root. Empty after a failed
-    /// handshake, and on a resumed session, where none was built.
+    /// The verified chain, from the server's certificate to a root. Empty after a failed handshake, and on a resumed
+    /// session, for which no chain was built.
     package var verifiedCertificates: [CertificateSummary] {
         rejection == nil ? summaries(SSL_get0_verified_chain(ssl)) : []
     }
@@ -64,7 +64,7 @@ extension TLSConnection {
         }
     }
 
-    /// The certificate is borrowed from the session.
+    /// The hash of the server's certificate, which is borrowed from the session.
     private var certificateFingerprint: String {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { return "" }
         let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in

@@ -1,31 +1,32 @@
-/// How connections are secured; a value, so that equal settings share one context and one pool.
+/// Configures TLS. A value type, so that equal settings share one context and one connection pool.
 public struct TLSSettings: Hashable, Sendable {
-    /// Whom to trust.
+    /// The trusted roots.
     public var roots = TrustRoots.system
 
-    /// What to show a server that asks who we are.
+    /// The certificate to send if a server asks for one.
     public var clientIdentity: ClientIdentity?
 
-    /// The oldest version of TLS to speak.
+    /// The oldest TLS version to accept.
     public var minimumVersion = TLSVersion.tls12
 
-    /// The newest version of TLS to speak.
+    /// The newest TLS version to offer.
     public var maximumVersion = TLSVersion.tls13
 
-    /// Which rules a server's certificates must keep, besides those that OpenSSL always checks.
+    /// The rules that a server's certificates must follow, in addition to those that OpenSSL always checks.
     public var certificateRules = CertificateRules.widelyKept
 
-    /// Which keys the chains of which servers must contain; none.
+    /// The pinned keys of servers. Empty by default.
     public var pins = KeyPins()
 
-    /// Whether a later connection to the same name and port may skip the full handshake.
+    /// Whether later connections to the same name and port may resume a session, which skips the full handshake.
     public var resumesSessions = true
 
-    /// The system's roots, the rules that nearly all certificates keep, TLS 1.2 and 1.3, no client certificate.
+    /// Creates the default settings: the system's roots, ``CertificateRules/widelyKept``, TLS 1.2 and 1.3, no client
+    /// certificate.
     public init() {}
 }
 
-/// The versions of TLS this library speaks.
+/// The supported versions of TLS.
 @nonexhaustive
 public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConvertible {
     /// TLS 1.2 (RFC 5246).
@@ -33,7 +34,7 @@ public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConv
     /// TLS 1.3 (RFC 8446).
     case tls13 = 0x0304
 
-    /// Whether one version is older than the other.
+    /// Whether the left version is older than the right one.
     public static func < (left: TLSVersion, right: TLSVersion) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -47,26 +48,26 @@ public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConv
     }
 }
 
-/// The certificates that may vouch for a server.
+/// The certificates at which a server's chain may end.
 public enum TrustRoots: Hashable, Sendable {
-    /// Those of the operating system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR` where these are set.
+    /// The roots of the operating system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR` if these are set.
     case system
-    /// The system's and these.
+    /// The system's roots and these.
     case systemAnd([CertificateSource])
-    /// These alone.
+    /// These roots alone.
     case only([CertificateSource])
 }
 
-/// Where trusted certificates are read from.
+/// A source of trusted certificates.
 public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
     /// One or more certificates in PEM form.
     case pem([UInt8])
-    /// The path of a file with one or more certificates in PEM form, read when a client first connects.
+    /// The path of a file with one or more certificates in PEM form. It is read when a client first connects.
     case pemFile(String)
     /// One certificate in DER form.
     case der([UInt8])
 
-    /// Says which kind of source this is, and the path of a file.
+    /// The kind of source, and the path of a file.
     public var description: String {
         switch self {
         case .pem(let bytes): "PEM (\(bytes.count) bytes)"
@@ -80,26 +81,26 @@ public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
 public struct ClientIdentity: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// Our certificate first, then the intermediates that lead towards a root.
+    /// The client's certificate first, then the intermediates up towards a root.
     public let certificateChain: [UInt8]
 
-    /// The key of the first certificate, not encrypted.
+    /// The private key of the first certificate, not encrypted.
     public let privateKey: [UInt8]
 
-    /// Nothing is parsed here: a chain or key that cannot be used is reported when a client connects.
+    /// Creates an identity without parsing it: a chain or key that cannot be used is reported when a client connects.
     public init(certificateChain: [UInt8], privateKey: [UInt8]) {
         self.certificateChain = certificateChain
         self.privateKey = privateKey
     }
 
-    /// Never shows the key.
+    /// A description without the key.
     public var description: String {
         "ClientIdentity(certificateChain: \(certificateChain.count) bytes, privateKey: hidden)"
     }
 
-    /// Never shows the key.
+    /// A description without the key.
     public var debugDescription: String { description }
 
-    /// Never shows the key, not to `dump` either.
+    /// A mirror without the key, so that `dump` does not show it either.
     public var customMirror: Mirror { Mirror(self, children: ["certificateChain": certificateChain.count]) }
 }

@@ -1,40 +1,46 @@
-/// Where the encrypted bytes come from and go to: a socket, another TLS connection, or a test's memory.
+/// The transport of the encrypted bytes: a socket, another TLS connection, or a test's memory.
 ///
-/// Two plain C functions and a pointer, because every record passes here. Each answers with the number
-/// of bytes it moved, or with one of the values below. Neither may raise a signal (`MSG_NOSIGNAL`).
+/// It consists of two plain C functions and a pointer, because every record passes through it. Each function returns
+/// the number of bytes it moved, or one of the values below. Neither may raise a signal (`MSG_NOSIGNAL`).
 package struct TLSTransport {
+    /// Reads at most the given number of bytes into the buffer.
     package typealias Read = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer, Int) -> Int
+    /// Writes at most the given number of bytes from the buffer.
     package typealias Write = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, Int) -> Int
 
-    /// The other side will send nothing more. Only a read answers this.
+    /// The other side will send no more bytes. Only a read returns this.
     package static let endOfStream = 0
 
-    /// Nothing to read, or no room to write, for now.
+    /// There is nothing to read, or no room to write, for now.
     package static let wouldBlock = -1
 
-    /// The transport must first move bytes the other way, as one that is TLS itself sometimes must.
+    /// The transport must first move bytes in the other direction, as one that is itself TLS sometimes must.
     package static let wouldBlockCrosswise = Int.min
 
-    /// The transport has used input up without a byte for its reader, and may have more at once. Only a read
-    /// answers this.
+    /// The transport has used input without a byte for its reader, and may have more without waiting. Only a read
+    /// returns this.
     package static let again = Int.min + 1
 
-    /// The transport is broken, for this reason.
+    /// Returns the value for a transport that failed with this `errno`.
     package static func failure(errno: Int32) -> Int {
         -Int(errno) - 1
     }
 
-    /// Handed to both functions. Not owned here: it must outlive the connection.
+    /// Passed to both functions. Not owned: it must outlive the connection.
     package let context: UnsafeMutableRawPointer?
+    /// The function that reads.
     package let read: Read
+    /// The function that writes.
     package let write: Write
 
+    /// Creates a transport from two functions and the context that is passed to them.
     package init(context: UnsafeMutableRawPointer?, read: @escaping Read, write: @escaping Write) {
         self.context = context
         self.read = read
         self.write = write
     }
 
+    /// Returns the `errno` that a value from `failure` stands for.
     static func errno(ofFailure answer: Int) -> Int32 {
         Int32(truncatingIfNeeded: -(answer + 1))
     }

@@ -1,33 +1,35 @@
 internal import CDirectOpenSSL
 
-/// What the BIO knows about its transport.
+/// The state of the BIO that connects OpenSSL to the transport.
 ///
-/// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the
-/// host process with SIGPIPE.
+/// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the host process
+/// with SIGPIPE.
 struct TransportState {
     let transport: TLSTransport
-    /// Why the transport broke, or 0. Kept here because OpenSSL may overwrite `errno` on the way up.
+    /// The `errno` with which the transport failed, or 0. Kept here because OpenSSL may overwrite `errno` before it
+    /// returns.
     var errno: Int32 = 0
     var reachedEnd = false
-    /// Whether the transport had nothing more when OpenSSL last asked for input. Only then is there anything to
-    /// wait for: OpenSSL wants input too where it has used some up and no data has come of it.
+    /// Whether the transport had no more input when OpenSSL last asked for it. Only then is there anything to wait
+    /// for: OpenSSL also asks for input after it has used some that yielded no data.
     var isDrained = false
-    /// How often OpenSSL may still read the transport within this call.
+    /// The number of times that OpenSSL may still read the transport within this call.
     var readsLeft = Int32.max
-    /// How many handshake messages have come without application data between them.
+    /// The number of handshake messages received since the last application data.
     var messages: Int32 = 0
 
-    /// The most messages without data, in a handshake (which has six) and behind it (session tickets and new keys).
-    /// Go has the same limit; OpenSSL has none, and a peer that only sends new keys would keep it busy for good.
+    /// The largest number of messages without data, in a handshake (which has six) and after it (session tickets and
+    /// key updates). Go has the same limit. OpenSSL has none, and a peer that only sends key updates would keep it
+    /// busy forever.
     static let mostMessages: Int32 = 16
 
-    /// Begins a call of OpenSSL that reads 16 buffers of 16 KiB at most, however fast the peer sends.
+    /// Begins an OpenSSL call that reads at most 16 buffers of 16 KiB, however fast the peer sends.
     mutating func beginReading() {
         readsLeft = 16
         isDrained = false
     }
 
-    /// Lets calls that write read as much as they have to: at most one message.
+    /// Lets calls that write read as much as they need: at most one message.
     mutating func endReading() {
         readsLeft = .max
     }
@@ -35,7 +37,7 @@ struct TransportState {
     var hasTooManyMessages: Bool { messages > Self.mostMessages }
 }
 
-/// A new BIO that moves bytes through `state`, which must outlive it. The caller owns the BIO.
+/// Creates a BIO that moves bytes through `state`, which must outlive it. The caller owns the BIO.
 func makeTransportBIO(_ state: UnsafeMutablePointer<TransportState>) -> OpaquePointer? {
     guard let method = transportMethod.pointer, let bio = BIO_new(method) else { return nil }
     BIO_set_data(bio, state)
@@ -45,7 +47,7 @@ func makeTransportBIO(_ state: UnsafeMutablePointer<TransportState>) -> OpaquePo
 
 /// The functions of all our BIOs.
 private let transportMethod = FunctionTable {
-    // OpenSSL answers -1 for good where memory once ran out. The number only serves to search chains for a BIO.
+    // OpenSSL returns -1 forever once memory has run out. The number only serves to search chains for a BIO.
     let index = max(0, BIO_get_new_index())
     guard let table = BIO_meth_new(index | BIO_TYPE_SOURCE_SINK, "direct transport") else { return nil }
     BIO_meth_set_read_ex(table, readFromTransport)
@@ -67,7 +69,7 @@ private func readFromTransport(
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
-    // Within a call OpenSSL would go on for as long as the peer sends.
+    // Within one call, OpenSSL would continue for as long as the peer sends.
     guard !state.pointee.hasTooManyMessages else { return -1 }
     guard state.pointee.readsLeft > 0 else {
         BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
@@ -124,12 +126,12 @@ private func noteStop(
     }
 }
 
-/// OpenSSL asks for a flush after each flight. All else (push, pop, pending bytes, kernel TLS) is answered
-/// "no" or "nothing".
+/// OpenSSL requests a flush after each flight. All other requests (push, pop, pending bytes, kernel TLS) are answered
+/// with 0, for "no" or "nothing".
 ///
-/// So is `BIO_CTRL_EOF`, on purpose: told of an end without close_notify, OpenSSL 3 takes it for a fatal
-/// fault, sends an alert to a peer that is gone, and spoils the session, although TLS no longer asks for that
-/// (RFC 5246, section 7.2.1). `TransportState` remembers the end, and `TLSConnection` calls it a truncation.
+/// So is `BIO_CTRL_EOF`, on purpose: if OpenSSL 3 learns of an end without close_notify, it treats it as a fatal
+/// error, sends an alert to a peer that is gone, and spoils the session, although TLS no longer requires that (RFC
+/// 5246, section 7.2.1). `TransportState` remembers the end, and `TLSConnection` reports it as a truncation.
 private func answerControl(
     _ bio: OpaquePointer?,
     _ command: Int32,
@@ -142,7 +144,7 @@ private func answerControl(
     }
 }
 
-/// The state behind one of our BIOs. Borrowed.
+/// Returns the state of one of our BIOs. Borrowed.
 func transportState(of bio: OpaquePointer?) -> UnsafeMutablePointer<TransportState>? {
     BIO_get_data(bio)?.assumingMemoryBound(to: TransportState.self)
 }

@@ -1,8 +1,8 @@
 internal import CDirectOpenSSL
 
-/// Builds the set of certificates that may vouch for a server.
+/// Builds the store of trusted roots.
 enum TrustStore {
-    /// A store for these roots. The caller owns one reference.
+    /// Returns a store with these roots. The caller owns one reference.
     static func make(_ roots: TrustRoots) throws(TLSError) -> OpaquePointer {
         switch roots {
         case .system:
@@ -13,14 +13,14 @@ enum TrustStore {
                 for source in sources { try add(source, to: store) }
             }
         case .only(let sources):
-            guard !sources.isEmpty else { throw .badSettings("no roots, and the system's are not wanted") }
+            guard !sources.isEmpty else { throw .badSettings("no roots were given, and the system's are not used") }
             return try filled { store throws(TLSError) in
                 for source in sources { try add(source, to: store) }
             }
         }
     }
 
-    /// A new store after `fill`; freed again where that fails.
+    /// Returns a new store after `fill`, and frees it if that fails.
     static func filled(_ fill: (OpaquePointer) throws(TLSError) -> Void) throws(TLSError) -> OpaquePointer {
         guard let store = X509_STORE_new() else { throw .badSettings("no memory for a trust store") }
         do throws(TLSError) {
@@ -48,14 +48,14 @@ enum TrustStore {
     }
 }
 
-/// Certificates parsed from bytes of the user's, freed with this object.
+/// Certificates parsed from bytes that the user provided, freed with this object.
 final class CertificateList {
     private var items: [OpaquePointer] = []
 
-    /// Reads them; the error says what they were to be.
+    /// Parses the certificates. An error names their role.
     init(pem bytes: [UInt8], as role: StaticString = "certificates") throws(TLSError) {
         ErrorQueue.clear()
-        // The bytes must stay put while the BIO reads them: it keeps the pointer, not a copy.
+        // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
         bytes.withUnsafeBytes { buffer in
             guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
                 return
@@ -74,6 +74,7 @@ final class CertificateList {
         }
     }
 
+    /// Parses one certificate in DER.
     init(der bytes: [UInt8]) throws(TLSError) {
         ErrorQueue.clear()
         let certificate = bytes.withUnsafeBufferPointer { buffer in
@@ -96,7 +97,7 @@ final class CertificateList {
         for certificate in items { X509_free(certificate) }
     }
 
-    /// Makes each a root. The store takes references of its own.
+    /// Adds each as a root. The store adds references of its own.
     func add(to store: OpaquePointer) throws(TLSError) {
         for certificate in items {
             guard X509_STORE_add_cert(store, certificate) == 1 else {
@@ -105,7 +106,7 @@ final class CertificateList {
         }
     }
 
-    /// Makes the first our own and the rest its chain. The context takes references of its own.
+    /// Uses the first as the client's certificate and the rest as its chain. The context adds references of its own.
     func show(in context: OpaquePointer) throws(TLSError) {
         for (index, certificate) in items.enumerated() {
             let taken =
@@ -119,7 +120,7 @@ final class CertificateList {
     }
 }
 
-/// Without this OpenSSL would ask on the terminal for the password of an encrypted key.
+/// Without this callback, OpenSSL would ask on the terminal for the password of an encrypted key.
 func refusePassword(
     _ buffer: UnsafeMutablePointer<CChar>?,
     _ size: Int32,

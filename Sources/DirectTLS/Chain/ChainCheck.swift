@@ -1,6 +1,6 @@
 internal import CDirectOpenSSL
 
-/// Judges the certificates of a server: by OpenSSL, by other paths where OpenSSL's own fails, by our rules.
+/// Verifies a server's certificates: with OpenSSL, along other paths if OpenSSL's own path fails, and with our rules.
 struct ChainCheck {
     /// An `X509_STORE_CTX` that is ready to verify. Borrowed.
     private let check: OpaquePointer
@@ -13,9 +13,10 @@ struct ChainCheck {
         self.identity = identity
     }
 
-    /// Verifies, and leaves the verdict in the check too, from where OpenSSL takes alert and chain.
+    /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the alert and
+    /// the chain.
     func run() -> Rejection? {
-        // Failed attempts leave errors behind, and one in the queue makes a good handshake look failed.
+        // Failed attempts leave errors behind, and one in the queue would make a good handshake look failed.
         ERR_set_mark()
         guard let rejection = rejectionOfFirstPath() else {
             ERR_pop_to_mark()
@@ -32,7 +33,7 @@ struct ChainCheck {
         return rejection
     }
 
-    /// The path that OpenSSL builds, and the first fault in it: its own, else ours.
+    /// Verifies the path that OpenSSL builds, and returns its first fault: OpenSSL's own, else one of our rules.
     private func rejectionOfFirstPath() -> Rejection? {
         guard X509_verify_cert(check) == 1 else {
             if X509_STORE_CTX_get_error(check) == X509_V_OK {
@@ -61,7 +62,7 @@ struct ChainCheck {
         )
     }
 
-    /// Whether the fault may lie in the path and not in the server's own certificate.
+    /// Whether the fault may be one of the path and not of the server's own certificate.
     private var isCurable: Bool {
         if X509_STORE_CTX_get_error_depth(check) > 0 { return true }
         switch X509_STORE_CTX_get_error(check) {
@@ -74,7 +75,7 @@ struct ChainCheck {
         }
     }
 
-    /// Makes another path's chain the check's own, which takes over our reference.
+    /// Makes the chain of another path the result. The `X509_STORE_CTX` takes over our reference.
     private func adopt(_ chain: OpaquePointer) {
         X509_STORE_CTX_set0_verified_chain(check, chain)
         X509_STORE_CTX_set_error(check, X509_V_OK)
@@ -82,7 +83,7 @@ struct ChainCheck {
     }
 }
 
-/// OpenSSL's callback in place of its own verification, once a handshake that is not resumed.
+/// OpenSSL's callback that replaces its own verification, called once in a handshake that does not resume.
 let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
     guard let check else { return 0 }
     let index = SSL_get_ex_data_X509_STORE_CTX_idx()

@@ -3,14 +3,14 @@ internal import CDirectOpenSSL
 extension ChainRule {
     /// RFC 5280, section 4.2.1.10: "MUST be used only in a CA certificate".
     static let noConstraintsBelowAuthorities = ChainRule(
-        "name constraints in a certificate that is no authority's (RFC 5280, 4.2.1.10)"
+        "name constraints in a certificate that is not an authority's (RFC 5280, 4.2.1.10)"
     ) { certificate in
         certificate.has(NID_name_constraints) && !certificate.hasFlag(EXFLAG_CA)
     }
 
-    /// RFC 5280, section 4.2.1.10: "MUST NOT issue certificates where name constraints is an empty sequence". What
-    /// cannot be decoded constrains nothing either.
-    static let noEmptyConstraints = ChainRule("name constraints that name nothing (RFC 5280, 4.2.1.10)") {
+    /// RFC 5280, section 4.2.1.10: "MUST NOT issue certificates where name constraints is an empty sequence". Name
+    /// constraints that cannot be decoded do not constrain anything either.
+    static let noEmptyConstraints = ChainRule("name constraints that are empty or cannot be read (RFC 5280, 4.2.1.10)") {
         certificate in
         certificate.has(NID_name_constraints)
             && certificate.withNameConstraints { constraints in
@@ -20,12 +20,12 @@ extension ChainRule {
             }
     }
 
-    /// A wildcard stands for names that an authority above may have been forbidden (RFC 5280, section 4.2.1.10, and
+    /// A wildcard covers names that an authority above may not sign for (RFC 5280, section 4.2.1.10, and
     /// CVE-2025-61727): `*.example.com` below an authority that must not sign for `bar.example.com`.
     ///
-    /// OpenSSL finds `*.bar.example.com` by itself, whose text ends like the forbidden name.
+    /// OpenSSL itself detects `*.bar.example.com`, whose text ends like the excluded name.
     static let noWildcardAcrossConstraints = ChainRule(
-        "a wildcard that stands for a name its authority must not sign for (RFC 5280, 4.2.1.10)"
+        "a wildcard that covers a name its authority must not sign for (RFC 5280, 4.2.1.10)"
     ) { certificate in
         guard certificate.isServers else { return false }
         let chain = CheckedCertificate.all(of: certificate.chain)
@@ -52,6 +52,7 @@ extension ChainRule {
 }
 
 extension CheckedCertificate {
+    /// Calls `body` with the decoded name constraints; `nil` if there are none or they cannot be decoded.
     fileprivate func withNameConstraints<Result>(
         _ body: (UnsafePointer<NAME_CONSTRAINTS>?) -> Result
     ) -> Result {
@@ -69,7 +70,7 @@ extension CheckedCertificate {
     }
 }
 
-/// The dNSName bases, in lower case. Borrows the stack.
+/// Returns the dNSName bases in lower case. Borrows the stack.
 private func dnsNames(in subtrees: OpaquePointer?) -> [String] {
     (0..<max(0, OPENSSL_sk_num(subtrees))).compactMap { index in
         let subtree = OPENSSL_sk_value(subtrees, index)?.assumingMemoryBound(to: GENERAL_SUBTREE.self)
@@ -82,12 +83,12 @@ private func dnsNames(in subtrees: OpaquePointer?) -> [String] {
     }
 }
 
-/// `example.com` of `*.example.com`.
+/// Returns `example.com` for `*.example.com`.
 private func parentOfWildcard(_ name: String) -> String? {
     name.hasPrefix("*.") ? name.dropFirst(2).lowercased() : nil
 }
 
-/// `example.com` of `bar.example.com`.
+/// Returns `example.com` for `bar.example.com`.
 private func parentName(of name: String) -> String? {
     guard let dot = name.firstIndex(of: "."), dot != name.startIndex else { return nil }
     return String(name[name.index(after: dot)...])

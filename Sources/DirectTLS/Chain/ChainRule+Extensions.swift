@@ -1,9 +1,9 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// RFC 5280, section 4.2: readers differ on which one counts. Go refuses such a certificate, too.
+    /// RFC 5280, section 4.2: readers disagree about which one counts. Go rejects such a certificate, too.
     static let noExtensionTwice = ChainRule(
-        "an extension that is there twice (RFC 5280, 4.2)"
+        "a duplicate extension (RFC 5280, 4.2)"
     ) { certificate in
         let count = X509_get_ext_count(certificate.raw)
         return (0..<max(0, count)).contains { index in
@@ -12,10 +12,10 @@ extension ChainRule {
         }
     }
 
-    /// RFC 5280, sections 4.2.1.8, 11, 14 and 15. OpenSSL's strict checks look at the key identifiers, and any critical
-    /// extension that it does not know is a fault already.
+    /// RFC 5280, sections 4.2.1.8, 11, 14 and 15. OpenSSL's strict checks cover the key identifiers, and any critical
+    /// extension that OpenSSL does not know is an error already.
     static let rightCriticality = ChainRule(
-        "an extension that must be critical and is not, or the other way round (RFC 5280, 4.2.1)"
+        "an extension that is critical and must not be, or is not and must be (RFC 5280, 4.2.1)"
     ) { certificate in
         let critical = [NID_policy_constraints, NID_inhibit_any_policy]
         let harmless = [NID_subject_directory_attributes, NID_freshest_crl]
@@ -23,7 +23,7 @@ extension ChainRule {
             || harmless.contains(where: certificate.marksCritical)
     }
 
-    /// RFC 5280, section 4.2.2.1: one access description or more. Go refuses such a certificate, too.
+    /// RFC 5280, section 4.2.2.1: one access description or more. Go rejects such a certificate, too.
     static let decodableInformationAccess = ChainRule(
         "authorityInfoAccess that cannot be read (RFC 5280, 4.2.2.1)"
     ) { certificate in

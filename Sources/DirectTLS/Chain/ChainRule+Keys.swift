@@ -1,10 +1,10 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// Baseline Requirements, section 6.1.5, and RFC 8446, section 4.2.3: RSA and elliptic curves. DSA is gone from TLS 1.3,
-    /// from browsers, Go and rustls; OpenSSL still accepts it in authorities.
+    /// Baseline Requirements, section 6.1.5, and RFC 8446, section 4.2.3: RSA and elliptic curves. TLS 1.3, browsers,
+    /// Go and rustls have dropped DSA; OpenSSL still accepts it in authorities.
     static let onlyCurrentKeyKinds = ChainRule(
-        "a key that is neither RSA nor of an elliptic curve (Baseline Requirements, 6.1.5)"
+        "a key that is neither RSA nor elliptic curve (Baseline Requirements, 6.1.5)"
     ) { certificate in
         guard let key = X509_get0_pubkey(certificate.raw) else { return true }
         switch EVP_PKEY_get_base_id(key) {
@@ -13,16 +13,16 @@ extension ChainRule {
         }
     }
 
-    /// Baseline Requirements, section 6.1.5: the bits of an RSA modulus are a multiple of 8.
+    /// Baseline Requirements, section 6.1.5: the length of an RSA modulus is a multiple of 8 bits.
     static let wholeByteKeys = ChainRule(
-        "an RSA key whose bits do not fill bytes (Baseline Requirements, 6.1.5)"
+        "an RSA key whose length is not a multiple of 8 bits (Baseline Requirements, 6.1.5)"
     ) { certificate in
         guard let key = X509_get0_pubkey(certificate.raw) else { return true }
         let kind = EVP_PKEY_get_base_id(key)
         return (kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS) && EVP_PKEY_get_bits(key) % 8 != 0
     }
 
-    /// Baseline Requirements, section 6.1.5: of the curves, the three of NIST that browsers know.
+    /// Baseline Requirements, section 6.1.5: only the three NIST curves that browsers support.
     static let onlyCurvesOfTheWeb = ChainRule(
         "a key on a curve other than P-256, P-384 and P-521 (Baseline Requirements, 6.1.5)"
     ) { certificate in

@@ -1,13 +1,13 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// RFC 5280, sections 4.2.1.11 and 6.1: where an authority demands by policyConstraints that the certificates
-    /// below it have a policy in common with those above, they have one.
+    /// RFC 5280, sections 4.2.1.11 and 6.1: if an authority requires by policyConstraints that the certificates below
+    /// it have a policy in common with those above, they have one.
     ///
-    /// OpenSSL knows how to check that, but does not unless it is told to. Nor does it have to in other chains: whoever
-    /// asks for no policy himself, as TLS clients do not, accepts any or none.
+    /// OpenSSL can check that, but does so only if told to. In other chains there is no need for the check: a client
+    /// that requires no policy of its own, as TLS clients do not, accepts any or none.
     static let demandedPolicyIsThere = ChainRule(
-        "no policy, though an authority demands one (RFC 5280, 4.2.1.11)",
+        "no valid policy, though an authority requires one (RFC 5280, 4.2.1.11)",
         code: X509_V_ERR_NO_EXPLICIT_POLICY
     ) { certificate in
         guard certificate.isServers else { return false }
@@ -17,13 +17,13 @@ extension ChainRule {
     }
 }
 
-/// Whether the policies of the chain meet what its authorities demand. Borrows the stack.
+/// Whether the policies of the chain meet the requirements of its authorities. Borrows the stack.
 ///
-/// Policies that cannot be read or contradict each other are no policies; nor are any where memory runs out.
+/// Policies that cannot be read, or contradict each other, do not meet them. Nor does any chain if memory runs out.
 private func hasDemandedPolicy(_ chain: OpaquePointer) -> Bool {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
-    // The initial set of section 6.1.1: any policy. To OpenSSL an absent set has none.
+    // The initial set of section 6.1.1: any policy. An absent set means none to OpenSSL.
     guard let wanted = OPENSSL_sk_new_null() else { return false }
     defer { OPENSSL_sk_free(wanted) }
     guard OPENSSL_sk_push(wanted, UnsafeRawPointer(OBJ_nid2obj(NID_any_policy))) > 0 else { return false }

@@ -1,20 +1,20 @@
 internal import CDirectOpenSSL
 
 extension ChainRule {
-    /// RFC 5280, section 4.2.1.12, for the whole chain: where there is an extKeyUsage, it has serverAuth.
+    /// RFC 5280, section 4.2.1.12, for the whole chain: an extKeyUsage, if there is one, contains serverAuth.
     ///
-    /// To OpenSSL the two purposes of "server gated crypto" are as good. They were never for more than to unlock
-    /// strong ciphers in browsers of the 1990s; browsers, Go and rustls no longer know them, and an authority that
-    /// is limited to them has not been judged fit to certify servers.
+    /// OpenSSL accepts the two purposes of "server gated crypto" instead. Their only use was to unlock strong ciphers
+    /// in browsers of the 1990s. Browsers, Go and rustls no longer know them, and an authority that is limited to
+    /// them has not been approved to certify servers.
     static let purposeIsServers = ChainRule(
         "an extKeyUsage without serverAuth (RFC 5280, 4.2.1.12)",
         code: X509_V_ERR_INVALID_PURPOSE
     ) { certificate in
-        // Without the extension all bits are set.
+        // Without the extension, all bits are set.
         X509_get_extended_key_usage(certificate.raw) & UInt32(XKU_SSL_SERVER) == 0
     }
 
-    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is there, not critical, and does not say "any".
+    /// Baseline Requirements, section 7.1.2.7.10: extKeyUsage is present, not critical, and does not contain "any".
     static let serversHaveServerPurpose = ChainRule(
         "a server's extKeyUsage is missing, critical, or for any purpose (Baseline Requirements, 7.1.2.7.10)"
     ) { certificate in
@@ -25,17 +25,18 @@ extension ChainRule {
         return X509_get_extended_key_usage(certificate.raw) & UInt32(XKU_ANYEKU) != 0
     }
 
-    /// RFC 5280, section 4.2.1.6, and Baseline Requirements, section 7.1.2.7.12: letters, digits and hyphens (RFC 1034,
-    /// section 3.5), with a wildcard for a whole first label at most.
+    /// RFC 5280, section 4.2.1.6, and Baseline Requirements, section 7.1.2.7.12: letters, digits and hyphens (RFC
+    /// 1034, section 3.5), optionally with a wildcard as the whole first label.
     static let onlyHostNames = ChainRule(
-        "a dNSName that is no host name (RFC 5280, 4.2.1.6)"
+        "a dNSName that is not a host name (RFC 5280, 4.2.1.6)"
     ) { certificate in
         certificate.isServers && !certificate.names.dns.allSatisfy(isHostNameOrWildcard)
     }
 
-    /// Baseline Requirements, section 7.1.4.3: a common name repeats a name of the subjectAltName, character by character.
+    /// Baseline Requirements, section 7.1.4.3: a common name repeats a name of the subjectAltName, character by
+    /// character.
     static let commonNameIsAlternativeName = ChainRule(
-        "a common name that is no name of the subjectAltName (Baseline Requirements, 7.1.4.3)"
+        "a common name that is not in the subjectAltName (Baseline Requirements, 7.1.4.3)"
     ) { certificate in
         guard certificate.isServers else { return false }
         let commonNames = certificate.commonNames
@@ -46,7 +47,7 @@ extension ChainRule {
 
     /// Baseline Requirements, section 7.1.2.7.12: critical if the subject is empty, and only then.
     static let alternativeNamesCriticality = ChainRule(
-        "a critical subjectAltName beside a subject, or the other way round (Baseline Requirements, 7.1.2.7.12)"
+        "a critical subjectAltName with a subject, or a non-critical one without (Baseline Requirements, 7.1.2.7.12)"
     ) { certificate in
         guard certificate.isServers, certificate.has(NID_subject_alt_name) else { return false }
         let isEmpty = X509_NAME_entry_count(X509_get_subject_name(certificate.raw)) == 0
@@ -66,7 +67,7 @@ extension CheckedCertificate {
         return names
     }
 
-    /// The text of a directory string, which may be encoded in several ways.
+    /// Returns the text of a directory string, which may be encoded in several ways.
     private func text(_ string: UnsafePointer<ASN1_STRING>?) -> String {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
@@ -78,6 +79,7 @@ extension CheckedCertificate {
     }
 }
 
+/// Whether the name is a host name, optionally with a wildcard as its first label.
 private func isHostNameOrWildcard(_ name: String) -> Bool {
     let host = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
     let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,10 +1,10 @@
 internal import CDirectOpenSSL
 
-/// One rule for the certificates of a chain that OpenSSL has found to be good.
+/// One rule for the certificates of a chain that OpenSSL has accepted.
 struct ChainRule: Sendable {
-    /// OpenSSL's code for such a fault, where it has one.
+    /// OpenSSL's code for the fault, if it has one.
     let code: Int32
-    /// What a certificate does that breaks the rule, and where the rule is written.
+    /// The violation, with the section that states the rule.
     let fault: String
     /// Whether the certificate breaks the rule.
     let isBroken: @Sendable (CheckedCertificate) -> Bool
@@ -19,8 +19,8 @@ struct ChainRule: Sendable {
         self.isBroken = isBroken
     }
 
-    /// Kept by public authorities because they must, and by private ones because other clients insist, or because
-    /// nobody ever had a reason to break them.
+    /// Public authorities follow these rules because they must. Private ones do because other clients insist, or
+    /// because they never had a reason to break them.
     static let widelyKept = [
         noConstraintsBelowAuthorities,
         noEmptyConstraints,
@@ -32,7 +32,7 @@ struct ChainRule: Sendable {
         demandedPolicyIsThere,
     ]
 
-    /// With them come OpenSSL's own strict checks (`X509_V_FLAG_X509_STRICT`).
+    /// Used together with OpenSSL's own strict checks (`X509_V_FLAG_X509_STRICT`).
     static let publicWeb =
         widelyKept + [
             authoritiesSaySo,
@@ -51,14 +51,14 @@ struct ChainRule: Sendable {
         ]
 }
 
-/// A fault in a chain that a rule of ours found.
+/// A violation of one of our rules.
 struct ChainFault {
     let rule: ChainRule
     let certificate: CheckedCertificate
 }
 
 extension [ChainRule] {
-    /// The first fault in the chain, from the server's certificate upwards. Borrows the stack.
+    /// Returns the first fault in the chain, from the server's certificate upwards. Borrows the stack.
     func firstFault(in chain: OpaquePointer) -> ChainFault? {
         guard !isEmpty else { return nil }
         for certificate in CheckedCertificate.all(of: chain) {

@@ -1,14 +1,15 @@
 internal import CDirectOpenSSL
 
-/// A certificate in its place in a chain. Borrows the pointers of the chain, and must not outlive it.
+/// A certificate and its position in a chain. Borrows the pointers of the chain, and must not outlive it.
 struct CheckedCertificate {
     let raw: OpaquePointer
     /// The whole chain, from the server's certificate to a root.
     let chain: OpaquePointer
-    /// How far from the server's own certificate.
+    /// The position in the chain; 0 is the server's own certificate.
     let depth: Int32
     private let count: Int32
 
+    /// Returns all certificates of the chain, the server's first.
     static func all(of chain: OpaquePointer) -> [CheckedCertificate] {
         let count = OPENSSL_sk_num(chain)
         return (0..<max(0, count)).compactMap { depth in
@@ -24,7 +25,7 @@ struct CheckedCertificate {
     /// Whether this is the trusted certificate at the chain's end.
     var isRoot: Bool { depth == count - 1 }
 
-    /// Whether its basicConstraints call it an authority.
+    /// Whether its basicConstraints mark it as an authority.
     var isAuthority: Bool { hasFlag(EXFLAG_CA) && hasFlag(EXFLAG_BCONS) }
 
     func hasFlag(_ flag: Int32) -> Bool {
@@ -36,13 +37,14 @@ struct CheckedCertificate {
         X509_get_ext_by_NID(raw, kind, -1) >= 0
     }
 
-    /// Whether it has the extension of this kind, and marks it as critical.
+    /// Whether it has the extension of this kind, marked as critical.
     func marksCritical(_ kind: Int32) -> Bool {
         let index = X509_get_ext_by_NID(raw, kind, -1)
         return index >= 0 && X509_EXTENSION_get_critical(X509_get_ext(raw, index)) == 1
     }
 
-    /// Lends the decoded extension, or nil where there is none or it cannot be decoded.
+    /// Calls `body` with the decoded extension; `nil` if there is none or it cannot be decoded. The extension is
+    /// freed afterwards.
     func withExtension<Result>(
         _ kind: Int32,
         free: (OpaquePointer) -> Void,
@@ -63,7 +65,7 @@ struct CheckedCertificate {
     }
 }
 
-/// The bytes of an ASN.1 string.
+/// Returns the bytes of an ASN.1 string.
 func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
     guard let string, let start = ASN1_STRING_get0_data(string) else { return [] }
     return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))

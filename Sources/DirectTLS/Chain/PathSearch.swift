@@ -1,22 +1,26 @@
 internal import CDirectOpenSSL
 
-/// Looks for another path from a server's certificate to a root, among the certificates that the server sent.
+/// Searches for another path from a server's certificate to a root, among the certificates that the server sent.
 ///
-/// OpenSSL follows one issuer a certificate, the first that fits by name and date, and gives up where this leads to
-/// nothing. Servers send cross-signed certificates of the same authority, in any order, and RFC 8446, section 4.4.2
-/// asks clients to cope (RFC 4158 says how paths are built). So each path that ends below a trusted certificate is
-/// offered to OpenSSL alone, which judges it like any other: nothing passes that OpenSSL would not accept from a
-/// server that sends just these certificates.
+/// OpenSSL follows only one issuer for each certificate, the first that matches by name and date, and gives up if
+/// that leads to no root. Servers send cross-signed certificates of the same authority, in any order, and RFC 8446,
+/// section 4.4.2 asks clients to cope (RFC 4158 describes path building).
+///
+/// The search is depth-first from the server's certificate. Each path whose top has a trusted issuer is given to
+/// OpenSSL alone, which verifies it like any other: no chain is accepted that OpenSSL would not accept from a server
+/// that sends just these certificates. The first chain that OpenSSL and our rules accept ends the search. The server
+/// chooses the certificates, so their number, the length of a path, the steps and the attempts are all limited, and
+/// an authority occurs only once in a path.
 struct PathSearch {
-    /// The check that failed, for its roots and its parameters. Borrowed.
+    /// The verification that failed, used for its roots and parameters. Borrowed.
     private let check: OpaquePointer
     private let leaf: OpaquePointer
     private let others: [OpaquePointer]
-    // The server chooses what we search, and a mesh of cross-certificates has more paths than there is time.
+    // The server chooses the search space, and a mesh of cross-certificates has more paths than can be tried.
     private static let mostCertificates: Int32 = 100
     private static let longestPath = 10
     private var stepsLeft = 256
-    /// Each costs as many signatures as the path is long.
+    /// Each attempt costs as many signature checks as the path has certificates.
     private var attemptsLeft = 16
 
     init?(after check: OpaquePointer) {
@@ -27,18 +31,19 @@ struct PathSearch {
         others = (0..<max(0, min(OPENSSL_sk_num(sent), Self.mostCertificates))).compactMap { index in
             OPENSSL_sk_value(sent, index).map { OpaquePointer($0) }
         }.filter { certificate in
-            // One signed by itself leads nowhere: a root counts because it is in the store.
+            // A self-signed certificate ends a path without result: a root counts only because it is in the store.
             X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) == 0 && X509_cmp(certificate, leaf) != 0
         }
         guard !others.isEmpty else { return nil }
     }
 
-    /// The first chain that OpenSSL accepts and `accepts` too. The caller owns it.
+    /// Returns the first chain that both OpenSSL and `accepts` accept. The caller owns it.
     mutating func find(where accepts: (OpaquePointer) -> Bool) -> OpaquePointer? {
         var path = [leaf]
         return extend(&path, accepts)
     }
 
+    /// Extends the path by one issuer at a time, and returns the first chain that is accepted.
     private mutating func extend(
         _ path: inout [OpaquePointer],
         _ accepts: (OpaquePointer) -> Bool
@@ -60,7 +65,8 @@ struct PathSearch {
         return nil
     }
 
-    /// The same authority twice is a loop, whatever the certificates.
+    /// Whether both are the same authority: a path with the same authority twice is a loop, whatever the
+    /// certificates.
     private func isSame(_ one: OpaquePointer, _ other: OpaquePointer) -> Bool {
         let names = (X509_get_subject_name(one), X509_get_subject_name(other))
         guard X509_NAME_cmp(names.0, names.1) == 0 else { return false }
@@ -68,13 +74,14 @@ struct PathSearch {
         return EVP_PKEY_eq(key, otherKey) == 1
     }
 
+    /// Whether the store has an issuer of the certificate.
     private func hasTrustedIssuer(_ certificate: OpaquePointer) -> Bool {
         var issuer: OpaquePointer?
         defer { X509_free(issuer) }
         return X509_STORE_CTX_get1_issuer(&issuer, check, certificate) == 1
     }
 
-    /// The chain that OpenSSL makes of the path and the roots, if it is good. Owned by the caller.
+    /// Returns the chain that OpenSSL builds from the path and the roots, if it is valid. The caller owns it.
     private func verified(
         _ path: [OpaquePointer],
         _ accepts: (OpaquePointer) -> Bool

@@ -1,13 +1,14 @@
 internal import CDirectOpenSSL
 
 extension TLSContext {
-    /// Judges a chain as a handshake would, without one.
+    /// Verifies a chain like a handshake, but without a connection.
     ///
     /// - Parameters:
-    ///   - chain: The server's certificate in DER form, then what it sends with it, in any order.
-    ///   - time: Seconds since 1970 to judge dates by, in place of now.
-    ///   - intermediates: How many certificates there may be between the server's and a root.
-    /// - Returns: Why the chain is not to be trusted, or nil.
+    ///   - chain: The server's certificate in DER, followed by the other certificates that it sends, in any order.
+    ///   - identity: The identity that the server's certificate must prove.
+    ///   - time: The time for checking dates, in seconds since 1970; `nil` means now.
+    ///   - intermediates: The largest number of certificates between the server's and a root.
+    /// - Returns: The reason why the chain is not trusted, or `nil` if it is.
     package func verify(
         _ chain: [[UInt8]],
         for identity: ServerIdentity,
@@ -16,7 +17,7 @@ extension TLSContext {
     ) -> TLSError? {
         do throws(TLSError) {
             let certificates = try chain.map { bytes throws(TLSError) in try CertificateList(der: bytes) }
-            // All below borrows from them.
+            // All pointers below borrow from the certificates.
             defer { withExtendedLifetime(certificates) {} }
             guard let leaf = certificates.first?.first else { throw .noPeerCertificate }
             guard let check = X509_STORE_CTX_new(), let sent = OPENSSL_sk_new_null() else {
@@ -37,7 +38,7 @@ extension TLSContext {
         }
     }
 
-    /// What OpenSSL does itself at the end of a handshake, and `expectIdentity` before one.
+    /// Does what OpenSSL itself does at the end of a handshake, and `expectIdentity` before one.
     private func prepare(
         _ check: OpaquePointer,
         _ identity: ServerIdentity,

@@ -1,23 +1,25 @@
 internal import CDirectOpenSSL
 
-/// What is wrong with a chain of certificates, all of it.
+/// All faults of a certificate chain.
 package struct ChainJudgement: Sendable {
-    /// One fault: OpenSSL's `X509_V_ERR_…` number, or that of a rule of ours.
+    /// One fault: OpenSSL's `X509_V_ERR_…` number, or that of one of our rules.
     package struct Fault: Hashable, Sendable {
+        /// The number of the fault.
         package let code: Int
-        /// OpenSSL's words, or the rule's.
+        /// OpenSSL's text, or the rule's.
         package let reason: String
-        /// How far from the server's own certificate.
+        /// The position in the chain; 0 is the server's own certificate.
         package let depth: Int
     }
 
-    /// The subject of the root that vouches for the chain; nil where none does.
+    /// The subject of the root at the end of the chain; `nil` if there is none.
     package let anchor: NameText?
-    /// Empty where a client would trust the chain.
+    /// The faults. Empty if a client would trust the chain.
     package let faults: [Fault]
-    /// The certificate at the end of what was sent and found to belong together, where no root followed.
+    /// The last of the certificates that were sent and form a chain, if no root followed.
     package let top: ServedCertificate?
 
+    /// Whether a client would trust the chain.
     package var isTrusted: Bool { faults.isEmpty }
 
     init(anchor: NameText?, faults: [Fault]) {
@@ -26,7 +28,7 @@ package struct ChainJudgement: Sendable {
         top = nil
     }
 
-    /// Borrows the pointers.
+    /// Verifies the chain. Borrows the pointers.
     init(leaf: OpaquePointer, sent: OpaquePointer, context: SurveyContext, time: Int?) {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
@@ -35,12 +37,12 @@ package struct ChainJudgement: Sendable {
             return
         }
         defer { X509_STORE_CTX_free(check) }
-        // First as the client does it, with its search for other paths: what it accepts has no fault.
+        // First like a client, with its search for other paths: a chain that it accepts has no fault.
         guard Self.prepare(check, leaf, sent, context, time) else {
             self.init(anchor: nil, faults: [Fault(code: -1, reason: ErrorQueue.drainedReason(), depth: 0)])
             return
         }
-        // The name is no part of this: `ServedChain.match` looks at it.
+        // The name is not checked here: `ServedChain.match` does that.
         let rejection = ChainCheck(check, rules: context.rules, identity: .nobody).run()
         guard let rejection else {
             self.init(
@@ -52,7 +54,7 @@ package struct ChainJudgement: Sendable {
         self.init(recording: rejection, leaf, sent, context, time)
     }
 
-    /// Once more, and this time nothing ends it.
+    /// Verifies once more, this time to the end, whatever faults there are.
     private init(
         recording rejection: Rejection,
         _ leaf: OpaquePointer,
@@ -109,14 +111,14 @@ package struct ChainJudgement: Sendable {
     }
 }
 
-/// Faults after which no trusted root follows.
+/// The faults after which there is no trusted root.
 private let endsOpen = [
     X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
     X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
     X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_CHAIN_TOO_LONG,
 ]
 
-/// Collects what the callback is told.
+/// Collects the faults that the callback receives.
 private final class FaultRecorder {
     var faults: [ChainJudgement.Fault] = []
 
@@ -127,7 +129,7 @@ private final class FaultRecorder {
             reason: String(cString: X509_verify_cert_error_string(Int(code))),
             depth: Int(X509_STORE_CTX_get_error_depth(check))
         )
-        // OpenSSL may say one thing twice; a hostile chain must not say it a million times.
+        // OpenSSL may report a fault twice; a hostile chain must not make it report a million.
         if faults.count < 32, !faults.contains(fault) { faults.append(fault) }
     }
 }

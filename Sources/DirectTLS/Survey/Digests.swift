@@ -1,10 +1,11 @@
 internal import CDirectOpenSSL
 
-/// SHA-256 of bytes that come piece by piece.
+/// The SHA-256 hash of bytes that arrive piece by piece.
 package final class RunningSHA256 {
     /// Owned.
     private let state = EVP_MD_CTX_new()
 
+    /// Starts a hash.
     package init() {
         EVP_DigestInit_ex(state, EVP_sha256(), nil)
     }
@@ -13,11 +14,12 @@ package final class RunningSHA256 {
         EVP_MD_CTX_free(state)
     }
 
+    /// Adds bytes to the hash.
     package func add(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(state, bytes.baseAddress, bytes.count)
     }
 
-    /// The hash of all that was added; to be asked once.
+    /// Returns the hash of all bytes that were added. Must be called only once.
     package func finish() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
             used = EVP_DigestFinal_ex(state, buffer.baseAddress, nil) == 1 ? 32 : 0
@@ -25,7 +27,7 @@ package final class RunningSHA256 {
     }
 }
 
-/// Base64 with padding (RFC 4648, section 4).
+/// Returns the base64 text of the bytes with padding (RFC 4648, section 4).
 package func base64(_ bytes: [UInt8]) -> String {
     let count = (bytes.count + 2) / 3 * 4
     return String(unsafeUninitializedCapacity: count + 1) { buffer in
@@ -33,7 +35,7 @@ package func base64(_ bytes: [UInt8]) -> String {
     }
 }
 
-/// Lower-case hexadecimal digits.
+/// Returns the bytes as lower-case hexadecimal digits.
 package func hexText(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
@@ -41,16 +43,16 @@ package func hexText(_ bytes: some Sequence<UInt8>) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// The name of a TLS alert, as IANA lists it.
+/// Returns the name of a TLS alert, as IANA lists it.
 package func nameOfAlert(_ number: UInt8) -> String { alertName(number) }
 
-/// The certificates of PEM text as values, or of one certificate in DER.
+/// Parses the certificates in PEM text, or one certificate in DER.
 package func readCertificates(_ bytes: [UInt8]) throws(TLSError) -> [ServedCertificate] {
     let list = isPEM(bytes) ? try CertificateList(pem: bytes) : try CertificateList(der: bytes)
     return list.all.map { ServedCertificate($0) }
 }
 
-/// Whether the bytes are PEM text; DER begins with the tag of a sequence.
+/// Whether the bytes are PEM text. DER begins with the tag of a sequence.
 package func isPEM(_ bytes: [UInt8]) -> Bool {
     bytes.first != 0x30
 }

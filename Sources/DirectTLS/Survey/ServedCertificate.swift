@@ -1,21 +1,25 @@
 internal import CDirectOpenSSL
 
-/// A certificate as a server showed it, with what a report about it needs.
+/// A certificate that a server sent, with the details that a report about it needs.
 package struct ServedCertificate: Sendable {
+    /// The certificate's contents.
     package let summary: CertificateSummary
+    /// The subject.
     package let subject: NameText
+    /// The issuer.
     package let issuer: NameText
+    /// The public key.
     package let key: KeyText
     /// The signature's algorithm, such as `ecdsa-with-SHA256`.
     package let signature: String
-    /// Where the issuer's certificate is said to be (RFC 5280, section 4.2.2.1).
+    /// The URLs of the issuer's certificate (RFC 5280, section 4.2.2.1).
     package let issuerURLs: [String]
-    /// Subject and issuer are the same name.
+    /// Whether subject and issuer are the same name.
     package let isSelfIssued: Bool
-    /// How many signed timestamps of Certificate Transparency logs are in it.
+    /// The number of embedded timestamps from Certificate Transparency logs.
     package let timestamps: Int
 
-    /// Borrows the pointer.
+    /// Reads the certificate. Borrows the pointer.
     init(_ certificate: OpaquePointer) {
         let reader = CertificateReader(certificate)
         summary = CertificateSummary(certificate)
@@ -42,11 +46,11 @@ package struct ServedCertificate: Sendable {
     }
 }
 
-/// A distinguished name as text: whole, and the part that people call it by.
+/// A distinguished name as text: the whole name, and a short form for people.
 package struct NameText: Hashable, Sendable {
-    /// RFC 2253.
+    /// The name in RFC 2253 form.
     package let full: String
-    /// The last common name, else the last organisation, else all.
+    /// The last common name, else the last organisational unit or organisation, else the whole name.
     package let short: String
 
     init(subjectOf certificate: OpaquePointer) {
@@ -83,12 +87,13 @@ package struct NameText: Hashable, Sendable {
     }
 }
 
-/// What kind of key a certificate has.
+/// The kind of a certificate's key.
 package struct KeyText: Hashable, Sendable {
-    /// `EC`, `RSA`, `ED25519`, or whatever OpenSSL calls it.
+    /// `EC`, `RSA`, `ED25519`, or any other name of OpenSSL's.
     package let type: String
+    /// The size of the key in bits.
     package let bits: Int
-    /// `P-256` and the like; nil for other kinds of keys.
+    /// The name of the curve, such as `P-256`; `nil` for other kinds of keys.
     package let curve: String?
 
     init(of certificate: OpaquePointer) {

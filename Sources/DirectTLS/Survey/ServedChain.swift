@@ -1,13 +1,14 @@
 internal import CDirectOpenSSL
 
-/// The certificates a server showed, kept to be judged once the handshake is over.
+/// The certificates that a server sent, kept to be judged after the handshake.
 ///
-/// The OpenSSL objects are only counted and read: any thread may use this.
+/// The OpenSSL objects are only read and reference-counted, so any thread may use this.
 package final class ServedChain: @unchecked Sendable {
     private let context: SurveyContext
     /// An OpenSSL stack with references of its own. Owned, never empty.
     private let stack: OpaquePointer
-    /// Tells this chain from any other: the SHA-256 hash of all certificates in their order.
+    /// Identifies the chain: the SHA-256 hash of the only certificate, or of the hashes of all certificates in their
+    /// order.
     package let fingerprint: [UInt8]
 
     /// Copies the borrowed stack.
@@ -20,7 +21,7 @@ package final class ServedChain: @unchecked Sendable {
         fingerprint = Self.fingerprint(of: stack)
     }
 
-    /// The same from DER, for tests and for chains that came some other way.
+    /// Creates a chain from DER, for tests and for chains from other sources.
     package convenience init?(der chain: [[UInt8]], context: SurveyContext) {
         guard let lists = try? chain.map({ try CertificateList(der: $0) }), let stack = OPENSSL_sk_new_null()
         else { return nil }
@@ -36,23 +37,24 @@ package final class ServedChain: @unchecked Sendable {
         OPENSSL_sk_free(stack)
     }
 
+    /// The number of certificates.
     package var count: Int { Int(OPENSSL_sk_num(stack)) }
 
-    /// How long all of them are together, in DER.
+    /// The length of all certificates together, in DER.
     package var byteCount: Int {
         (0..<OPENSSL_sk_num(stack)).reduce(0) { sum, index in
             sum + Int(max(0, i2d_X509(OpaquePointer(OPENSSL_sk_value(stack, index)), nil)))
         }
     }
 
-    /// The certificates as values, the server's own first, so many at most. Copied at each call.
+    /// Returns the certificates as values, the server's own first, at most `limit` of them. Copied at each call.
     package func certificates(atMost limit: Int) -> [ServedCertificate] {
         (0..<min(OPENSSL_sk_num(stack), Int32(clamping: limit))).compactMap { index in
             OPENSSL_sk_value(stack, index).map { ServedCertificate(OpaquePointer($0)) }
         }
     }
 
-    /// Whether each certificate was signed, by what it says, by the next one.
+    /// Whether each certificate was issued, according to its contents, by the next one.
     package var isInOrder: Bool {
         (1..<max(1, OPENSSL_sk_num(stack))).allSatisfy { index in
             let (lower, upper) = (OPENSSL_sk_value(stack, index - 1), OPENSSL_sk_value(stack, index))
@@ -61,7 +63,8 @@ package final class ServedChain: @unchecked Sendable {
         }
     }
 
-    /// Whether those that lead up from the server's own certificate stand in order, with others between or behind them.
+    /// Whether the certificates that lead up from the server's own are in order, even if others are between or after
+    /// them.
     package var isInOrderApartFromOthers: Bool {
         guard var top = leaf else { return false }
         var others: [OpaquePointer] = []
@@ -82,7 +85,7 @@ package final class ServedChain: @unchecked Sendable {
         X509_check_issued(certificate, certificate) == X509_V_OK
     }
 
-    /// The name of the certificate that proves this identity, or nil where it does not.
+    /// Returns the name in the certificate that proves this identity, or `nil` if there is none.
     package func match(_ identity: ServerIdentity) -> String? {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
@@ -98,7 +101,7 @@ package final class ServedChain: @unchecked Sendable {
         }
     }
 
-    /// Judges the chain as the client would, and where it would refuse, finds every fault.
+    /// Judges the chain like a client, and if a client would reject it, finds every fault.
     package func judged(at time: Int? = nil) -> ChainJudgement {
         guard let leaf else { return ChainJudgement(anchor: nil, faults: []) }
         return ChainJudgement(leaf: leaf, sent: stack, context: context, time: time)

@@ -1,22 +1,22 @@
 internal import CDirectOpenSSL
 
-/// A TLS connection that accepts any certificate and says what it was shown.
+/// A TLS connection that accepts any certificate, and records the certificates.
 ///
-/// For looking at servers, never for secrets: whoever sends something here has judged the certificates himself.
-/// One owner at a time, like `TLSConnection`; nothing here waits.
+/// For examining servers, never for secrets: code that sends data here must have judged the certificates itself. One
+/// owner at a time, like `TLSConnection`; no call waits.
 package final class SurveyConnection: @unchecked Sendable {
     private let context: SurveyContext
     /// Owned: freed in `deinit`, before the state that its BIO points to.
     private let ssl: OpaquePointer
     private let transport: UnsafeMutablePointer<TransportState>
-    /// Whether the server wants to know who we are. Set from OpenSSL's callback, within `handshake`.
+    /// Whether the server asked for a client certificate. Set by OpenSSL's callback, within `handshake`.
     package internal(set) var wasAskedForCertificate = false
     private var isOpen = false
 
-    /// Prepares a connection; nothing is sent yet. The transport must outlive it.
+    /// Prepares a connection. No bytes are sent yet. The transport must outlive it.
     ///
     /// - Parameters:
-    ///   - serverName: The name to send as SNI, or nil to send none. Never an address.
+    ///   - serverName: The name to send as SNI, or `nil` to send none. Never an address.
     ///   - offersHTTP: Whether to offer `http/1.1` by ALPN.
     package init(
         context: SurveyContext,
@@ -39,11 +39,11 @@ package final class SurveyConnection: @unchecked Sendable {
         if let serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
             throw .badIdentity("cannot be sent: \(printable(serverName))")
         }
-        // Zero is success here, unlike everywhere else.
+        // Zero means success here, unlike in other functions.
         if offersHTTP, SSL_set_alpn_protos(ssl, offeredProtocols, UInt32(offeredProtocols.count)) != 0 {
             throw .badSettings("ALPN: \(ErrorQueue.drainedReason())")
         }
-        // Servers that have one then send an OCSP staple (RFC 6066, section 8).
+        // Makes servers that have one send an OCSP staple (RFC 6066, section 8).
         SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
         SSL_set_connect_state(ssl)
     }
@@ -55,7 +55,7 @@ package final class SurveyConnection: @unchecked Sendable {
         transport.deallocate()
     }
 
-    /// Continues the handshake. `.done` says nothing about the certificate.
+    /// Continues the handshake. `.done` does not mean that the certificate is valid.
     package func handshake() -> HandshakeStep {
         ErrorQueue.clear()
         transport.pointee.beginReading()
@@ -75,7 +75,7 @@ package final class SurveyConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads what has arrived, at most one record.
+    /// Reads data that has arrived, at most one record.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         guard isOpen, buffer.count > 0 else { return .failed(.notOpen) }
         var count = 0
@@ -96,7 +96,7 @@ package final class SurveyConnection: @unchecked Sendable {
         }
     }
 
-    /// Sends some of the bytes; after a wait the same bytes again.
+    /// Sends some of the bytes. After a wait, the call must be repeated with the same bytes.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         guard isOpen, bytes.count > 0 else { return .failed(.notOpen) }
         var count = 0
@@ -111,7 +111,7 @@ package final class SurveyConnection: @unchecked Sendable {
         }
     }
 
-    /// Tells the server that nothing more will come, if the transport takes it at once.
+    /// Tells the server that no more data will follow, if the transport accepts it immediately.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -120,7 +120,7 @@ package final class SurveyConnection: @unchecked Sendable {
         ErrorQueue.clear()
     }
 
-    /// What was agreed on; only after the handshake.
+    /// The negotiated parameters. Only valid after the handshake.
     package var facts: SurveyFacts {
         SurveyFacts(
             version: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
@@ -132,13 +132,13 @@ package final class SurveyConnection: @unchecked Sendable {
         )
     }
 
-    /// The certificates that were shown, the server's own first; nil where there are none.
+    /// The certificates that the server sent, its own first; `nil` if there are none.
     package var served: ServedChain? {
         ServedChain(SSL_get_peer_cert_chain(ssl), context: context)
     }
 
     private var hasStaple: Bool {
-        // Borrowed: the bytes stay OpenSSL's.
+        // Borrowed: the bytes belong to OpenSSL.
         var bytes: UnsafeMutablePointer<UInt8>?
         return SSL_ctrl(ssl, SSL_CTRL_GET_TLSEXT_STATUS_REQ_OCSP_RESP, 0, &bytes) > 0
     }
@@ -158,13 +158,18 @@ package final class SurveyConnection: @unchecked Sendable {
     }
 }
 
-/// What was agreed on in a handshake that only looked.
+/// The parameters that a survey's handshake negotiated.
 package struct SurveyFacts: Hashable, Sendable {
-    /// As OpenSSL writes it, `TLSv1.3`.
+    /// The version as OpenSSL writes it, such as `TLSv1.3`.
     package let version: String
+    /// The cipher suite's IANA name.
     package let cipher: String
+    /// The group of the key exchange; `nil` if OpenSSL does not report one.
     package let group: String?
+    /// The protocol that the server chose by ALPN; `nil` if it chose none.
     package let alpn: String?
+    /// Whether the server sent an OCSP staple.
     package let hasStaple: Bool
+    /// Whether the server asked for a client certificate.
     package let asksForCertificate: Bool
 }

@@ -1,17 +1,17 @@
 internal import CDirectOpenSSL
 
-/// What handshakes that only look share: an `SSL_CTX` that lets every certificate pass, and apart from it the
+/// The state that survey handshakes share: an `SSL_CTX` that accepts every certificate, and, separate from it, the
 /// roots to judge the certificates by afterwards.
 ///
-/// Nothing in here can reach a client: clients are made of `TLSContext`, which this is not, and a `SurveyConnection`
-/// promises nothing about who the server is. Immutable once made: any thread may use it.
+/// A client can never use it: clients use `TLSContext`, which is another type, and a `SurveyConnection` makes no
+/// promise about the server's identity. Immutable once created: any thread may use it.
 package final class SurveyContext: @unchecked Sendable {
-    /// Owned, both.
+    /// Both are owned.
     let raw: OpaquePointer
     let store: OpaquePointer
     let rules: CertificateRules
 
-    /// Reads files and may parse a bundle of certificates: not for an event loop.
+    /// Reads files and may parse a bundle of certificates. Must not be called on an event loop.
     package init(
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
@@ -36,7 +36,7 @@ package final class SurveyContext: @unchecked Sendable {
         direct_SSL_CTX_set_mode(raw, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         limitMessages(of: raw)
         direct_SSL_CTX_set_read_ahead(raw, 1)
-        // The same ClientHello as the client's, so that servers answer alike.
+        // The same ClientHello as the client's, so that servers respond alike.
         SSL_CTX_set_security_level(raw, max(rules.minimumSecurityLevel, SSL_CTX_get_security_level(raw)))
         SSL_CTX_ctrl(raw, SSL_CTRL_SET_MAX_CERT_LIST, Self.mostCertificateBytes, nil)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
@@ -49,17 +49,17 @@ package final class SurveyContext: @unchecked Sendable {
         X509_STORE_free(store)
     }
 
-    /// A chain of 1 MiB is still looked at; there must be some end to it.
+    /// Large enough for a chain of 1 MiB; there must be some limit.
     private static let mostCertificateBytes = 1280 * 1024
 }
 
-/// OpenSSL's callback in place of its verification. The judgement comes later, and cannot end the handshake.
+/// OpenSSL's callback that replaces its verification. The chain is judged later, and cannot end the handshake.
 private let letPass: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
     X509_STORE_CTX_set_error(check, X509_V_OK)
     return 1
 }
 
-/// OpenSSL's callback when the server asks who we are: nobody, but the question is worth knowing.
+/// OpenSSL's callback for a request for a client certificate. There is none to send, but the request is recorded.
 private let noteCertificateRequest:
     @convention(c) (
         OpaquePointer?,

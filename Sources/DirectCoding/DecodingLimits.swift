@@ -1,4 +1,4 @@
-/// How large decoded content may become. All limits hold for every stage of a chain of codings, not only for the
+/// Limits on the growth of content when decoded. All limits hold for every stage of a chain of codings, not only for the
 /// last.
 package struct DecodingLimits: Hashable, Sendable {
     /// The largest number of bytes that may come out; `nil` means no limit.
@@ -12,6 +12,7 @@ package struct DecodingLimits: Hashable, Sendable {
     /// each piece of input, so somewhat more may go in.
     package var inputWithoutOutput: UInt64?
 
+    /// Creates limits, by default those of a client.
     package init(
         size: UInt64? = nil,
         ratio: UInt64? = 200,

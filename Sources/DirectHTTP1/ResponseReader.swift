@@ -1,4 +1,4 @@
-/// How the end of a response's content is found (RFC 9112, section 6.3).
+/// The framing of a response's content, which determines its end (RFC 9112, section 6.3).
 package enum ResponseFraming: Hashable, Sendable {
     /// The response has no content.
     case none
@@ -50,6 +50,7 @@ package struct ResponseReader: ~Copyable {
 
     /// An event, and the number of input bytes used for it.
     package struct Step {
+        /// The event.
         package let event: Event
         /// The number of input bytes that the caller may discard.
         package let used: Int
@@ -75,11 +76,12 @@ package struct ResponseReader: ~Copyable {
     /// The number of content bytes handed out in this exchange.
     private var received: UInt64 = 0
 
-    /// How the content of the current response ends. Known once its head has been read.
+    /// The framing of the current response's content. Known once its head has been read.
     package private(set) var framing = ResponseFraming.none
     /// Whether any byte of the current exchange's response has arrived.
     package private(set) var hasStarted = false
 
+    /// Creates a reader for a new connection.
     package init(limits: HTTP1Limits = HTTP1Limits(), leniency: HTTP1Leniency = HTTP1Leniency()) {
         self.limits = limits.sensible
         self.leniency = leniency

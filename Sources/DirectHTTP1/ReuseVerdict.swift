@@ -47,6 +47,7 @@ package struct KeepAliveHint: Hashable, Sendable {
     /// The number of requests that the server still accepts on the connection.
     package var max: UInt32?
 
+    /// Creates a hint; `nil` for a value that the server did not send.
     package init(timeout: UInt32? = nil, max: UInt32? = nil) {
         self.timeout = timeout
         self.max = max

@@ -10,7 +10,7 @@ extension ChainRule {
 
     /// RFC 5280, section 4.2.1.10: "MUST NOT issue certificates where name constraints is an empty sequence". Name
     /// constraints that cannot be decoded do not constrain anything either.
-    static let noEmptyConstraints = ChainRule("name constraints that are empty or cannot be read (RFC 5280, 4.2.1.10)") {
+    static let noEmptyConstraints = ChainRule("empty or unreadable name constraints (RFC 5280, 4.2.1.10)") {
         certificate in
         certificate.has(NID_name_constraints)
             && certificate.withNameConstraints { constraints in

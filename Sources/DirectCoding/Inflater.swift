@@ -4,11 +4,11 @@ internal import CDirectZlib
 final class Inflater {
     /// The format around the deflated data, as zlib encodes it in the window bits.
     enum Format: Int32 {
-        /// RFC 1951.
+        /// Bare deflated data (RFC 1951).
         case raw = -15
-        /// RFC 1950.
+        /// A zlib stream (RFC 1950).
         case zlib = 15
-        /// RFC 1952.
+        /// A gzip member (RFC 1952).
         case gzip = 31
     }
 

@@ -11,7 +11,7 @@
 /// and end of each name and value, relative to the section's first byte.
 ///
 /// The limits are checked before more bytes are asked for, and a line that is too long is reported as such before any
-/// other fault behind its limit.
+/// other fault after that point.
 @safe struct HeadScanner: ~Copyable {
     struct Limits {
         var bytes: Int

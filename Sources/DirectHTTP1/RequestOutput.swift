@@ -114,7 +114,7 @@
         case .chunked:
             write("Transfer-Encoding: chunked\r\n")
         }
-        // RFC 9110, section 10.1.1: not without content.
+        // RFC 9110, section 10.1.1: a request without content must not send Expect.
         if expectContinue { write("Expect: 100-continue\r\n") }
     }
 

@@ -42,9 +42,9 @@ extension KeyPin: CustomStringConvertible {
 /// An error in a pin, or in the pattern of servers that it is for.
 @nonexhaustive
 public enum KeyPinFault: Error, Hashable, Sendable {
-    /// Not `sha256/` and the base64 of 32 bytes.
+    /// The text of a pin is not `sha256/` and the base64 of 32 bytes.
     case badPin
-    /// Not a host, `*.` and a name, or `**.` and a name.
+    /// The pattern is not a host, `*.` and a name, or `**.` and a name.
     case badPattern(String)
     /// A pattern without pins, which no chain could satisfy.
     case noPins(String)

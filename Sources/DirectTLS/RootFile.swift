@@ -26,7 +26,7 @@ struct RootFile {
         return hasEndedInOrder() && isWhole
     }
 
-    /// Returns whether reading ended with an error, as it does at the end of a file, and with none for lack of
+    /// Returns whether reading ended with an error, as it does at the end of a file, but with none for lack of
     /// memory. Without memory, OpenSSL may also end without any error.
     private func hasEndedInOrder() -> Bool {
         ERR_peek_last_error() != 0 && !ErrorQueue.drainSaysNoMemory()

@@ -292,7 +292,7 @@ package final class TLSConnection: @unchecked Sendable {
         return error
     }
 
-    /// OpenSSL has completed the handshake; makes the checks that it leaves to its caller.
+    /// Makes the checks that OpenSSL leaves to its caller after a handshake, and opens the connection.
     private func settle() -> HandshakeStep {
         do throws(TLSError) {
             try checkServer()

@@ -13,7 +13,7 @@ enum TrustStore {
                 for source in sources { try add(source, to: store) }
             }
         case .only(let sources):
-            guard !sources.isEmpty else { throw .badSettings("no roots given, and the system's are not used") }
+            guard !sources.isEmpty else { throw .badSettings("the list of trusted roots is empty") }
             return try filled { store throws(TLSError) in
                 for source in sources { try add(source, to: store) }
             }

@@ -70,7 +70,7 @@ final class ContentDecoding: Sendable {
 }
 
 extension Response {
-    /// Whether there may be content in a coding.
+    /// Whether the response may have coded content.
     fileprivate var isCoded: Bool { headers.index(of: "content-encoding") != nil && body.mayHaveContent }
 }
 

@@ -1,5 +1,5 @@
-/// Limits on the growth of content when decoded. All limits hold for every stage of a chain of codings, not only for the
-/// last.
+/// Limits on the growth of content when decoded. All limits hold for every stage of a chain of codings, not only for
+/// the last.
 package struct DecodingLimits: Hashable, Sendable {
     /// The largest number of bytes that may come out; `nil` means no limit.
     package var size: UInt64?

@@ -3,7 +3,8 @@
 /// Each test sets the high bit of every byte that the scan must stop at. Only wrapping arithmetic is used:
 /// comparisons of SIMD vectors compile to scalar loops. In a `UInt64` a subtraction may borrow from the byte above,
 /// so the bits above the lowest set one have no meaning; the lowest one is exact, and so is the absence of any. Scans
-/// use words and not vectors: a vector's result arrives too late for the next address, and the scan takes twice as long.
+/// use words and not vectors: a vector's result arrives too late for the next address, and the scan takes twice as
+/// long.
 enum ByteScan {
     typealias Sixteen = SIMD16<UInt8>
 

@@ -306,9 +306,9 @@ final class ClientCore: Sendable {
             let times = Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)
             let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
             leg.log?.responds(head.status, transaction)
-            // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section
-            // 9.3).
-            if let upload, upload.isRunning, head.status.code >= 300 { upload.stop() }
+            // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),
+            // also where sending has already failed, because the server has closed the connection behind its answer.
+            if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
             var reading = BodyReading(exchange, upload, leg.log)
             if upload != nil { reading.head = head }
             if let asked { reading.onProgress = asked.options.onDownload }

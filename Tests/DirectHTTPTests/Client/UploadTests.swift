@@ -1,6 +1,7 @@
 import DirectHTTP
 import DirectTestCommands
 import DirectTestTime
+import Dispatch
 import TLSFixtures
 import Testing
 
@@ -141,6 +142,21 @@ struct UploadTests {
         #expect(try await response.body.collect(upTo: 100) == Array("too much".utf8))
         _ = try await server.nextRecord()
         #expect(pieces.given < 4096)
+    }
+
+    @Test("a refusal is delivered although sending has failed before its head was read")
+    func refusalAfterFailure() async throws {
+        let hasFailed = DispatchSemaphore(value: 0)
+        let server = try FixtureServer.scripted([
+            .awaitHead, .awaitBytes(100_000), .send("HTTP/1.1 103 Early Hints\r\n\r\n"),
+            .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo much"), .reset,
+        ])
+        var request = Request(.post, server.http())
+        request.body = .replayable { EndlessPieces(end: hasFailed) }
+        // The source is gone when the upload has ended.
+        request.onInterim = { _ in hasFailed.wait() }
+        let response = try await HTTPClient.untimed().fetch(request)
+        #expect(response.status == 413 && response.text == "too much")
     }
 
     @Test("a refusal stops the upload before its body is read")
@@ -293,4 +309,22 @@ final class PatternPieces: AsyncSequence, @unchecked Sendable {
             return pattern(at: position, count: pieces.sizes[index])
         }
     }
+}
+
+/// Pieces without an end; tells when they are not needed any more.
+private final class EndlessPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    typealias Element = [UInt8]
+    private let end: DispatchSemaphore
+
+    init(end: DispatchSemaphore) {
+        self.end = end
+    }
+
+    deinit {
+        end.signal()
+    }
+
+    func makeAsyncIterator() -> EndlessPieces { self }
+
+    func next() async -> [UInt8]? { [UInt8](repeating: 1, count: 65_536) }
 }

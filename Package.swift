@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-let manners: [SwiftSetting] = [
+let commonSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -9,7 +9,7 @@ let manners: [SwiftSetting] = [
 ]
 
 /// For the targets that do not talk to C: every unsafe expression must say so.
-let memorySafe: [SwiftSetting] = manners + [.strictMemorySafety()]
+let memorySafe: [SwiftSetting] = commonSettings + [.strictMemorySafety()]
 
 let package = Package(
     name: "direct-http",
@@ -42,8 +42,8 @@ let package = Package(
         .systemLibrary(name: "CDirectBrotli"),
         .systemLibrary(name: "CDirectZstd"),
 
-        .target(name: "DirectIO", dependencies: ["CDirectLinux"], swiftSettings: manners),
-        .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
+        .target(name: "DirectIO", dependencies: ["CDirectLinux"], swiftSettings: commonSettings),
+        .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(
             name: "DirectCoding",
@@ -52,7 +52,7 @@ let package = Package(
                 .target(name: "CDirectBrotli", condition: .when(traits: ["Brotli"])),
                 .target(name: "CDirectZstd", condition: .when(traits: ["Zstd"])),
             ],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .target(name: "DirectJSON", swiftSettings: memorySafe),
         .target(
@@ -68,45 +68,45 @@ let package = Package(
         .target(
             name: "DirectHTTPFoundation",
             dependencies: ["DirectHTTP", "DirectIO"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
-        .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: manners),
+        .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
         .executableTarget(
             name: "tls-fixtures",
             dependencies: ["DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .target(
             name: "SNIProbe",
             dependencies: ["DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON", "TLSFixtures"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
-        .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: manners),
+        .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: commonSettings),
 
         .testTarget(
             name: "DirectIOTests",
             dependencies: ["DirectIO", "DirectTestCommands", "DirectTestPeers", "DirectTestTime"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "DirectTLSTests",
             dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL", "DirectTestCommands"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
-        .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: manners),
+        .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: commonSettings),
         .testTarget(
             name: "DirectCodingTests",
             dependencies: ["DirectCoding", "CDirectZlib"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
-        .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: manners),
+        .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: commonSettings),
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
                 "DirectHTTP", "TLSFixtures", "DirectTestCommands", "DirectTestPeers", "DirectTestTime",
                 "CDirectZlib",
             ],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "DirectResolversTests",
@@ -114,7 +114,7 @@ let package = Package(
                 "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures", "DirectTestCommands",
                 "DirectTestTime",
             ],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "DirectHTTPFoundationTests",
@@ -122,12 +122,12 @@ let package = Package(
                 "DirectHTTPFoundation", "DirectHTTP", "DirectIO", "TLSFixtures", "DirectTestCommands",
                 "DirectTestTime",
             ],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "TLSFixturesTests",
             dependencies: ["TLSFixtures", "DirectTestCommands"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "SNIProbeTests",
@@ -135,25 +135,25 @@ let package = Package(
                 "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
             ],
             exclude: ["Golden"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .target(
             name: "DirectTestTime",
             dependencies: ["DirectIO"],
             path: "Tests/DirectTestTime",
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
         .target(
             name: "DirectTestPeers",
             dependencies: ["DirectIO", "DirectTestCommands"],
             path: "Tests/DirectTestPeers",
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
-        .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: manners),
+        .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),
         .testTarget(
             name: "VectorsTests",
             dependencies: ["tls-fixtures", "DirectHTTP1", "DirectJSON", "DirectTestCommands"],
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
 
         // No product: it puts the client before the harnesses of public suites (scripts/suites).
@@ -163,7 +163,7 @@ let package = Package(
                 "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON", "TLSFixtures",
             ],
             path: "Tests/SuiteAdapter",
-            swiftSettings: manners
+            swiftSettings: commonSettings
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -53,7 +53,7 @@ struct CacheWorks: Sendable {
         return HTTPClient {
             $0.cache = cache
             $0.transport = { request in
-                let fields: Headers = [
+                let fields: HTTPHeaders = [
                     "Cache-Control": "max-age=3600", "Content-Type": "text/plain", "ETag": "\"a\"",
                     "Server": "bench",
                 ]

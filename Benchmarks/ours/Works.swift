@@ -46,7 +46,7 @@ struct Works: Sendable {
         }
     }
 
-    private func request(_ method: Method, _ path: String) -> Request {
+    private func request(_ method: HTTPMethod, _ path: String) -> Request {
         var request = Request(method, settings.url(path))
         request.addresses = [Endpoint(stringLiteral: settings.address)]
         return request

@@ -52,7 +52,7 @@ package final class ContentDecoder {
         let decoder: any StreamDecoder
         var made: UInt64 = 0
         /// The number of bytes it has used since its last output.
-        var usedInVain: UInt64 = 0
+        var emptyInput: UInt64 = 0
         /// The output of the stage before, for this one to decode. The first stage works on the input itself.
         var buffer: UnsafeMutableRawBufferPointer
         var unused: Range<Int> = 0..<0
@@ -187,8 +187,8 @@ package final class ContentDecoder {
         stages[index].made += UInt64(progress.made)
         lastWork += progress.used + progress.made
         try limits.check(stages[index].made, from: usedBytes)
-        stages[index].usedInVain = progress.made > 0 ? 0 : stages[index].usedInVain + UInt64(progress.used)
-        try limits.check(inputWithoutOutput: stages[index].usedInVain)
+        stages[index].emptyInput = progress.made > 0 ? 0 : stages[index].emptyInput + UInt64(progress.used)
+        try limits.check(inputWithoutOutput: stages[index].emptyInput)
         return progress.made
     }
 

@@ -3,7 +3,7 @@ struct HeadReader: ~Copyable {
     private var scanner: HeadScanner
     /// The last head that was read. `status`, `version` and `fields` belong to it.
     private var block: HeaderBlock?
-    private(set) var status: Status = .ok
+    private(set) var status: HTTPStatus = .ok
     private(set) var version = HTTPVersion.http11
     private(set) var fields = FramingFields()
 
@@ -44,7 +44,7 @@ struct HeadReader: ~Copyable {
     /// The head that was read last.
     @inline(__always)
     var head: ResponseHead {
-        ResponseHead(status: status, version: version, received: Headers(block: block))
+        ResponseHead(status: status, version: version, received: HTTPHeaders(block: block))
     }
 
     /// Returns the length of the trailer section that begins at `base`, and its fields; `nil` if it is not complete.
@@ -52,15 +52,15 @@ struct HeadReader: ~Copyable {
         _ base: UnsafePointer<UInt8>,
         available: Int,
         limits: HeadScanner.Limits
-    ) throws(HTTP1Error) -> (length: Int, trailers: Headers)? {
+    ) throws(HTTP1Error) -> (length: Int, trailers: HTTPHeaders)? {
         do throws(HTTP1Error) {
             guard let length = try unsafe scanner.scan(base, available: available, limits: limits) else {
                 return nil
             }
-            guard scanner.count > 0 else { return (length, Headers()) }
+            guard scanner.count > 0 else { return (length, HTTPHeaders()) }
             let block = HeaderBlock.make(fieldCapacity: scanner.count, byteCapacity: length)
             unsafe scanner.fill(block, from: base, length: length)
-            return (length, Headers(block: block))
+            return (length, HTTPHeaders(block: block))
         } catch .headTooLarge(let limit) {
             throw .trailersTooLarge(limit: limit)
         } catch .tooManyFields(let limit) {
@@ -73,7 +73,7 @@ struct HeadReader: ~Copyable {
         let kept = HeaderBlock.make(fieldCapacity: scanner.count, byteCapacity: length)
         unsafe scanner.fill(kept, from: base, length: length)
         fields = try scanner.framingFields(of: kept)
-        status = Status(unchecked: scanner.statusCode)
+        status = HTTPStatus(unchecked: scanner.statusCode)
         version = scanner.isHTTP10 ? .http10 : .http11
         block = kept
     }

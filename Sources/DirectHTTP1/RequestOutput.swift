@@ -18,7 +18,7 @@
         count &+= text.utf8CodeUnitCount
     }
 
-    mutating func writeMethod(_ method: Method) throws(HTTP1Error) {
+    mutating func writeMethod(_ method: HTTPMethod) throws(HTTP1Error) {
         if let name = method.knownName {
             write(name)
             write(" ")
@@ -59,10 +59,10 @@
 
     /// Writes the fields that the caller may send, except those whose name occurs in `others`.
     mutating func writeFields(
-        _ headers: Headers,
+        _ headers: HTTPHeaders,
         authority: [UInt8],
         upgrade: Bool,
-        unless others: Headers = Headers()
+        unless others: HTTPHeaders = HTTPHeaders()
     ) throws(HTTP1Error) {
         guard let block = headers.block else { return }
         if block.counts.areLines, others.block?.sharesNames(with: block) != true {
@@ -89,7 +89,7 @@
         count += block.counts.bytes
     }
 
-    mutating func writeTrailers(_ trailers: Headers) throws(HTTP1Error) {
+    mutating func writeTrailers(_ trailers: HTTPHeaders) throws(HTTP1Error) {
         guard let block = trailers.block else { return }
         for index in 0..<block.counts.fields {
             let name = unsafe block.name(at: index)
@@ -101,7 +101,7 @@
         }
     }
 
-    mutating func writeFraming(_ framing: BodyFraming, method: Method, expectContinue: Bool) {
+    mutating func writeFraming(_ framing: BodyFraming, method: HTTPMethod, expectContinue: Bool) {
         switch framing {
         case .none, .length(0):
             // RFC 9110, section 8.6: only methods that anticipate content announce its absence.

@@ -9,7 +9,7 @@ package enum BodyFraming: Hashable, Sendable {
 }
 
 /// Writes requests as bytes, every one of which is checked (CVE-2022-3215, CVE-2023-0040): those of a field when it
-/// is copied into `Headers`, all others when they are written.
+/// is copied into `HTTPHeaders`, all others when they are written.
 ///
 /// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding, Connection
 /// and Expect: a Host from the caller that equals the authority is left out, the other fields are refused. Names,
@@ -17,11 +17,11 @@ package enum BodyFraming: Hashable, Sendable {
 package enum RequestWriter {
     /// A buffer size that is always sufficient for this head.
     package static func headSizeBound(
-        method: Method,
+        method: HTTPMethod,
         target: [UInt8],
         authority: [UInt8],
-        headers: Headers,
-        extra: Headers
+        headers: HTTPHeaders,
+        extra: HTTPHeaders
     ) -> Int {
         fixedBytes + method.byteCount + target.count + authority.count + headers.sizeBound + extra.sizeBound
     }
@@ -34,11 +34,11 @@ package enum RequestWriter {
     ///   - upgrade: Whether an Upgrade field is allowed, and named in Connection.
     /// - Returns: The length of the head.
     package static func writeHead(
-        method: Method,
+        method: HTTPMethod,
         target: [UInt8],
         authority: [UInt8],
-        headers: Headers,
-        extra: Headers,
+        headers: HTTPHeaders,
+        extra: HTTPHeaders,
         framing: BodyFraming,
         expectContinue: Bool = false,
         close: Bool = false,
@@ -85,13 +85,13 @@ package enum RequestWriter {
     }
 
     /// A buffer size that is always sufficient for the last chunk with these trailers.
-    package static func lastChunkSizeBound(trailers: Headers) -> Int {
+    package static func lastChunkSizeBound(trailers: HTTPHeaders) -> Int {
         fixedBytes + trailers.sizeBound
     }
 
     /// Writes the last chunk and the trailer section, and returns their length.
     package static func writeLastChunk(
-        trailers: Headers,
+        trailers: HTTPHeaders,
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(HTTP1Error) -> Int {
         var output = try unsafe RequestOutput(buffer, needed: lastChunkSizeBound(trailers: trailers))
@@ -105,7 +105,7 @@ package enum RequestWriter {
     private static let fixedBytes = 160
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// The largest number of bytes that the fields may take on the wire.
     fileprivate var sizeBound: Int {
         guard let block else { return 0 }

@@ -19,18 +19,18 @@ extension HTTPVersion: CustomStringConvertible {
 /// The status line and header fields of a response.
 public struct ResponseHead: Hashable, Sendable {
     /// The status code.
-    public let status: Status
+    public let status: HTTPStatus
     /// The version in the response's status line. A minor version later than 1 counts as 1.1.
     public let version: HTTPVersion
     /// The header fields.
-    public let headers: Headers
+    public let headers: HTTPHeaders
 
     /// Creates a head that was not received. The reason may be empty, as it may in a received one.
     public init(
-        status: Status,
+        status: HTTPStatus,
         reason: String = "",
         version: HTTPVersion = .http11,
-        headers: Headers = Headers()
+        headers: HTTPHeaders = HTTPHeaders()
     ) {
         self.status = status
         self.version = version
@@ -39,7 +39,7 @@ public struct ResponseHead: Hashable, Sendable {
 
     /// A received head, whose block holds the reason phrase, too.
     @inline(__always)
-    init(status: Status, version: HTTPVersion, received headers: Headers) {
+    init(status: HTTPStatus, version: HTTPVersion, received headers: HTTPHeaders) {
         self.status = status
         self.version = version
         self.headers = headers
@@ -55,9 +55,9 @@ public struct ResponseHead: Hashable, Sendable {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// Returns the same fields in a block that has this reason phrase after its other bytes.
-    fileprivate func carrying(reason: String) -> Headers {
+    fileprivate func carrying(reason: String) -> HTTPHeaders {
         if reason.isEmpty && (block?.counts.reason.isEmpty ?? true) { return self }
         var reason = reason
         return reason.withUTF8 { reason in
@@ -72,7 +72,7 @@ extension Headers {
             own.counts.bytes = start + reason.count
             own.counts.areLines = false
             own.counts.reason = UInt32(start)..<UInt32(start + reason.count)
-            return Headers(block: own)
+            return HTTPHeaders(block: own)
         }
     }
 }

@@ -43,7 +43,7 @@ package struct ResponseReader: ~Copyable {
         /// The content in this range of the input.
         case content(Range<Int>)
         /// The trailer section, if it has fields. They must never be merged into the head's.
-        case trailers(Headers)
+        case trailers(HTTPHeaders)
         /// The response is complete. No more input is read before the next `begin`.
         case end
     }
@@ -89,7 +89,7 @@ package struct ResponseReader: ~Copyable {
     }
 
     /// Starts an exchange. `upgrade` allows the server to answer 101 and switch protocols.
-    package mutating func begin(_ method: Method, upgrade: Bool = false) {
+    package mutating func begin(_ method: HTTPMethod, upgrade: Bool = false) {
         state = .head
         isHead = method.isHead
         isConnect = method.isConnect
@@ -172,7 +172,7 @@ package struct ResponseReader: ~Copyable {
 
     /// Determines the framing of the content, in the order of RFC 9112, section 6.3.
     @inline(__always)
-    private func framing(of status: Status) throws(HTTP1Error) -> ResponseFraming {
+    private func framing(of status: HTTPStatus) throws(HTTP1Error) -> ResponseFraming {
         if isConnect && status.isSuccess { return .tunnel }
         if status == .switchingProtocols {
             guard expectsUpgrade else { throw .unsolicitedSwitchingProtocols }

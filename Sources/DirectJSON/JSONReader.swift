@@ -1,5 +1,5 @@
 /// A syntax error in a JSON text.
-package struct JSONFault: Error, Equatable, CustomStringConvertible {
+package struct JSONError: Error, Equatable, CustomStringConvertible {
     /// The line of the error, counted from 1.
     package var line: Int
     /// The error as a short English text.
@@ -15,7 +15,7 @@ package struct JSONFault: Error, Equatable, CustomStringConvertible {
 /// after the value are errors.
 package struct JSONReader {
     /// Parses a text that consists of one value.
-    package static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+    package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         var reader = JSONReader(bytes: bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
@@ -31,7 +31,7 @@ package struct JSONReader {
         self.bytes = bytes
     }
 
-    private mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
+    private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
         guard depth < Self.depthLimit else { throw fault("nested too deeply") }
         skipSpace()
         let line = line
@@ -50,10 +50,10 @@ package struct JSONReader {
         return JSONValue(content: content, line: line)
     }
 
-    private mutating func members(depth: Int) throws(JSONFault) -> [JSONValue.Member] {
+    private mutating func members(depth: Int) throws(JSONError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         var names: Set<String> = []
-        try sequence(until: UInt8(ascii: "}")) { (reader: inout Self) throws(JSONFault) in
+        try sequence(until: UInt8(ascii: "}")) { (reader: inout Self) throws(JSONError) in
             guard reader.peek == UInt8(ascii: "\"") else {
                 throw reader.fault("a member needs a name in quotes")
             }
@@ -68,9 +68,9 @@ package struct JSONReader {
         return members
     }
 
-    private mutating func elements(depth: Int) throws(JSONFault) -> [JSONValue] {
+    private mutating func elements(depth: Int) throws(JSONError) -> [JSONValue] {
         var elements: [JSONValue] = []
-        try sequence(until: UInt8(ascii: "]")) { (reader: inout Self) throws(JSONFault) in
+        try sequence(until: UInt8(ascii: "]")) { (reader: inout Self) throws(JSONError) in
             elements.append(try reader.value(depth: depth + 1))
         }
         return elements
@@ -79,8 +79,8 @@ package struct JSONReader {
     /// Parses elements that are separated by commas, without a comma at the end, up to the closing bracket.
     private mutating func sequence(
         until end: UInt8,
-        _ element: (inout Self) throws(JSONFault) -> Void
-    ) throws(JSONFault) {
+        _ element: (inout Self) throws(JSONError) -> Void
+    ) throws(JSONError) {
         position += 1
         skipSpace()
         if take(end) { return }
@@ -93,7 +93,7 @@ package struct JSONReader {
         }
     }
 
-    private mutating func text() throws(JSONFault) -> String {
+    private mutating func text() throws(JSONError) -> String {
         position += 1
         var scalars: [UInt8] = []
         while let byte = peek {
@@ -116,7 +116,7 @@ package struct JSONReader {
         throw fault("a text is not terminated")
     }
 
-    private mutating func escaped() throws(JSONFault) -> Character {
+    private mutating func escaped() throws(JSONError) -> Character {
         guard let byte = peek else { throw fault("a text is not terminated") }
         position += 1
         switch byte {
@@ -132,7 +132,7 @@ package struct JSONReader {
     }
 
     /// Parses the digits after `\u`: one UTF-16 code unit, or a surrogate pair with a second `\u`.
-    private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
+    private mutating func escapedScalar() throws(JSONError) -> Unicode.Scalar {
         let unit = try fourDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard UTF16.isLeadSurrogate(UInt16(unit)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
@@ -145,7 +145,7 @@ package struct JSONReader {
         return scalar
     }
 
-    private mutating func fourDigits() throws(JSONFault) -> UInt32 {
+    private mutating func fourDigits() throws(JSONError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
@@ -157,7 +157,7 @@ package struct JSONReader {
         return value
     }
 
-    private mutating func number() throws(JSONFault) -> String {
+    private mutating func number() throws(JSONError) -> String {
         let start = position
         _ = take(UInt8(ascii: "-"))
         if !take(UInt8(ascii: "0")) { try digits() }
@@ -170,13 +170,13 @@ package struct JSONReader {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    private mutating func digits() throws(JSONFault) {
+    private mutating func digits() throws(JSONError) {
         let start = position
         while let byte = peek, Self.isDigit(byte) { position += 1 }
         guard position > start else { throw fault("a number lacks digits") }
     }
 
-    private mutating func word(_ word: StaticString, _ content: JSONValue.Content) throws(JSONFault)
+    private mutating func word(_ word: StaticString, _ content: JSONValue.Content) throws(JSONError)
         -> JSONValue.Content
     {
         for byte in "\(word)".utf8 where !take(byte) { throw fault("expected a value") }
@@ -202,7 +202,7 @@ package struct JSONReader {
 
     private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private func fault(_ what: String) -> JSONFault { JSONFault(line: line, what: what) }
+    private func fault(_ what: String) -> JSONError { JSONError(line: line, what: what) }
 
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

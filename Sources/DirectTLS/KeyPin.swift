@@ -6,8 +6,8 @@ public struct KeyPin: Hashable, Sendable {
 
     /// Parses `sha256/` and 44 characters of base64 with their padding.
     ///
-    /// - Throws: ``KeyPinFault/badPin`` if the text is anything else.
-    public init(_ text: String) throws(KeyPinFault) {
+    /// - Throws: ``KeyPinError/badPin`` if the text is anything else.
+    public init(_ text: String) throws(KeyPinError) {
         let prefix = "sha256/"
         guard text.utf8.starts(with: prefix.utf8),
             let hash = decodedHash(Array(text.utf8.dropFirst(prefix.utf8.count)))
@@ -41,7 +41,7 @@ extension KeyPin: CustomStringConvertible {
 
 /// An error in a pin, or in the pattern of servers that it is for.
 @nonexhaustive
-public enum KeyPinFault: Error, Hashable, Sendable {
+public enum KeyPinError: Error, Hashable, Sendable {
     /// The text of a pin is not `sha256/` and the base64 of 32 bytes.
     case badPin
     /// The pattern is not a host, `*.` and a name, or `**.` and a name.
@@ -50,7 +50,7 @@ public enum KeyPinFault: Error, Hashable, Sendable {
     case noPins(String)
 }
 
-extension KeyPinFault: CustomStringConvertible {
+extension KeyPinError: CustomStringConvertible {
     /// The error in one line, for a log.
     public var description: String {
         switch self {

@@ -18,8 +18,8 @@ public struct KeyPins: Hashable, Sendable {
 
     /// Creates pins from texts as ``KeyPin`` parses them, by pattern.
     ///
-    /// - Throws: ``KeyPinFault`` for an invalid pin or pattern, and for a pattern without pins.
-    public init(_ pins: KeyValuePairs<String, [String]>) throws(KeyPinFault) {
+    /// - Throws: ``KeyPinError`` for an invalid pin or pattern, and for a pattern without pins.
+    public init(_ pins: KeyValuePairs<String, [String]>) throws(KeyPinError) {
         for (pattern, texts) in pins { try add(texts, for: pattern) }
     }
 
@@ -32,12 +32,12 @@ public struct KeyPins: Hashable, Sendable {
     ///     `**.example.com` for the name itself and all names below. A dot at the end and the case of letters are
     ///     ignored.
     ///   - isReportOnly: Whether a chain without the pins is only reported to ``observer``, and accepted.
-    /// - Throws: ``KeyPinFault`` for an invalid pin or pattern, and if there are no pins.
+    /// - Throws: ``KeyPinError`` for an invalid pin or pattern, and if there are no pins.
     public mutating func add(
         _ texts: [String],
         for pattern: String,
         isReportOnly: Bool = false
-    ) throws(KeyPinFault) {
+    ) throws(KeyPinError) {
         guard !texts.isEmpty else { throw .noPins(pattern) }
         var pins: Set<KeyPin> = []
         for text in texts { pins.insert(try KeyPin(text)) }
@@ -97,7 +97,7 @@ enum KeyPinPattern: Hashable {
     case oneLabelBelow(String)
     case atOrBelow(String)
 
-    init(_ text: String) throws(KeyPinFault) {
+    init(_ text: String) throws(KeyPinError) {
         // The normal form is the same as that of the identity, so that a dot or a capital letter cannot bypass a pin.
         let dotless = text.hasSuffix(".") ? String(text.dropLast()) : text
         do throws(TLSError) {

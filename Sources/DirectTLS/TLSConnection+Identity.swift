@@ -13,7 +13,7 @@ let nameCheckFlags = UInt32(
 
 extension TLSConnection {
     /// Sets the identity that the certificate must prove, and sends a name, but never an address, as SNI.
-    func expectIdentity() throws(TLSError) {
+    func configureVerification() throws(TLSError) {
         SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
         let sendsName = identity.kind == .name
         guard identity.demand(in: SSL_get0_param(ssl)),
@@ -23,7 +23,7 @@ extension TLSConnection {
 
     /// Makes the checks that OpenSSL leaves to its caller: it lets a session of one name resume for another, and
     /// reports success if no certificate was checked.
-    func checkServer() throws(TLSError) {
+    func verifyPeer() throws(TLSError) {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
         let code = Int32(clamping: SSL_get_verify_result(ssl))
         guard code == X509_V_OK else { throw fault(code, certificate) }
@@ -59,7 +59,14 @@ extension TLSConnection {
     }
 
     private func fault(_ code: Int32, _ certificate: OpaquePointer) -> TLSError {
-        Rejection(code, depth: 0, at: certificate, leaf: certificate, chain: nil, identity: identity).error
+        VerificationFailure(
+            code,
+            depth: 0,
+            at: certificate,
+            leaf: certificate,
+            chain: nil,
+            identity: identity
+        ).error
     }
 }
 
@@ -75,7 +82,7 @@ extension ServerIdentity {
 }
 
 /// The first fault that certificate verification found.
-final class Rejection {
+final class VerificationFailure {
     let error: TLSError
     /// The certificates that the server sent, which a failed handshake does not keep elsewhere. Owned.
     let chain: OpaquePointer?

@@ -1,7 +1,7 @@
 internal import CDirectOpenSSL
 
 /// The reason why an OpenSSL call did not complete.
-enum Stop {
+enum SSLResult {
     case wantsRead
     case wantsWrite
     case closeNotify
@@ -14,7 +14,7 @@ enum Stop {
         of ssl: OpaquePointer,
         _ result: Int32,
         _ transport: UnsafeMutablePointer<TransportState>,
-        rejection: Rejection?
+        rejection: VerificationFailure?
     ) {
         switch SSL_get_error(ssl, result) {
         // These two are returned only if the queue is empty.
@@ -28,7 +28,7 @@ enum Stop {
         }
     }
 
-    private static func transportFault(_ transport: UnsafeMutablePointer<TransportState>) -> Stop {
+    private static func transportFault(_ transport: UnsafeMutablePointer<TransportState>) -> SSLResult {
         let code = ErrorQueue.drain()
         if transport.pointee.hasTooManyMessages { return transport.pointee.wantsRead }
         if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
@@ -36,7 +36,7 @@ enum Stop {
         return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
     }
 
-    private static func protocolFault(_ rejection: Rejection?) -> Stop {
+    private static func protocolFault(_ rejection: VerificationFailure?) -> SSLResult {
         let code = ErrorQueue.drain()
         if let rejection { return .failed(rejection.error) }
         let reason = ERR_GET_REASON(code)
@@ -54,7 +54,7 @@ enum Stop {
 
 extension TransportState {
     /// The result when OpenSSL wants input.
-    fileprivate var wantsRead: Stop {
+    fileprivate var wantsRead: SSLResult {
         hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
     }
 }
@@ -62,7 +62,7 @@ extension TransportState {
 extension TLSConnection {
     /// Classifies the result of the last call, and clears this thread's error queue.
     @inline(__always)
-    func reasonToStop(_ result: Int32) -> Stop {
-        Stop(of: ssl, result, transport, rejection: rejection)
+    func classify(_ result: Int32) -> SSLResult {
+        SSLResult(of: ssl, result, transport, rejection: rejection)
     }
 }

@@ -78,7 +78,7 @@ package final class TLSConnection: @unchecked Sendable {
     /// The first fatal error, returned by all later calls.
     private var failure: TLSError?
     /// The fault that certificate verification found, for the error with which the handshake fails.
-    var rejection: Rejection?
+    var rejection: VerificationFailure?
     /// The keys of the verified chain, of this handshake or of the one that is resumed. Empty if there are no pins to
     /// check.
     var chainKeys: [KeyPin] = []
@@ -112,7 +112,7 @@ package final class TLSConnection: @unchecked Sendable {
         self.transport = .allocate(capacity: 1)
         self.transport.initialize(to: TransportState(transport: transport))
         try attachTransport()
-        try expectIdentity()
+        try configureVerification()
         offerSession()
         SSL_set_connect_state(ssl)
     }
@@ -135,7 +135,7 @@ package final class TLSConnection: @unchecked Sendable {
         let result = SSL_do_handshake(ssl)
         transport.pointee.endReading()
         guard result != 1 else { return settle() }
-        switch reasonToStop(result) {
+        switch classify(result) {
         case .wantsRead: return transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: return .wantsWrite
         case .closeNotify: return .failed(end(.alertReceived(number: 0, name: alertName(0))))
@@ -159,7 +159,7 @@ package final class TLSConnection: @unchecked Sendable {
                 if transport.pointee.messages > 0 { forgetMessages(ssl, transport) }
                 return .bytes(count)
             }
-            switch reasonToStop(result) {
+            switch classify(result) {
             case .wantsRead:
                 if transport.pointee.isDrained { return .wantsRead }
             case .wantsWrite: return .wantsWrite
@@ -209,7 +209,7 @@ package final class TLSConnection: @unchecked Sendable {
         ErrorQueue.clear()
         let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
         if result == 1 { return .bytes(count) }
-        switch reasonToStop(result) {
+        switch classify(result) {
         case .wantsRead: return .wantsRead
         case .wantsWrite: return .wantsWrite
         case .closeNotify, .truncated: return .failed(end(.truncated))
@@ -233,7 +233,7 @@ package final class TLSConnection: @unchecked Sendable {
             hasFinishedSending = true
             return .bytes(0)
         }
-        switch reasonToStop(result) {
+        switch classify(result) {
         case .wantsRead: return .wantsRead
         case .wantsWrite: return .wantsWrite
         case .closeNotify, .truncated: return .bytes(0)
@@ -295,7 +295,7 @@ package final class TLSConnection: @unchecked Sendable {
     /// Makes the checks that OpenSSL leaves to its caller after a handshake, and opens the connection.
     private func settle() -> HandshakeStep {
         do throws(TLSError) {
-            try checkServer()
+            try verifyPeer()
         } catch {
             return .failed(end(error))
         }

@@ -83,7 +83,7 @@ package final class TLSContext: @unchecked Sendable {
         // higher one.
         let level = settings.certificateRules.minimumSecurityLevel
         SSL_CTX_set_security_level(raw, max(level, SSL_CTX_get_security_level(raw)))
-        if settings.certificateRules == .publicWeb {
+        if settings.certificateRules == .webPKI {
             X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_X509_STRICT))
         }
         // Twice the size of a certificate with 10,000 names. OpenSSL's own limit of 100 KiB is too small for one.

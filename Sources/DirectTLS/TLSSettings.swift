@@ -13,7 +13,7 @@ public struct TLSSettings: Hashable, Sendable {
     public var maximumVersion = TLSVersion.tls13
 
     /// The rules that a server's certificates must follow, in addition to those that OpenSSL always checks.
-    public var certificateRules = CertificateRules.widelyKept
+    public var certificateRules = CertificateRules.standard
 
     /// The pinned keys of servers. Empty by default.
     public var pins = KeyPins()
@@ -21,7 +21,7 @@ public struct TLSSettings: Hashable, Sendable {
     /// Whether later connections to the same name and port may resume a session, which skips the full handshake.
     public var resumesSessions = true
 
-    /// Creates the default settings: the system's roots, ``CertificateRules/widelyKept``, TLS 1.2 and 1.3, no client
+    /// Creates the default settings: the system's roots, ``CertificateRules/standard``, TLS 1.2 and 1.3, no client
     /// certificate.
     public init() {}
 }

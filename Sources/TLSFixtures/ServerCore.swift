@@ -10,7 +10,7 @@ internal import Darwin
 /// ends the blocking calls of the connection threads, joins those, and only then closes the listener.
 final class ServerCore: @unchecked Sendable {
     /// The use of the port.
-    enum Manner {
+    enum Mode {
         /// Accepts connections with this behaviour.
         case serving(FixtureBehaviour)
         /// The port is bound, but does not listen, so that connecting is refused.
@@ -42,8 +42,7 @@ final class ServerCore: @unchecked Sendable {
     /// Guarded by the bell's lock, since pausing threads test it.
     private var stopping = false
 
-    init(_ security: FixtureSecurity, _ manner: Manner, on address: String, port: UInt16) throws(FixtureError)
-    {
+    init(_ security: FixtureSecurity, _ manner: Mode, on address: String, port: UInt16) throws(FixtureError) {
         self.address = address
         self.security =
             switch security {

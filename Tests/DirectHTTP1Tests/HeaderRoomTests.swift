@@ -4,7 +4,7 @@ import Testing
 @Suite struct HeaderRoomTests {
     @Test("A field that is replaced again and again takes no more room than once")
     func replaced() {
-        var headers: Headers = ["A": "first", "X-Request-Id": "start", "B": "last"]
+        var headers: HTTPHeaders = ["A": "first", "X-Request-Id": "start", "B": "last"]
         headers["X-Request-Id"] = "0123456789abcdef"
         let bound = headSizeBound(headers)
         for _ in 0..<10_000 { headers["X-Request-Id"] = "0123456789abcdef" }
@@ -14,7 +14,7 @@ import Testing
 
     @Test("Fields that come and go leave no room behind")
     func removed() {
-        var headers = Headers()
+        var headers = HTTPHeaders()
         for round in 0..<1_000 {
             for number in 0..<5 { headers.add("Name-\(number)", "\(round)") }
             for number in 0..<5 { headers.remove("name-\(number)") }
@@ -61,7 +61,7 @@ import Testing
     @Test("What is left of fields is written as it is, wherever others stood")
     func written() throws {
         for gone in 0..<8 {
-            var headers: Headers = ["A": "1", "B": "22", "C": "333"]
+            var headers: HTTPHeaders = ["A": "1", "B": "22", "C": "333"]
             let names = ["A", "B", "C"]
             for (index, name) in names.enumerated() where gone >> index & 1 == 1 { headers.remove(name) }
             headers.add("D", "4")
@@ -72,8 +72,8 @@ import Testing
     }
 
     private static func change(
-        _ headers: inout Headers,
-        _ list: inout [Headers.Field],
+        _ headers: inout HTTPHeaders,
+        _ list: inout [HTTPHeaders.Field],
         _ random: inout SplitMix
     ) {
         // Every other time another value shares the memory while it changes.
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// Fields that were built, or received, or have a reason between them.
-    private static func start(_ random: inout SplitMix) throws -> Headers {
+    private static func start(_ random: inout SplitMix) throws -> HTTPHeaders {
         switch Int.random(in: 0..<3, using: &random) {
         case 0: return ["A": "1", "Bb": "2"]
         case 1: return try head("HTTP/1.1 200 OK then\nA:1\nbb: 2\nX: 3\na:4\n\n").headers

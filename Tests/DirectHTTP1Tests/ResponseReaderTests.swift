@@ -158,7 +158,7 @@ import Glibc
 
     @Test func `A head that is the same as the last one is read the same`() throws {
         var reader = ResponseReader()
-        for method in [Method.get, .head, .get] {
+        for method in [HTTPMethod.get, .head, .get] {
             reader.begin(method)
             let step = try reader.next(Self.small.span)
             guard case .head(let head) = step.event else {

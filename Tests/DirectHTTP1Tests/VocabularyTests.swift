@@ -3,44 +3,44 @@ import Testing
 
 @Suite struct MethodTests {
     @Test func `Known names are the known methods, however they come`() {
-        #expect(Method(validating: "GET") == .get)
-        #expect(("DELETE" as Method) == .delete)
-        #expect(Method(validating: "get") != .get)
-        #expect(Method.patch.description == "PATCH")
-        #expect((Method(validating: "PURGE")?.description) == "PURGE")
+        #expect(HTTPMethod(validating: "GET") == .get)
+        #expect(("DELETE" as HTTPMethod) == .delete)
+        #expect(HTTPMethod(validating: "get") != .get)
+        #expect(HTTPMethod.patch.description == "PATCH")
+        #expect((HTTPMethod(validating: "PURGE")?.description) == "PURGE")
     }
 
     @Test func `What is not a token is no method`() {
         for text in ["", "A B", "A\r\n", "GÉT", "A:", "\u{0}"] {
-            #expect(Method(validating: text) == nil)
+            #expect(HTTPMethod(validating: text) == nil)
         }
     }
 
     @Test func `Safe and idempotent are as RFC 9110 says`() {
-        #expect([Method.get, .head, .options, .trace].allSatisfy { $0.isSafe && $0.isIdempotent })
-        #expect([Method.put, .delete].allSatisfy { !$0.isSafe && $0.isIdempotent })
-        #expect([Method.post, .patch, .connect, "PURGE"].allSatisfy { !$0.isSafe && !$0.isIdempotent })
+        #expect([HTTPMethod.get, .head, .options, .trace].allSatisfy { $0.isSafe && $0.isIdempotent })
+        #expect([HTTPMethod.put, .delete].allSatisfy { !$0.isSafe && $0.isIdempotent })
+        #expect([HTTPMethod.post, .patch, .connect, "PURGE"].allSatisfy { !$0.isSafe && !$0.isIdempotent })
     }
 }
 
 @Suite struct StatusTests {
     @Test func `Three digits are a status`() {
-        #expect(Status(code: 100)?.code == 100)
-        #expect(Status(code: 999)?.code == 999)
-        #expect(Status(code: 99) == nil)
-        #expect(Status(code: 1000) == nil)
-        #expect(Status(code: -200) == nil)
-        #expect((404 as Status) == .notFound)
-        #expect(Status.ok < .notFound)
-        #expect("\(Status.ok)" == "200")
+        #expect(HTTPStatus(code: 100)?.code == 100)
+        #expect(HTTPStatus(code: 999)?.code == 999)
+        #expect(HTTPStatus(code: 99) == nil)
+        #expect(HTTPStatus(code: 1000) == nil)
+        #expect(HTTPStatus(code: -200) == nil)
+        #expect((404 as HTTPStatus) == .notFound)
+        #expect(HTTPStatus.ok < .notFound)
+        #expect("\(HTTPStatus.ok)" == "200")
     }
 
     @Test func `The first digit is the class`() {
-        #expect(Status.continue.isInformational && !Status.ok.isInformational)
-        #expect(Status.noContent.isSuccess && !Status.found.isSuccess)
-        #expect(Status.found.isRedirection && !Status.notFound.isRedirection)
-        #expect(Status.notFound.isClientError && !Status.badGateway.isClientError)
-        #expect(Status.badGateway.isServerError && !(Status(code: 600)?.isServerError ?? true))
+        #expect(HTTPStatus.continue.isInformational && !HTTPStatus.ok.isInformational)
+        #expect(HTTPStatus.noContent.isSuccess && !HTTPStatus.found.isSuccess)
+        #expect(HTTPStatus.found.isRedirection && !HTTPStatus.notFound.isRedirection)
+        #expect(HTTPStatus.notFound.isClientError && !HTTPStatus.badGateway.isClientError)
+        #expect(HTTPStatus.badGateway.isServerError && !(HTTPStatus(code: 600)?.isServerError ?? true))
     }
 }
 

@@ -12,7 +12,7 @@ func written(
 }
 
 /// The head of a request with these fields, in as much room as they are said to need.
-func writtenHead(_ headers: Headers) throws(HTTP1Error) -> [UInt8] {
+func writtenHead(_ headers: HTTPHeaders) throws(HTTP1Error) -> [UInt8] {
     try written(headSizeBound(headers)) { buffer throws(HTTP1Error) in
         try unsafe RequestWriter.writeHead(
             method: .get,
@@ -27,7 +27,7 @@ func writtenHead(_ headers: Headers) throws(HTTP1Error) -> [UInt8] {
 }
 
 /// How much room that head is said to need.
-func headSizeBound(_ headers: Headers) -> Int {
+func headSizeBound(_ headers: HTTPHeaders) -> Int {
     RequestWriter.headSizeBound(
         method: .get,
         target: [0x2f],

@@ -45,7 +45,7 @@ struct ConversionTests {
             let cookie = try Cookie(
                 "name",
                 "value",
-                for: DirectHTTP.Host("www.shop.example"),
+                for: DirectHTTP.HTTPHost("www.shop.example"),
                 coversSubdomains: coversSubdomains,
                 path: "/in",
                 expiry: UnixTime(seconds: 4_000_000_000),

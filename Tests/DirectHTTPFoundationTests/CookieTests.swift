@@ -69,7 +69,7 @@ struct CookieTests {
     @Test("show no value where a client is dumped")
     func descriptions() throws {
         let storage = try #require(configuration.httpCookieStorage)
-        let cookie = try Cookie("sid", "hunter2", for: DirectHTTP.Host("a.test"))
+        let cookie = try Cookie("sid", "hunter2", for: DirectHTTP.HTTPHost("a.test"))
         storage.setCookie(try #require(HTTPCookie(cookie)))
         let client = HTTPClient { $0.useCookies(of: storage) }
         var text = ""
@@ -84,7 +84,7 @@ struct CookieTests {
             .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "c=3; Path=/"])
         }
         let jar = CookieJar()
-        let host = try DirectHTTP.Host(server.address)
+        let host = try DirectHTTP.HTTPHost(server.address)
         jar.add(try Cookie("a", "0", for: host))
         jar.add(try Cookie("b", "2", for: host))
         let storage = try #require(configuration.httpCookieStorage)

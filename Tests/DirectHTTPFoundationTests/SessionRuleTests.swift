@@ -181,7 +181,7 @@ struct ResponseOriginTests {
                 if request.headers.contains("If-None-Match") {
                     return try Response(to: request, 304, headers: ["ETag": "\"1\""])
                 }
-                let fields: Headers = [
+                let fields: HTTPHeaders = [
                     "ETag": "\"1\"", "Cache-Control": "max-age=60, stale-if-error=600", "Content-Length": "1",
                 ]
                 return try Response(to: request, 200, headers: fields, body: Array("\(number)".utf8))

@@ -33,7 +33,7 @@ struct JSONReaderTests {
         ]
     )
     func invalid(_ text: String) {
-        #expect(throws: JSONFault.self) { try JSONReader.read(Array(text.utf8)) }
+        #expect(throws: JSONError.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
     @Test(
@@ -41,7 +41,7 @@ struct JSONReaderTests {
         arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]]
     )
     func encoding(_ bytes: [UInt8]) {
-        #expect(throws: JSONFault.self) { try JSONReader.read(bytes) }
+        #expect(throws: JSONError.self) { try JSONReader.read(bytes) }
     }
 
     @Test("tells the line of each value, and of each fault")
@@ -52,7 +52,7 @@ struct JSONReaderTests {
             return
         }
         #expect([value.line, elements[0].line, elements[1].line, members[0].value.line] == [1, 2, 4, 5])
-        #expect(throws: JSONFault(line: 3, what: "expected a comma or a closing bracket")) {
+        #expect(throws: JSONError(line: 3, what: "expected a comma or a closing bracket")) {
             try JSONReader.read(Array("[1,\n2\n 3]".utf8))
         }
     }

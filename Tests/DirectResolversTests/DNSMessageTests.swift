@@ -16,10 +16,10 @@ struct DNSMessageTests {
     }
 
     private func fault(_ reply: DNSReply, _ sourceLocation: SourceLocation = #_sourceLocation) throws
-        -> DNSFault.Kind
+        -> DNSMessageError.Kind
     {
         try #require(
-            #expect(throws: DNSFault.self, sourceLocation: sourceLocation) { try answer(reply) },
+            #expect(throws: DNSMessageError.self, sourceLocation: sourceLocation) { try answer(reply) },
             sourceLocation: sourceLocation
         ).kind
     }
@@ -166,7 +166,9 @@ struct DNSMessageTests {
         reply.answerCount = 65535
         reply.behind = []
         #expect(try fault(reply) == .cutOff(.name))
-        #expect(throws: DNSFault(.tooLong, at: 65535)) { try DNSMessage([UInt8](repeating: 0, count: 65536)) }
+        #expect(throws: DNSMessageError(.tooLong, at: 65535)) {
+            try DNSMessage([UInt8](repeating: 0, count: 65536))
+        }
     }
 
     @Test("a message cut off anywhere is a fault")
@@ -179,7 +181,7 @@ struct DNSMessageTests {
         )
         #expect(try addresses(reply).count == 1)
         for count in 0..<reply.bytes.count {
-            #expect(throws: DNSFault.self) { try DNSMessage(Array(reply.bytes.prefix(count))) }
+            #expect(throws: DNSMessageError.self) { try DNSMessage(Array(reply.bytes.prefix(count))) }
         }
     }
 

@@ -27,7 +27,7 @@ import Testing
         return fault
     }
 
-    @Test(arguments: [nil, .widelyKept, .publicWeb, .insecureOnlyWhatOpenSSLChecks] as [CertificateRules?])
+    @Test(arguments: [nil, .standard, .webPKI, .insecureOpenSSLOnly] as [CertificateRules?])
     func goodCertificateIsGoodByAllRules(_ rules: CertificateRules?) throws {
         #expect(try fault(rules) { _ in } == nil)
     }
@@ -39,23 +39,23 @@ import Testing
         #expect(fault?.code == Int(X509_V_ERR_APPLICATION_VERIFICATION))
         #expect(fault?.depth == 0)
         #expect(fault?.subject == "CN=a.test")
-        #expect(try self.fault(.insecureOnlyWhatOpenSSLChecks, odd) == nil)
+        #expect(try self.fault(.insecureOpenSSLOnly, odd) == nil)
     }
 
     @Test func whatPrivateAuthoritiesDoIsRefusedOnTheWebOnly() throws {
         let odd: (inout CertificateProfile) -> Void = { $0.purposes = [] }
-        #expect(try fault(.publicWeb, odd)?.reason == ChainRule.serversHaveServerPurpose.fault)
+        #expect(try fault(.webPKI, odd)?.reason == ChainRule.serversHaveServerPurpose.fault)
         #expect(try fault(nil, odd) == nil)
     }
 
     @Test("A certificate for server gated crypto alone is refused, by default and on the public web")
     func gatedCryptoIsRefused() throws {
         let odd: (inout CertificateProfile) -> Void = { $0.purposes = [.netscapeServerGatedCrypto] }
-        for rules in [nil, .publicWeb] as [CertificateRules?] {
+        for rules in [nil, .webPKI] as [CertificateRules?] {
             #expect(try fault(rules, odd)?.code == Int(X509_V_ERR_INVALID_PURPOSE))
         }
         // So the rule has something to do: this is what OpenSSL thinks.
-        #expect(try fault(.insecureOnlyWhatOpenSSLChecks, odd) == nil)
+        #expect(try fault(.insecureOpenSSLOnly, odd) == nil)
     }
 
     @Test("A chain without the policy that an authority demands is refused, by default and on the public web")
@@ -65,12 +65,12 @@ import Testing
             profile.extensions = [.init("2.5.29.36", critical: true, der: demand)]
         }
         let chain = try [strict.issue(CertificateProfile(for: "a.test")), strict.certificate].map(\.der)
-        for rules in [nil, .publicWeb] as [CertificateRules?] {
+        for rules in [nil, .webPKI] as [CertificateRules?] {
             let error = try context(rules).verify(chain, for: .name("a.test"))
             guard case .certificateRejected(let fault) = error else { throw Unexpected(error as Any) }
             #expect(fault.code == Int(X509_V_ERR_NO_EXPLICIT_POLICY) && fault.depth == 0)
         }
-        let lax = try context(.insecureOnlyWhatOpenSSLChecks)
+        let lax = try context(.insecureOpenSSLOnly)
         #expect(try lax.verify(chain, for: .name("a.test")) == nil)
     }
 
@@ -94,7 +94,7 @@ import Testing
     /// `X509_V_FLAG_X509_STRICT`, which asks for key identifiers, among other things.
     @Test func openSSLIsStrictOnTheWebOnly() throws {
         let bare = TestCertificate(.init(names: [.dns("a.test")], commonName: "a.test"), issuer: .authority)
-        let strict = try TLSContext.testing { $0.certificateRules = .publicWeb }
+        let strict = try TLSContext.testing { $0.certificateRules = .webPKI }
         guard case .certificateRejected = strict.verify([bare.der], for: try .name("a.test")) else {
             throw Unexpected("accepted")
         }
@@ -116,7 +116,7 @@ import Testing
         #expect(fault.reason == ChainRule.noConstraintsBelowAuthorities.fault)
         #expect(pair.server.failure?.hasSuffix("alert handshake failure") == true)
         #expect(pair.client.certificates.count == 1)
-        let lax = try TLSContext.testing { $0.certificateRules = .insecureOnlyWhatOpenSSLChecks }
+        let lax = try TLSContext.testing { $0.certificateRules = .insecureOpenSSLOnly }
         #expect(try Pair(TestServer(constrained), lax, .name("a.test")).shake() == .done)
     }
 

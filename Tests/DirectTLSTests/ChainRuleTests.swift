@@ -27,7 +27,7 @@ import Testing
         let chain = try RuleChain(
             [leaf(intermediate), intermediate.certificate, root.certificate].map(\.der)
         )
-        for rule in ChainRule.publicWeb { #expect(chain.depth(breaking: rule) == nil, "\(rule.fault)") }
+        for rule in ChainRule.webPKI { #expect(chain.depth(breaking: rule) == nil, "\(rule.fault)") }
     }
 
     @Test func constraintsStandInAuthoritiesOnly() throws {
@@ -197,14 +197,14 @@ import Testing
 
     @Test func authoritiesSayThatTheyAreSome() throws {
         let silent = try oddRoot { $0.isAuthority = nil }
-        #expect(try ChainRule.authoritiesSaySo.isBroken(by: leaf(silent), silent.certificate) == 1)
+        #expect(try ChainRule.caHasBasicConstraints.isBroken(by: leaf(silent), silent.certificate) == 1)
         let leaf = try leaf { $0.isAuthority = nil }
-        #expect(try ChainRule.authoritiesSaySo.isBroken(by: leaf, root.certificate) == nil)
+        #expect(try ChainRule.caHasBasicConstraints.isBroken(by: leaf, root.certificate) == nil)
     }
 
-    @Test func serversAreNoAuthorities() throws {
+    @Test func leafIsNotCA() throws {
         let both = try leaf { $0.isAuthority = true }
-        #expect(try ChainRule.serversAreNoAuthorities.isBroken(by: both, root.certificate) == 0)
+        #expect(try ChainRule.leafIsNotCA.isBroken(by: both, root.certificate) == 0)
     }
 
     @Test func rootsPointToThemselvesOrNowhere() throws {
@@ -216,12 +216,12 @@ import Testing
         #expect(try RuleChain([leaf().der, bare.der]).depth(breaking: .rootsPointToThemselves) == nil)
     }
 
-    @Test func rootsHaveNoPurpose() throws {
+    @Test func rootHasNoEKU() throws {
         let odd = try oddRoot { $0.purposes = [.serverAuth] }
-        #expect(try ChainRule.rootsHaveNoPurpose.isBroken(by: leaf(odd), odd.certificate) == 1)
+        #expect(try ChainRule.rootHasNoEKU.isBroken(by: leaf(odd), odd.certificate) == 1)
         let narrow = try root.intermediate { $0.purposes = [.serverAuth] }
         let leaf = try leaf(narrow)
-        let verdict = try ChainRule.rootsHaveNoPurpose.isBroken(
+        let verdict = try ChainRule.rootHasNoEKU.isBroken(
             by: leaf,
             narrow.certificate,
             root.certificate

@@ -35,7 +35,7 @@ struct KeyPinsTests {
 
     @Test("what only looks like a pin is none", arguments: misreadings)
     func strictness(text: String) {
-        #expect(throws: KeyPinFault.badPin) { try KeyPin(text) }
+        #expect(throws: KeyPinError.badPin) { try KeyPin(text) }
     }
 
     static let matches: [(pattern: String, name: String, fits: Bool)] = [
@@ -73,12 +73,12 @@ struct KeyPinsTests {
         arguments: ["", "*", "**", "*.", "a.*.test", "*a.test", "a..test", "***.a.test"]
     )
     func badPatterns(pattern: String) {
-        #expect(throws: KeyPinFault.badPattern(pattern)) { try KeyPins([pattern: [Self.text]]) }
+        #expect(throws: KeyPinError.badPattern(pattern)) { try KeyPins([pattern: [Self.text]]) }
     }
 
     @Test("a pattern needs pins")
     func noPins() {
-        #expect(throws: KeyPinFault.noPins("a.test")) { try KeyPins(["a.test": []]) }
+        #expect(throws: KeyPinError.noPins("a.test")) { try KeyPins(["a.test": []]) }
     }
 
     @Test("pins of all patterns that fit count together")

@@ -40,7 +40,7 @@ import Testing
         #expect(problem { $0.roots = .only([.pemFile("/no/such/file")]) }.contains("/no/such/file"))
         #expect(problem { $0.roots = .only([.pem(Array("nonsense".utf8))]) }.contains("no certificate"))
         #expect(problem { $0.roots = .only([.der([1, 2, 3])]) }.contains("DER"))
-        #expect(problem { $0.roots = .only([]) }.contains("no roots"))
+        #expect(problem { $0.roots = .only([]) }.contains("list of trusted roots is empty"))
         let broken = TestCertificate.authority.pem + Array("-----BEGIN CERTIFICATE-----\nMIIB\n".utf8)
         #expect(problem { $0.roots = .only([.pem(broken)]) }.contains("certificate 2"))
     }

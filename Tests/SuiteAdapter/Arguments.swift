@@ -28,9 +28,9 @@ struct Arguments {
     /// The certificate rules of `--rules`.
     mutating func takeRules() throws -> CertificateRules {
         switch take("--rules") {
-        case nil, "widely-kept": .widelyKept
-        case "public-web": .publicWeb
-        case "openssl": .insecureOnlyWhatOpenSSLChecks
+        case nil, "widely-kept": .standard
+        case "public-web": .webPKI
+        case "openssl": .insecureOpenSSLOnly
         case let other?: throw UsageError("--rules is widely-kept, public-web or openssl, not \(other)")
         }
     }

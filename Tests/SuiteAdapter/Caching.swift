@@ -108,9 +108,11 @@ private struct CacheQuestion: Decodable, Sendable {
     func answer(_ client: HTTPClient) async -> CacheAnswer {
         var answer = CacheAnswer(id: id)
         do {
-            guard let method = Method(validating: method) else { throw UsageError("method \(self.method)") }
+            guard let method = HTTPMethod(validating: method) else {
+                throw UsageError("method \(self.method)")
+            }
             var request = Request(method, url)
-            request.headers = Headers(headers.map { (name: $0[0], value: $0[1]) })
+            request.headers = HTTPHeaders(headers.map { (name: $0[0], value: $0[1]) })
             if cache == "no-store" { request.headers.add("Cache-Control", "no-store") }
             if let body { request.body = .text(body) }
             if redirect == "manual" { request.redirects = .deliver }

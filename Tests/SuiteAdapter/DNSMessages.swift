@@ -39,7 +39,7 @@ extension SuiteAdapter {
     static func reading(of message: DNSCase) throws -> DNSReading {
         guard let bytes = Data(base64Encoded: message.wire) else { throw UsageError("not base64") }
         var reading = DNSReading(id: message.id)
-        do throws(DNSFault) {
+        do throws(DNSMessageError) {
             let message = try DNSMessage([UInt8](bytes))
             for type in [DNSType.a, DNSType.aaaa] {
                 for address in try DNSAnswer(message, type: type).addresses {

@@ -26,8 +26,8 @@ extension SuiteAdapter {
         }
     }
 
-    private static func headers(_ number: Int) -> Headers {
-        var headers: Headers = ["Cache-Control": "max-age=100000"]
+    private static func headers(_ number: Int) -> HTTPHeaders {
+        var headers: HTTPHeaders = ["Cache-Control": "max-age=100000"]
         if number % 5 == 0 { headers["Vary"] = "X-\(Int.random(in: 0..<3))" }
         return headers
     }

@@ -26,7 +26,7 @@ extension SuiteAdapter {
         for round in 0..<count {
             var bytes = seeds[round % seeds.count]
             for _ in 0...random.next(3) { mutate(&bytes, &random) }
-            do throws(DNSFault) {
+            do throws(DNSMessageError) {
                 let answer = try DNSAnswer(
                     DNSMessage(bytes),
                     type: random.next(2) == 0 ? DNSType.a : DNSType.aaaa

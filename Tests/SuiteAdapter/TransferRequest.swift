@@ -4,7 +4,7 @@ import Foundation
 /// The same in the library's words.
 extension Transfer {
     func request() throws -> Request {
-        guard let method = Method(validating: method) else { throw UsageError("method \(self.method)") }
+        guard let method = HTTPMethod(validating: method) else { throw UsageError("method \(self.method)") }
         var fields = fields
         let target = takeHost(from: &fields)
         let framing = takeFraming(from: &fields)
@@ -21,8 +21,8 @@ extension Transfer {
     }
 
     /// What the job asks for, and what any client sends unless the job takes it away.
-    private var fields: Headers {
-        var fields = Headers((headers ?? []).map { (name: $0[0], value: $0[1]) })
+    private var fields: HTTPHeaders {
+        var fields = HTTPHeaders((headers ?? []).map { (name: $0[0], value: $0[1]) })
         if let cookie { fields.add("Cookie", cookie) }
         for (name, value) in [("User-Agent", "suite-adapter"), ("Accept", "*/*")]
         where !fields.contains(name) && !isUnwanted(name) {
@@ -37,7 +37,7 @@ extension Transfer {
 
     /// The URL, with the name that `Host` asks for: here the name of a URL says nothing about where to connect, so
     /// nobody needs a `Host` that contradicts it. An empty one is left to be refused.
-    private func takeHost(from fields: inout Headers) -> String {
+    private func takeHost(from fields: inout HTTPHeaders) -> String {
         guard let host = fields["Host"], !host.isEmpty else { return url }
         fields.remove("Host")
         let start = url.range(of: "://")?.upperBound ?? url.startIndex
@@ -53,7 +53,7 @@ extension Transfer {
 
     /// The framing that `Content-Length` and `Transfer-Encoding` ask for. How a body is framed, and what becomes
     /// of the connection, is the library's to say, so these fields are not passed on.
-    private func takeFraming(from fields: inout Headers) -> Framing {
+    private func takeFraming(from fields: inout HTTPHeaders) -> Framing {
         let options = (fields["Connection"] ?? "").lowercased().split(separator: ",")
         if options.allSatisfy({ ["close", "keep-alive"].contains($0) }) { fields.remove("Connection") }
         guard body != nil else { return .asItIs }
@@ -68,14 +68,14 @@ extension Transfer {
         return wantsChunks ? .chunks : length.map { .length($0) } ?? .asItIs
     }
 
-    private func takeExpectation(from fields: inout Headers) -> Bool {
+    private func takeExpectation(from fields: inout HTTPHeaders) -> Bool {
         let isAsked = fields["Expect"]?.lowercased() == "100-continue"
         if isAsked { fields.remove("Expect") }
         return isAsked || patience != nil && !isUnwanted("Expect")
     }
 
     /// The protocols of `Upgrade`, with which goes the option of that name in `Connection`.
-    private func takeUpgrade(from fields: inout Headers) -> [String] {
+    private func takeUpgrade(from fields: inout HTTPHeaders) -> [String] {
         guard let upgrade = fields["Upgrade"], !upgrade.isEmpty else { return [] }
         fields.remove("Upgrade")
         if fields["Connection"]?.lowercased() == "upgrade" { fields.remove("Connection") }

@@ -20,7 +20,7 @@ extension SuiteAdapter {
     /// How the client reads a URL, or a reference to a base.
     static func reading(of question: URLQuestion) -> URLAnswer {
         var answer = URLAnswer(id: question.id)
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             let url = try read(question)
             answer.ok = true
             answer.scheme = url.scheme.rawValue
@@ -35,10 +35,10 @@ extension SuiteAdapter {
         return answer
     }
 
-    private static func read(_ question: URLQuestion) throws(URLFault) -> HTTPURL {
+    private static func read(_ question: URLQuestion) throws(HTTPURLError) -> HTTPURL {
         guard let base = question.base else { return try HTTPURL(question.input) }
         let baseURL: HTTPURL
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             baseURL = try HTTPURL(base)
         } catch {
             // Not a base of ours: only a reference that needs none can be read.

@@ -38,7 +38,7 @@ import Testing
         var random = Random(seed: 0xf1e1d5)
         var written = 0
         for _ in 0..<Self.rounds / 4 {
-            var headers = Headers()
+            var headers = HTTPHeaders()
             for _ in 0..<random.below(4) {
                 headers.add(random.text(like: "X-Name"), random.text(like: "a value, of some length"))
             }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    private static func write(_ headers: Headers) -> [UInt8]? {
+    private static func write(_ headers: HTTPHeaders) -> [UInt8]? {
         let bound = RequestWriter.headSizeBound(
             method: .get,
             target: [0x2f],

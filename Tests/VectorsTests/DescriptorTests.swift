@@ -42,8 +42,8 @@ private struct Unhurried: VectorClient {
     var takesBytes: Bool { client.takesBytes }
     var width: Int { 8 }
 
-    func obstacle(to errand: Errand) -> String? { client.obstacle(to: errand) }
-    func run(_ errand: Errand) async -> Observation { await client.run(errand) }
+    func unsupportedReason(to errand: ClientTask) -> String? { client.unsupportedReason(to: errand) }
+    func run(_ errand: ClientTask) async -> Observation { await client.run(errand) }
 }
 
 /// Sockets only: the runtime opens a timer of its own when it needs one.

@@ -1,4 +1,4 @@
-"""The reports of a client about its requests: the facts, times and counts of Transaction and CallReport."""
+"""The reports of a client about its requests: the facts, times and counts of HTTPTransaction and CallReport."""
 
 
 def add_to(table):
@@ -9,7 +9,7 @@ def add_to(table):
 
 
 def add_transaction(table):
-    file = "Messages/Transaction.swift"
+    file = "Messages/HTTPTransaction.swift"
     for member, at, becomes in [
         ("name", "name: String { |connection.name| }", '""'),
         ("endpoint", "endpoint: Endpoint { |connection.endpoint| }", '"192.0.2.1:1"'),
@@ -20,57 +20,57 @@ def add_transaction(table):
         ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts| }", "[]"),
     ]:
         suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests"}.get(member, "ObserverTests")
-        table.place(f"Transaction.{member}", file, at, becomes, suites)
+        table.place(f"HTTPTransaction.{member}", file, at, becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
         time = f"{member}Time: Duration? {{ isReused ? nil : connection.{member}Time"
         table.place(
-            f"Transaction.{member}Time", file, time.replace(" : c", " : |c") + "|", "nil", "TimesTests",
+            f"HTTPTransaction.{member}Time", file, time.replace(" : c", " : |c") + "|", "nil", "TimesTests",
         )
         table.place(
-            f"Transaction.{member}Time, another one",
+            f"HTTPTransaction.{member}Time, another one",
             file, time.replace(" : c", " : |c") + "|", f"connection.{other}Time", "TimesTests",
         )
         table.place(
-            f"Transaction.{member}Time of a connection that was there",
+            f"HTTPTransaction.{member}Time of a connection that was there",
             file, time.replace("nil", "|nil|"), f"connection.{member}Time", "TimesTests",
         )
     table.place(
-        "Transaction.requestTime", file, "|times.sent.since(times.start)|", "times.response.since(times.start)", "TimesTests"
+        "HTTPTransaction.requestTime", file, "|times.sent.since(times.start)|", "times.response.since(times.start)", "TimesTests"
     )
     table.place(
-        "Transaction.responseTime", file, "|times.response.since(times.start)|", "times.sent.since(times.start)", "TimesTests"
+        "HTTPTransaction.responseTime", file, "|times.response.since(times.start)|", "times.sent.since(times.start)", "TimesTests"
     )
 
 
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
     core, dialler, proxy = "Client/ClientCore.swift", "Connection/Dialler.swift", "Proxy/Dialler+Proxy.swift"
-    times = "Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)"
+    times = "HTTPTransaction.Times(start: context.start, sent: sent, response: settings.loop.now)"
     for name, file, at, becomes in [
         ("isReused", core, "times: times, isReused: |isReused|)", "false"),
-        ("requestTime, responseTime from the wrong start", core, times.replace("leg.start", "|leg.start|"), "sent"),
-        ("requestTime to the wrong end", core, times.replace(" sent,", " |sent|,"), "leg.start"),
+        ("requestTime, responseTime from the wrong start", core, times.replace("context.start", "|context.start|"), "sent"),
+        ("requestTime to the wrong end", core, times.replace(" sent,", " |sent|,"), "context.start"),
         ("responseTime to the wrong end", core, times.replace("settings.loop.now", "|settings.loop.now|"), "sent"),
-        ("resolveTime of a resolver", "Addresses/AddressBook.swift", "choice.resolveTime = |loop.now.since(start)|", "nil"),
-        ("resolveTime of the system", dialler, "choice.resolveTime = |loop.now.since(start)|", "nil"),
-        ("resolveTime of a fallback", dialler, "choice.resolveTime = |loop.now.since(now)|", "nil"),
-        ("resolveTime of a connection", dialler, "resolveTime: |found.choice.resolveTime|", "nil"),
-        ("connectTime of a connection", dialler, "connectTime: |found.link.connectTime|", ".zero"),
-        ("tlsTime of a connection", dialler, "tlsTime: |found.link.tlsTime|", "nil"),
+        ("resolveTime of a resolver", "Addresses/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
+        ("resolveTime of the system", dialler, "selection.resolveTime = |loop.now.since(start)|", "nil"),
+        ("resolveTime of a fallback", dialler, "selection.resolveTime = |loop.now.since(now)|", "nil"),
+        ("resolveTime of a connection", dialler, "resolveTime: |found.selection.resolveTime|", "nil"),
+        ("connectTime of a connection", dialler, "connectTime: |found.established.connectTime|", ".zero"),
+        ("tlsTime of a connection", dialler, "tlsTime: |found.established.tlsTime|", "nil"),
         ("failedAttempts of a connection", dialler, "failedAttempts: |found.attempts|", "[]"),
         ("failedAttempts' elapsed time", dialler, "elapsed: |trial.elapsed|", ".zero"),
-        ("connectTime of a link", "Connection/Link.swift", "connectTime: |loop.now.since(start)|", ".zero"),
-        ("tlsTime of a link", "Connection/Link.swift", "link.tlsTime = |loop.now.since(start)|", ".zero"),
-        ("connectTime over a proxy that looks names up", proxy, "connectTime: |link.connectTime|", ".zero"),
-        ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |link.tlsTime|", "nil"),
-        ("resolveTime of a proxy", proxy, "resolveTime: |found.choice.resolveTime|", "nil"),
+        ("connectTime of a link", "Connection/EstablishedTransport.swift", "connectTime: |loop.now.since(start)|", ".zero"),
+        ("tlsTime of a link", "Connection/EstablishedTransport.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
+        ("connectTime over a proxy that looks names up", proxy, "connectTime: |established.connectTime|", ".zero"),
+        ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |established.tlsTime|", "nil"),
+        ("resolveTime of a proxy", proxy, "resolveTime: |found.selection.resolveTime|", "nil"),
         ("failedAttempts of a proxy", proxy, "failedAttempts: |found.attempts|", "[]"),
         ("connectTime with a proxy's conversation", proxy, "let time = line.connectTime + |(line.tlsTime ?? .zero)| +", ".zero"),
         ("connectTime with the way to a proxy", proxy, "let time = |line.connectTime| +", "Duration.zero"),
         ("connectTime with the TLS to a proxy", proxy, "?? .zero) + |loop.now.since(start)|", ".zero"),
     ]:
-        members = " ".join(f"Transaction.{word.strip(',')}" for word in name.replace("'", " ").split() if word.strip(",") in KNOWN)
-        table.place(f"Transaction.{name}", file, at, becomes, "TimesTests", members=members)
+        members = " ".join(f"HTTPTransaction.{word.strip(',')}" for word in name.replace("'", " ").split() if word.strip(",") in KNOWN)
+        table.place(f"HTTPTransaction.{name}", file, at, becomes, "TimesTests", members=members)
 
 
 KNOWN = {"isReused", "requestTime", "responseTime", "resolveTime", "connectTime", "tlsTime", "failedAttempts"}

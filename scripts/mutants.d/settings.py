@@ -93,7 +93,7 @@ def add_request(table):
         "MessageConformanceTests",
     )
     table.place(
-        "Request.url in Host",
+        "Request.url in HTTPHost",
         "Exchange/Exchange.swift", "isTunnel ? target : |url.authorityBytes|", "Array(\"other.test\".utf8)",
         "NameAndAddressTests",
     )
@@ -103,7 +103,7 @@ def add_request(table):
     )
     table.place(
         "Request.addressMap where it is looked up",
-        "Addresses/AddressBook.swift", "|request.addressMap|?.endpoints", "StaticMap?.none", "ClientResolverTests",
+        "Addresses/RoutePlanner.swift", "|request.addressMap|?.endpoints", "StaticMap?.none", "ClientResolverTests",
     )
 
 
@@ -126,7 +126,7 @@ def add_tls(table):
     # The same settings on their way from the client to the TLS context.
     table.door(
         "TLSSettings",
-        "Connection/TLSSecrets.swift",
+        "Connection/TLSClientState.swift",
         "init(_ settings: TLSSettings) {||",
         " let settings = mutated(settings)",
         {
@@ -156,7 +156,7 @@ def add_proxies(table):
         },
     )
     table.place("Proxy.scheme", "Proxy/Proxy.swift", "self.scheme = |scheme|", ".http", "ProxyTests")
-    table.place("Proxy.host", "Proxy/Proxy.swift", "self.host = |host|", '(try? Host("other.test")) ?? host', "ProxyTests")
+    table.place("Proxy.host", "Proxy/Proxy.swift", "self.host = |host|", '(try? HTTPHost("other.test")) ?? host', "ProxyTests")
     table.place("Proxy.port", "Proxy/Proxy.swift", "self.port = |port|", "port ^ 1", "ProxyTests")
     table.place(
         "Proxy.Credentials.user of Basic in UTF-8",
@@ -226,13 +226,13 @@ def add_repetition(table):
             "insecureAllowsDowngrade": "RedirectTests",
             "carriesBodyAcrossOrigins": "RedirectTests",
             "sendsReferer": "RedirectTests",
-            "survivingFields": "RedirectTests",
+            "extraCrossOriginFields": "RedirectTests",
             "decide": "RedirectTests",
         },
     )
     table.place(
-        "RedirectPolicy.survivingFields of the client's fields",
-        "Calls/ClientCore+Walk.swift", "Crossing(surviving: |policy.survivingFields|, core: self)", "[]", "PolicySettingsTests",
+        "RedirectPolicy.extraCrossOriginFields of the client's fields",
+        "Calls/ClientCore+Walk.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, core: self)", "[]", "PolicySettingsTests",
     )
     table.place(
         "RedirectPolicy.deliver", "Redirects/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"
@@ -247,7 +247,7 @@ def add_decoding(table):
     table.door(
         "DecodingSettings",
         "Decoding/ContentDecoding.swift",
-        "init(_ settings: DecodingSettings, besides headers: Headers, on loop: EventLoop) {||",
+        "init(_ settings: DecodingSettings, besides headers: HTTPHeaders, on loop: EventLoop) {||",
         " let settings = mutated(settings)",
         {
             "isEnabled": "DecodingTests",

@@ -12,7 +12,7 @@ from model import TableError, door_function
 # The types whose members must have mutants. Types nested in them count as well.
 TYPES = {
     "HTTPClient.Settings", "Request", "Timeouts", "TLSSettings", "Proxy", "ProxySettings", "RetryPolicy",
-    "RedirectPolicy", "DecodingSettings", "Transaction", "CallReport", "CallEvent",
+    "RedirectPolicy", "DecodingSettings", "HTTPTransaction", "CallReport", "CallEvent",
 }
 VARIABLE = "DIRECT_HTTP_MUTANT"
 

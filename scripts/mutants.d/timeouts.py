@@ -6,16 +6,16 @@ LIMITS = {
     "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",
 }
 PLACES = [
-    ("queue", "", "Client/ClientCore.swift", "stall: |leg.timeouts.queue|", "PhaseLimitTests"),
+    ("queue", "", "Client/ClientCore.swift", "stall: |context.timeouts.queue|", "PhaseLimitTests"),
     ("resolve", "of a resolver", "Client/ClientCore.swift", "stall: |timeouts.resolve|", "PhaseLimitTests"),
     ("resolve", "of the system", "Connection/Dialler.swift",
-     "let patience = limits.patience(.resolve, |limits.timeouts.resolve|)", "PhaseLimitTests"),
+     "let deadline = limits.deadline(.resolve, |limits.timeouts.resolve|)", "PhaseLimitTests"),
     ("resolve", "of a fallback", "Connection/Dialler.swift",
-     "fallback(limits.patience(.resolve, |limits.timeouts.resolve|)", "PhaseLimitTests"),
-    ("connect", "", "Connection/Link.swift", "limits.patience(.connect, |limits.timeouts.connect|)", "PhaseLimitTests"),
-    ("connect", "of a proxy's conversation", "Proxy/Dialler+Proxy.swift", "patience(.proxy, |limits.timeouts.connect|)",
+     "fallback(limits.deadline(.resolve, |limits.timeouts.resolve|)", "PhaseLimitTests"),
+    ("connect", "", "Connection/EstablishedTransport.swift", "limits.deadline(.connect, |limits.timeouts.connect|)", "PhaseLimitTests"),
+    ("connect", "of a proxy's conversation", "Proxy/Dialler+Proxy.swift", "deadline(.proxy, |limits.timeouts.connect|)",
      "PhaseLimitTests"),
-    ("tls", "", "Connection/Link.swift", "limits.patience(.tls, |limits.timeouts.tls|)", "PhaseLimitTests"),
+    ("tls", "", "Connection/EstablishedTransport.swift", "limits.deadline(.tls, |limits.timeouts.tls|)", "PhaseLimitTests"),
     ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "PhaseLimitTests"),
     ("write", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.write|", "PhaseLimitTests"),
     ("write", "of a raw stream", "Exchange/RawStream.swift", "writeLimit = |timeouts.write|", "PhaseLimitTests"),
@@ -28,9 +28,9 @@ PLACES = [
     ("total", "", "Calls/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "PhaseLimitTests"),
 ]
 SPEEDS = [
-    ("of a head", "Exchange/Exchange.swift", "SpeedGauge(|timeouts.speed|)"),
-    ("of a response's body", "Exchange/BodyReading.swift", "SpeedGauge(|exchange.timeouts.speed|)"),
-    ("of a request's body", "Exchange/Upload.swift", "SpeedGauge(|exchange.timeouts.speed|)"),
+    ("of a head", "Exchange/Exchange.swift", "ThroughputMonitor(|timeouts.speed|)"),
+    ("of a response's body", "Exchange/BodyReading.swift", "ThroughputMonitor(|exchange.timeouts.speed|)"),
+    ("of a request's body", "Exchange/Upload.swift", "ThroughputMonitor(|exchange.timeouts.speed|)"),
 ]
 
 

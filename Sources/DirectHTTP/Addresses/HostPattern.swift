@@ -1,7 +1,7 @@
 /// The hosts that an entry of a ``StaticMap``, or a similar rule, applies to.
 public enum HostPattern: Hashable, Sendable {
     /// This host only.
-    case host(Host)
+    case host(HTTPHost)
     /// Every name below this one, at any depth, but not the name itself: `*.example.com`.
     case subdomains(of: DomainName)
     /// Every host: `*`.
@@ -9,15 +9,15 @@ public enum HostPattern: Hashable, Sendable {
 
     /// Parses a host, `*.name` or `*`.
     ///
-    /// - Throws: The ``HostFault`` of a text that is none of these.
-    public init(_ text: String) throws(HostFault) {
-        self = try withUTF8Result(of: text) { utf8 throws(HostFault) in try HostPattern(utf8: utf8) }
+    /// - Throws: The ``HTTPHostError`` of a text that is none of these.
+    public init(_ text: String) throws(HTTPHostError) {
+        self = try withUTF8Result(of: text) { utf8 throws(HTTPHostError) in try HostPattern(utf8: utf8) }
     }
 
     /// Parses a host, `*.name` or `*` from the whole of the given bytes.
-    package init(utf8 text: Span<UInt8>) throws(HostFault) {
+    package init(utf8 text: Span<UInt8>) throws(HTTPHostError) {
         if text.isEmpty || text[0] != UInt8(ascii: "*") {
-            self = .host(try Host(utf8: text))
+            self = .host(try HTTPHost(utf8: text))
         } else if text.count == 1 {
             self = .any
         } else {

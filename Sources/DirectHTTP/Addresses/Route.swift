@@ -7,42 +7,42 @@ enum Route: Sendable {
     /// The address literal in the URL.
     case literal(IPAddress, port: UInt16)
     /// One of these endpoints and no other.
-    case chosen(Choice)
+    case chosen(EndpointSelection)
     /// Any address at which a proxy finds the name.
     case byProxy
 
     /// A route to these endpoints and no others; an endpoint without a port gets this one.
     static func chosen(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) -> Route {
-        .chosen(Choice(endpoints, port: port, source))
+        .chosen(EndpointSelection(endpoints, port: port, source))
     }
 
     /// Whether a request on this route may use a connection to `endpoint`, whose address `source` named.
     ///
     /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the system's
     /// resolver therefore never uses a connection to them.
-    func leads(to endpoint: Endpoint, from source: AddressSource) -> Bool {
+    func allows(_ endpoint: Endpoint, from source: AddressSource) -> Bool {
         switch self {
         case .system: source.author == .system
         case .literal: source.author == .url
         case .byProxy: source.author == .proxy
         // If the endpoint is the proxy itself, the bytes went on to whatever address the proxy found.
-        case .chosen(let choice): source.author != .proxy && choice.contains(endpoint)
+        case .chosen(let selection): source.author != .proxy && selection.contains(endpoint)
         }
     }
 
     /// The endpoints of a resolver's answer; `nil` if the route did not come from a resolver.
     var answer: [Endpoint]? {
-        guard case .chosen(let choice) = self, choice.report != nil else { return nil }
-        return choice.given
+        guard case .chosen(let selection) = self, selection.report != nil else { return nil }
+        return selection.named
     }
 }
 
 /// The endpoints that a request may be sent to, with their source and, for a resolver's answer, what to do when
 /// they fail.
-struct Choice: Sendable {
+struct EndpointSelection: Sendable {
     /// The endpoints as they were named; `port` applies to one without a port. A request on an existing connection
     /// needs only these and `port`, and allocates nothing.
-    fileprivate let given: [Endpoint]
+    fileprivate let named: [Endpoint]
     private let port: UInt16
     /// The source that named the endpoints.
     let source: AddressSource
@@ -54,7 +54,7 @@ struct Choice: Sendable {
         struct Values: Sendable {
             var isStrictlyOrdered = false
             var resolveTime: Duration?
-            var fallback: (@Sendable (Instant) async -> Result<Choice?, HTTPError.Reason>)?
+            var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, HTTPError.Reason>)?
             var report: (@Sendable (Endpoint, DialOutcome) -> Void)?
         }
 
@@ -85,7 +85,7 @@ struct Choice: Sendable {
 
     /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by
     /// the given deadline, whatever the result.
-    var fallback: (@Sendable (Instant) async -> Result<Choice?, HTTPError.Reason>)? {
+    var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, HTTPError.Reason>)? {
         get { values.fallback }
         set { values.fallback = newValue }
     }
@@ -98,18 +98,18 @@ struct Choice: Sendable {
     }
 
     init(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) {
-        given = endpoints
+        named = endpoints
         self.port = port
         self.source = source
     }
 
     /// The endpoints in order of preference, each with its port. Never empty.
     var endpoints: [Endpoint] {
-        given.map { $0.port == nil ? Endpoint($0.address, port: port) : $0 }
+        named.map { $0.port == nil ? Endpoint($0.address, port: port) : $0 }
     }
 
     /// Whether the given endpoint, which has its port, is one of these.
     func contains(_ endpoint: Endpoint) -> Bool {
-        given.contains { $0.address == endpoint.address && ($0.port ?? port) == endpoint.port }
+        named.contains { $0.address == endpoint.address && ($0.port ?? port) == endpoint.port }
     }
 }

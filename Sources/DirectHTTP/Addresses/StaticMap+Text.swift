@@ -7,14 +7,14 @@ extension StaticMap {
     /// which means any port. An address may be followed by a port of its own, and an IPv6 address may be in
     /// brackets. A later entry replaces an earlier one for the same host and port, and `-host:port` removes it.
     ///
-    /// - Throws: ``StaticMapFault/line(_:_:)`` with the number of the element that is wrong.
-    public init(curl entries: some Sequence<String>) throws(StaticMapFault) {
+    /// - Throws: ``StaticMapError/line(_:_:)`` with the number of the element that is wrong.
+    public init(curl entries: some Sequence<String>) throws(StaticMapError) {
         self.init()
         var number = 0
         for entry in entries {
             number += 1
-            do throws(StaticMapFault) {
-                try withUTF8Result(of: entry) { utf8 throws(StaticMapFault) in try add(entry: utf8) }
+            do throws(StaticMapError) {
+                try withUTF8Result(of: entry) { utf8 throws(StaticMapError) in try add(entry: utf8) }
             } catch {
                 throw .line(number, error)
             }
@@ -26,16 +26,16 @@ extension StaticMap {
     /// The entries apply to any port. If several lines have the same name, it gets all their addresses, in the
     /// order of the lines.
     ///
-    /// - Throws: ``StaticMapFault/line(_:_:)`` with the number of the line that is wrong.
-    public init(hosts text: String) throws(StaticMapFault) {
+    /// - Throws: ``StaticMapError/line(_:_:)`` with the number of the line that is wrong.
+    public init(hosts text: String) throws(StaticMapError) {
         self.init()
-        try withUTF8Result(of: text) { utf8 throws(StaticMapFault) in
+        try withUTF8Result(of: text) { utf8 throws(StaticMapError) in
             var number = 0
             var start = 0
             while start < utf8.count {
                 number += 1
                 let end = utf8.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? utf8.count
-                do throws(StaticMapFault) {
+                do throws(StaticMapError) {
                     try add(hostsLine: utf8.extracting(start..<end))
                 } catch {
                     throw .line(number, error)
@@ -48,9 +48,9 @@ extension StaticMap {
     /// Reads a hosts file. Blocks until it is read.
     ///
     /// - Parameter path: The path of the file.
-    /// - Throws: ``StaticMapFault/unreadable(_:_:)`` if the file cannot be read, or ``StaticMapFault/line(_:_:)``
+    /// - Throws: ``StaticMapError/unreadable(_:_:)`` if the file cannot be read, or ``StaticMapError/line(_:_:)``
     ///   with the number of the line that is wrong.
-    public init(hostsFile path: String = "/etc/hosts") throws(StaticMapFault) {
+    public init(hostsFile path: String = "/etc/hosts") throws(StaticMapError) {
         var bytes: [UInt8] = []
         do throws(SystemError) {
             let file = try FileReader(path)
@@ -65,7 +65,7 @@ extension StaticMap {
         try self.init(hosts: String(decoding: bytes, as: UTF8.self))
     }
 
-    private mutating func add(entry: Span<UInt8>) throws(StaticMapFault) {
+    private mutating func add(entry: Span<UInt8>) throws(StaticMapError) {
         guard !entry.isEmpty else { throw .notAnEntry }
         guard entry[0] != UInt8(ascii: "+") else { throw .timedEntry }
         let isRemoval = entry[0] == UInt8(ascii: "-")
@@ -77,7 +77,7 @@ extension StaticMap {
             throw .notAnEntry
         }
         let pattern: HostPattern
-        do throws(HostFault) {
+        do throws(HTTPHostError) {
             pattern = try HostPattern(utf8: entry.extracting(hostStart..<hostEnd))
         } catch {
             throw .host(error)
@@ -93,7 +93,7 @@ extension StaticMap {
         }
     }
 
-    private static func port(_ text: Span<UInt8>) throws(StaticMapFault) -> UInt16? {
+    private static func port(_ text: Span<UInt8>) throws(StaticMapError) -> UInt16? {
         if text.count == 1, text[0] == UInt8(ascii: "*") { return nil }
         var port: UInt32 = 0
         for index in text.indices {
@@ -104,7 +104,7 @@ extension StaticMap {
         return port
     }
 
-    private static func endpoints(_ list: Span<UInt8>) throws(StaticMapFault) -> [Endpoint] {
+    private static func endpoints(_ list: Span<UInt8>) throws(StaticMapError) -> [Endpoint] {
         guard !list.isEmpty else { throw .noAddresses }
         var endpoints: [Endpoint] = []
         var start = 0
@@ -120,7 +120,7 @@ extension StaticMap {
         return endpoints
     }
 
-    private mutating func add(hostsLine line: Span<UInt8>) throws(StaticMapFault) {
+    private mutating func add(hostsLine line: Span<UInt8>) throws(StaticMapError) {
         var address: IPAddress?
         var hasName = false
         var position = 0
@@ -144,8 +144,8 @@ extension StaticMap {
         guard hasName || address == nil else { throw .noNames }
     }
 
-    private mutating func add(_ address: IPAddress, forName word: Span<UInt8>) throws(StaticMapFault) {
-        do throws(HostFault) {
+    private mutating func add(_ address: IPAddress, forName word: Span<UInt8>) throws(StaticMapError) {
+        do throws(HTTPHostError) {
             add(Endpoint(address), for: try DomainName(utf8: word))
         } catch {
             throw .host(error)

@@ -31,13 +31,13 @@ public struct StaticMap: Hashable, Sendable {
     ///     dialled.
     ///   - pattern: The hosts that the entry applies to.
     ///   - port: The port of the URL that the entry applies to; `nil` means any port.
-    /// - Throws: ``StaticMapFault/noAddresses`` if the list is empty, ``StaticMapFault/address(_:)`` if an endpoint
+    /// - Throws: ``StaticMapError/noAddresses`` if the list is empty, ``StaticMapError/address(_:)`` if an endpoint
     ///   holds a literal that is not an address.
     public mutating func set(
         _ endpoints: [Endpoint],
         for pattern: HostPattern,
         port: UInt16? = nil
-    ) throws(StaticMapFault) {
+    ) throws(StaticMapError) {
         guard !endpoints.isEmpty else { throw .noAddresses }
         for endpoint in endpoints {
             if let fault = endpoint.fault { throw .address(fault) }
@@ -62,7 +62,7 @@ public struct StaticMap: Hashable, Sendable {
     }
 
     /// Returns the endpoints for this host and port of a URL; `nil` if the map has no entry for them.
-    public func endpoints(for host: Host, port: UInt16) -> [Endpoint]? {
+    public func endpoints(for host: HTTPHost, port: UInt16) -> [Endpoint]? {
         let found =
             switch host {
             case .name(let name): endpoints(for: name, port: port)

@@ -10,7 +10,7 @@ public protocol Authenticator: Sendable {
     ///
     /// - Parameter question: The request to authenticate.
     /// - Returns: The field's value, or `nil` to wait for a challenge.
-    func authorization(for question: AuthenticationQuestion) async throws -> String?
+    func authorization(for question: AuthenticationRequest) async throws -> String?
 
     /// Returns the value to send after the server has answered with 401.
     ///
@@ -21,16 +21,16 @@ public protocol Authenticator: Sendable {
     /// - Parameter refused: The `Authorization` value of the request that was refused; `nil` if it had none.
     /// - Returns: The field's value, or `nil` to hand the 401 to the caller.
     func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String?
 }
 
 /// The request that an ``Authenticator`` is asked about.
-public struct AuthenticationQuestion: Sendable {
+public struct AuthenticationRequest: Sendable {
     /// The request's method.
-    public let method: Method
+    public let method: HTTPMethod
     /// The request's URL, which determines the origin.
     public let url: HTTPURL
     /// The request's body, or `nil` if it is streamed and not in memory.
@@ -41,7 +41,7 @@ extension Authenticator where Self == BasicAuthenticator {
     /// Sends user name and password in the clear (RFC 7617); safe only over TLS.
     ///
     /// A user name that contains a colon, or a control character in either, makes requests fail with
-    /// ``AuthenticationFault/unfitUserOrPassword``.
+    /// ``AuthenticationError/unfitUserOrPassword``.
     public static func basic(user: String, password: String) -> BasicAuthenticator {
         BasicAuthenticator(user: user, password: password)
     }

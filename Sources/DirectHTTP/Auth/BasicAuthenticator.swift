@@ -19,19 +19,19 @@ public struct BasicAuthenticator: Authenticator {
 
     /// Returns the credentials without waiting for a challenge.
     ///
-    /// - Throws: ``AuthenticationFault/unfitUserOrPassword``.
-    public func authorization(for question: AuthenticationQuestion) throws -> String? {
-        guard let credentials else { throw AuthenticationFault.unfitUserOrPassword }
+    /// - Throws: ``AuthenticationError/unfitUserOrPassword``.
+    public func authorization(for question: AuthenticationRequest) throws -> String? {
+        guard let credentials else { throw AuthenticationError.unfitUserOrPassword }
         return credentials
     }
 
     /// Returns the credentials if a challenge names `basic` and they are not the ones that were refused.
     public func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) throws -> String? {
-        guard let credentials else { throw AuthenticationFault.unfitUserOrPassword }
+        guard let credentials else { throw AuthenticationError.unfitUserOrPassword }
         guard refused != credentials, challenges.contains(where: { $0.scheme == "basic" }) else { return nil }
         return credentials
     }
@@ -39,7 +39,7 @@ public struct BasicAuthenticator: Authenticator {
 
 /// A reason why an ``Authenticator`` cannot produce credentials.
 @nonexhaustive
-public enum AuthenticationFault: Error, Hashable, Sendable, CustomStringConvertible {
+public enum AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The user name contains a colon, or user name or password contains a control character: no server could read
     /// it.
     case unfitUserOrPassword

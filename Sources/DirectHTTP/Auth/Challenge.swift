@@ -19,7 +19,7 @@ public struct Challenge: Hashable, Sendable {
     ///
     /// - Parameter headers: The fields of the response.
     /// - Parameter proxy: Whether to read `Proxy-Authenticate` in place of `WWW-Authenticate`.
-    public static func all(in headers: Headers, proxy: Bool = false) -> [Challenge] {
+    public static func all(in headers: HTTPHeaders, proxy: Bool = false) -> [Challenge] {
         headers.values(for: proxy ? "Proxy-Authenticate" : "WWW-Authenticate").flatMap(all(of:))
     }
 

@@ -20,16 +20,16 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
-    public func authorization(for question: AuthenticationQuestion) throws -> String? {
+    public func authorization(for question: AuthenticationRequest) throws -> String? {
         let session = memories.withLock { $0[question.url.origin]?.next() }
         return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
     }
 
     /// Answers the first `digest` challenge whose algorithm is supported; `nil` if the password itself was refused.
     ///
-    /// - Throws: ``AuthenticationFault/unknownAlgorithm``, or ``AuthenticationFault/bodyNotAtHand``.
+    /// - Throws: ``AuthenticationError/unknownAlgorithm``, or ``AuthenticationError/bodyNotAtHand``.
     public func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) throws -> String? {

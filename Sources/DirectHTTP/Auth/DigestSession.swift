@@ -24,7 +24,7 @@ struct DigestSession: Sendable {
     /// Returns a session for the first challenge whose algorithm is supported; servers list them by preference.
     ///
     /// Returns `nil` if no challenge is of the `digest` scheme.
-    static func best(of challenges: [Challenge]) throws(AuthenticationFault) -> DigestSession? {
+    static func best(of challenges: [Challenge]) throws(AuthenticationError) -> DigestSession? {
         let digests = challenges.filter { $0.scheme == "digest" }
         for challenge in digests {
             if let session = DigestSession(challenge) { return session }
@@ -54,11 +54,11 @@ struct DigestSession: Sendable {
 
     /// Returns the value for `Authorization`.
     func answer(
-        _ question: AuthenticationQuestion,
+        _ question: AuthenticationRequest,
         _ user: String,
         _ password: String,
         clientNonce: String
-    ) throws(AuthenticationFault) -> String {
+    ) throws(AuthenticationError) -> String {
         let target = String(decoding: question.url.targetBytes, as: UTF8.self)
         let protection = try protection(for: question)
         let counter = String(count, radix: 16)
@@ -90,18 +90,18 @@ struct DigestSession: Sendable {
         return "Digest " + fields.joined(separator: ", ")
     }
 
-    private func protection(for question: AuthenticationQuestion) throws(AuthenticationFault) -> String? {
+    private func protection(for question: AuthenticationRequest) throws(AuthenticationError) -> String? {
         if protections.contains("auth") || protections.isEmpty { return protections.isEmpty ? nil : "auth" }
         guard protections.contains("auth-int") else { return nil }
         guard question.body != nil else { throw .bodyNotAtHand }
         return "auth-int"
     }
 
-    private func hash(_ text: String) throws(AuthenticationFault) -> String {
+    private func hash(_ text: String) throws(AuthenticationError) -> String {
         try hash(bytes: Array(text.utf8))
     }
 
-    private func hash(bytes: [UInt8]) throws(AuthenticationFault) -> String {
+    private func hash(bytes: [UInt8]) throws(AuthenticationError) -> String {
         guard let digest = algorithm.digest.digest(of: bytes) else { throw .unknownAlgorithm }
         return hexText(digest)
     }

@@ -46,7 +46,7 @@ public struct FormPart: Sendable {
 
 /// A reason why a request body cannot be sent.
 @nonexhaustive
-public enum RequestBodyFault: Error, Hashable, Sendable {
+public enum RequestBodyError: Error, Hashable, Sendable {
     /// The name of the part at this index, counted from 0, is empty or contains a control character.
     case invalidPartName(part: Int)
     /// The file name of the part contains a control character.
@@ -60,7 +60,7 @@ public enum RequestBodyFault: Error, Hashable, Sendable {
     case alreadySent
 }
 
-extension RequestBodyFault: CustomStringConvertible {
+extension RequestBodyError: CustomStringConvertible {
     /// A description of the error, without the offending text.
     public var description: String {
         switch self {

@@ -48,7 +48,7 @@ struct MultipartForm: Sendable {
             if case .stream(let body) = parts[index].body.content, !body.isReplayable,
                 !streams.insert(ObjectIdentifier(body)).inserted
             {
-                throw RequestBodyFault.alreadySent
+                throw RequestBodyError.alreadySent
             }
             // Check every part, also after one of unknown length: errors must come out before anything is sent.
             let head = try head(of: index).count
@@ -59,14 +59,14 @@ struct MultipartForm: Sendable {
             }
             let (length, overflow) = content.addingReportingOverflow(UInt64(head))
             let (new, overflowToo) = sum.addingReportingOverflow(length)
-            guard !overflow, !overflowToo else { throw RequestBodyFault.tooLong }
+            guard !overflow, !overflowToo else { throw RequestBodyError.tooLong }
             total = new
         }
         return total
     }
 
     /// Returns the delimiter and the header lines of a part.
-    private func head(of index: Int) throws(RequestBodyFault) -> [UInt8] {
+    private func head(of index: Int) throws(RequestBodyError) -> [UInt8] {
         let part = parts[index]
         guard !part.name.isEmpty, !part.name.hasControls else { throw .invalidPartName(part: index) }
         var head = (index == 0 ? "--" : "\r\n--") + boundary
@@ -160,6 +160,6 @@ extension String {
     fileprivate var isMediaType: Bool {
         guard utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return false }
         let type = prefix { $0 != ";" && $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
-        return type.count == 2 && type.allSatisfy { Method(validating: String($0)) != nil }
+        return type.count == 2 && type.allSatisfy { HTTPMethod(validating: String($0)) != nil }
     }
 }

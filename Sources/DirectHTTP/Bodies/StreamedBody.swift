@@ -7,14 +7,14 @@ internal import Synchronization
 /// - A replayable body can be opened any number of times, once for each attempt (redirects, retries,
 ///   authentication).
 /// - Any other body can be opened once. It counts as spent from then on, even if its source fails to open, and
-///   every later `measure` or `open` throws ``RequestBodyFault/alreadySent``. An empty body is never sent in its
+///   every later `measure` or `open` throws ``RequestBodyError/alreadySent``. An empty body is never sent in its
 ///   place.
 /// - `measure` comes before `open`, and before anything is sent. `open` is called when the first byte can be sent.
 /// - The next piece of a source is requested only when the previous one has been sent. The exception is a source
 ///   that `endsAtOnce`: it is asked for its end before the last piece goes out, so that a body longer than
 ///   announced fails before the peer can answer it.
 final class StreamedBody: Sendable {
-    typealias Trailers = @Sendable () async throws -> Headers
+    typealias Trailers = @Sendable () async throws -> HTTPHeaders
 
     /// Whether it can be opened more than once, with the same content each time.
     let isReplayable: Bool
@@ -46,7 +46,7 @@ final class StreamedBody: Sendable {
     /// Called before anything is sent, so errors in the body come out here. Throws `BlockingWork.Abandoned` if the
     /// disk takes longer than until `end`.
     func measure(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
-        if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyFault.alreadySent }
+        if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyError.alreadySent }
         return try await size(loop, end)
     }
 
@@ -56,7 +56,7 @@ final class StreamedBody: Sendable {
     /// body.
     func open(_ loop: EventLoop) async throws -> BodySource {
         if isSpent.exchange(true, ordering: .acquiringAndReleasing), !isReplayable {
-            throw RequestBodyFault.alreadySent
+            throw RequestBodyError.alreadySent
         }
         return try await source(loop)
     }

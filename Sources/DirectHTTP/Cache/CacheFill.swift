@@ -18,11 +18,11 @@ internal import Synchronization
 ///
 /// One task at a time may read. The one that has set `isBusy` owns the mutable state, and a concurrent read throws
 /// `bodyAlreadyRead`.
-final class CacheFill: BodyPieces, @unchecked Sendable {
+final class CacheFill: ResponseBodySource, @unchecked Sendable {
     private let isBusy = Atomic<Bool>(false)
     /// Only the task that has set `isBusy` may touch the mutable properties below. `nil` once the body can no
     /// longer be read.
-    private var source: (any BodyPieces)?
+    private var source: (any ResponseBodySource)?
     private var draft: (any CacheDraft)?
     private var received: UInt64 = 0
     private let length: UInt64?
@@ -31,7 +31,7 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
     private let isWanted: @Sendable () -> Bool
 
     init(
-        _ source: any BodyPieces,
+        _ source: any ResponseBodySource,
         into draft: any CacheDraft,
         length: UInt64?,
         name: String,
@@ -45,8 +45,8 @@ final class CacheFill: BodyPieces, @unchecked Sendable {
         self.isWanted = isWanted
     }
 
-    var trailers: Headers {
-        (try? withoutWaiting { source?.trailers }) ?? Headers()
+    var trailers: HTTPHeaders {
+        (try? withoutWaiting { source?.trailers }) ?? HTTPHeaders()
     }
 
     /// Content that the caller did not read is not cached.

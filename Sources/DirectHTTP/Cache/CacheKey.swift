@@ -47,15 +47,15 @@ struct Digest128: Hashable, Sendable {
 ///
 /// Only a digest of their values is stored, since they may be secret.
 struct CacheVariant: Hashable, Sendable {
-    let names: SelectingNames
+    let names: VaryNames
     let digest: Digest128
 
-    init(names: SelectingNames, digest: Digest128) {
+    init(names: VaryNames, digest: Digest128) {
         self.names = names
         self.digest = digest
     }
 
-    init?(_ names: SelectingNames, _ fields: SelectingFields) {
+    init?(_ names: VaryNames, _ fields: VaryFields) {
         self.names = names
         guard !names.names.isEmpty else {
             digest = Digest128(high: 0, low: 0)
@@ -75,10 +75,10 @@ struct CacheVariant: Hashable, Sendable {
 
 /// The variants that a request selects, computed once for each set of names.
 struct SelectedVariants {
-    private let fields: SelectingFields
-    private var known: [SelectingNames: CacheVariant] = [:]
+    private let fields: VaryFields
+    private var known: [VaryNames: CacheVariant] = [:]
 
-    init(_ fields: SelectingFields) {
+    init(_ fields: VaryFields) {
         self.fields = fields
     }
 

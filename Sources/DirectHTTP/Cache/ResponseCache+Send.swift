@@ -20,13 +20,13 @@ extension ResponseCache {
     package func send(
         _ request: Request,
         url: HTTPURL,
-        defaults: Headers = Headers(),
+        defaults: HTTPHeaders = HTTPHeaders(),
         wait: DiskWait = .unlimited,
         _ forward: @escaping CacheForward
     ) async throws -> Response {
-        let question = CacheQuestion(request, defaults: defaults)
+        let question = CacheRequestPolicy(request, defaults: defaults)
         guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
-        let trip = CacheTrip(
+        let lookup = CacheLookup(
             cache: self,
             key: key,
             url: url,
@@ -35,7 +35,7 @@ extension ResponseCache {
             wait: wait,
             forward: forward
         )
-        var response = try await trip.run()
+        var response = try await lookup.run()
         let use = response.cacheUse ?? .bypassed
         response.cacheUse = use
         count(use)
@@ -45,7 +45,7 @@ extension ResponseCache {
 
 /// The processing of one request by a cache.
 ///
-/// `run` looks for a cache entry and asks `CacheQuestion.plan` what to do with it (RFC 9111):
+/// `run` looks for a cache entry and asks `CacheRequestPolicy.plan` what to do with it (RFC 9111):
 ///
 /// - Pass: the request is not one that a cache can answer. Its response may still invalidate or add entries.
 /// - Serve: the entry is fresh, or the request allows it to be stale. With `stale-while-revalidate`, a newer
@@ -60,12 +60,12 @@ extension ResponseCache {
 /// A response to a request that was sent before its URL was invalidated must not be stored (`KeyChanges`), nor
 /// bring back an entry that has been removed (`CacheStore.replaceHead`). A response to a request that an
 /// interceptor changed in a way that matters is for the caller alone (`SentRequests`).
-struct CacheTrip: Sendable {
+struct CacheLookup: Sendable {
     let cache: ResponseCache
     let key: CacheKey
     let url: HTTPURL
     let request: Request
-    let question: CacheQuestion
+    let question: CacheRequestPolicy
     let wait: DiskWait
     let forward: CacheForward
     /// The requests that were sent below the cache for this one.
@@ -122,9 +122,9 @@ struct CacheTrip: Sendable {
             response = try await forward(request, sentRequests)
         } catch {
             guard let stored, error.isFailureToReach,
-                let consolation = await console(stored, .unreachable)
+                let staleOnError = await serveStaleOnError(stored, .unreachable)
             else { throw error }
-            return consolation
+            return staleOnError
         }
         let times = (sent: sent, received: cache.clock())
         if response.status == .notModified {
@@ -135,10 +135,10 @@ struct CacheTrip: Sendable {
             return try await fetch(nil)
         }
         if response.status.isFailureOfServer, let stored,
-            let consolation = await console(stored, .serverError)
+            let staleOnError = await serveStaleOnError(stored, .serverError)
         {
             await response.body.drain()
-            return consolation
+            return staleOnError
         }
         return await take(response, stored, times, mark)
     }
@@ -168,7 +168,7 @@ struct CacheTrip: Sendable {
         if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
             wasSentAsSeen(stored.variant.names)
         {
-            let head = stored.head.freshened(
+            let head = stored.head.updated(
                 by: response.head,
                 requestTime: times.sent,
                 responseTime: times.received
@@ -180,7 +180,7 @@ struct CacheTrip: Sendable {
 
     /// Whether the response answers the request that the cache has seen. Otherwise it is for the caller alone, and
     /// no cache entry is changed by it.
-    func wasSentAsSeen(_ names: SelectingNames) -> Bool {
+    func wasSentAsSeen(_ names: VaryNames) -> Bool {
         sentRequests.agree(with: question, for: url, selecting: names)
     }
 
@@ -193,7 +193,7 @@ struct CacheTrip: Sendable {
     ) async -> Response? {
         guard stored.head.isMeant(by: response.head) else { return nil }
         guard let content = try? await stored.content(0..<stored.length, wait) else { return nil }
-        let head = stored.head.freshened(
+        let head = stored.head.updated(
             by: response.head,
             requestTime: times.sent,
             responseTime: times.received
@@ -221,7 +221,7 @@ struct CacheTrip: Sendable {
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
             return await cache.forget(key, wait)
         }
-        let fresh = stored.head.freshened(by: head, requestTime: times.sent, responseTime: times.received)
+        let fresh = stored.head.updated(by: head, requestTime: times.sent, responseTime: times.received)
         await refresh(stored, with: fresh)
     }
 
@@ -230,16 +230,16 @@ struct CacheTrip: Sendable {
     /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer be for
     /// the requests that it was stored for.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
-        guard SelectingNames(head.headers, to: question.fields) == stored.variant.names else {
+        guard VaryNames(head.headers, to: question.fields) == stored.variant.names else {
             return await cache.forget(key, wait)
         }
         await cache.store.replaceHead(stored, with: head, wait)
     }
 
     /// Returns the stale entry in place of a failure, if that is allowed; otherwise `nil`.
-    private func console(_ stored: any CacheEntry, _ failure: CacheFailure) async -> Response? {
+    private func serveStaleOnError(_ stored: any CacheEntry, _ failure: CacheFailure) async -> Response? {
         guard question.conditions.isEmpty, question.range == nil,
-            question.isConsoled(by: stored.head, at: cache.clock(), failure, cache.patience)
+            question.servesStaleOnError(by: stored.head, at: cache.clock(), failure, cache.patience)
         else { return nil }
         return await serve(stored, isStale: true)
     }
@@ -255,7 +255,7 @@ extension Response {
     }
 }
 
-extension Status {
+extension HTTPStatus {
     /// Whether `stale-if-error` applies to the status (RFC 5861, section 4).
     fileprivate var isFailureOfServer: Bool {
         switch code {

@@ -45,7 +45,7 @@ public final class ResponseCache: Sendable {
     }
 
     let store: any CacheStore
-    let patience: CachePatience
+    let patience: StaleLimits
     let clock: @Sendable () -> UnixTime
     let changes = KeyChanges()
     let background = BackgroundWork()
@@ -57,7 +57,7 @@ public final class ResponseCache: Sendable {
         clock: @escaping @Sendable () -> UnixTime = { UnixTime.now }
     ) {
         self.store = store
-        patience = CachePatience(whenUnreachable: staleWhenUnreachable?.components.seconds ?? 0)
+        patience = StaleLimits(whenUnreachable: staleWhenUnreachable?.components.seconds ?? 0)
         self.clock = clock
     }
 
@@ -82,19 +82,19 @@ public final class ResponseCache: Sendable {
     /// - Parameter limits: The size limits.
     /// - Parameter staleWhenUnreachable: How long a response may be used after it has become stale if the origin
     ///   cannot be reached, unless the response forbids it. `nil` uses only responses that allow it themselves.
-    /// - Throws: ``CacheFault/folder(_:)`` if the folder cannot be used.
+    /// - Throws: ``CacheError/folder(_:)`` if the folder cannot be used.
     public static func directory(
         _ path: String,
         _ limits: Limits = Limits(bytes: 256 << 20, objectBytes: 64 << 20),
         staleWhenUnreachable: Duration? = nil
-    ) throws(CacheFault) -> ResponseCache {
+    ) throws(CacheError) -> ResponseCache {
         let store = try DirectoryStore(path: path, limits: limits)
         return ResponseCache(store: store, staleWhenUnreachable: staleWhenUnreachable)
     }
 
     /// The last errors of the cache's files, up to 32. Damaged files are removed, and files that do not belong to
     /// the cache are left alone.
-    public var faults: [CacheFault] { (store as? DirectoryStore)?.faults ?? [] }
+    public var faults: [CacheError] { (store as? DirectoryStore)?.faults ?? [] }
 
     /// The counts since the cache was created.
     public var statistics: Statistics { counts.withLock { $0 } }
@@ -128,7 +128,7 @@ public final class ResponseCache: Sendable {
         staleWhenUnreachable: Duration? = nil,
         work: BlockingWork = .shared,
         clock: @escaping @Sendable () -> UnixTime
-    ) throws(CacheFault) {
+    ) throws(CacheError) {
         let store: any CacheStore =
             if let folder {
                 try DirectoryStore(path: folder, limits: limits, work: work)

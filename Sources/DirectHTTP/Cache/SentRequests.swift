@@ -7,7 +7,7 @@ internal import DirectIO
 package final class SentRequests: Sendable {
     private struct Sent {
         var url: HTTPURL
-        var question: CacheQuestion
+        var question: CacheRequestPolicy
     }
 
     private let requests = Locked<[Sent]>([])
@@ -19,15 +19,15 @@ package final class SentRequests: Sendable {
     ///
     /// - Parameter request: The request.
     /// - Parameter defaults: Fields that are added if the request has none of that name.
-    package func note(_ request: Request, defaults: Headers) {
+    package func note(_ request: Request, defaults: HTTPHeaders) {
         guard case .success(let url) = request.target else { return }
-        let sent = Sent(url: url.resource, question: CacheQuestion(request, defaults: defaults))
+        let sent = Sent(url: url.resource, question: CacheRequestPolicy(request, defaults: defaults))
         requests.withLock { $0.append(sent) }
     }
 
     /// Whether every noted request asks for the same as the request to the cache, as far as it can affect a
     /// response that is selected by these fields.
-    func agree(with question: CacheQuestion, for url: HTTPURL, selecting names: SelectingNames) -> Bool {
+    func agree(with question: CacheRequestPolicy, for url: HTTPURL, selecting names: VaryNames) -> Bool {
         let resource = url.resource
         return requests.withLock { requests in
             requests.allSatisfy {
@@ -37,8 +37,8 @@ package final class SentRequests: Sendable {
     }
 }
 
-extension CacheQuestion {
-    fileprivate func asksTheSame(as sent: CacheQuestion, selecting names: SelectingNames) -> Bool {
+extension CacheRequestPolicy {
+    fileprivate func asksTheSame(as sent: CacheRequestPolicy, selecting names: VaryNames) -> Bool {
         method == sent.method && passes == sent.passes && range == sent.range
             && (names.names + Self.credentials).allSatisfy { fields[$0] == sent.fields[$0] }
     }

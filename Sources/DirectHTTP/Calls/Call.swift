@@ -69,7 +69,7 @@ struct Call: Sendable {
 }
 
 /// The context of one request on the network.
-struct Leg: Sendable {
+struct ExchangeContext: Sendable {
     let url: HTTPURL
     let route: Route
     let proxy: ProxyEntry?

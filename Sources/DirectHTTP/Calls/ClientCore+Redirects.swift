@@ -39,7 +39,7 @@ extension ClientCore {
                 }
                 guard case .follow(let decided) = decision else { break }
                 next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
-                    .upgraded(by: memory)
+                    .upgraded(by: cookiesAndHSTS)
                 guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
                     throw failure(.bodyAcrossOrigins, response, history)
                 }
@@ -54,7 +54,7 @@ extension ClientCore {
             call.log?.goesOn(refused)
             hop = next
             do {
-                response = try await identifiedSend(hop, call)
+                response = try await sendWithCredentials(hop, call)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -71,16 +71,16 @@ extension ClientCore {
         _ policy: RedirectPolicy,
         _ history: [Hop]
     ) throws(HTTPError) -> NextHop? {
-        do throws(RedirectFault) {
+        do throws(RedirectError) {
             return try NextHop(after: request, at: response.url, response.head, policy) { url in
-                memory?.upgraded(url)
+                cookiesAndHSTS?.upgraded(url)
             }
         } catch {
             throw failure(error, response, history)
         }
     }
 
-    private func failure(_ fault: RedirectFault, _ response: Response, _ history: [Hop]) -> HTTPError {
+    private func failure(_ fault: RedirectError, _ response: Response, _ history: [Hop]) -> HTTPError {
         let name = response.url.host.description
         let endpoint = response.transaction?.endpoint
         return HTTPError(.redirect, .redirect(fault), name: name, endpoint: endpoint).after(history)

@@ -4,15 +4,15 @@ internal import DirectIO
 /// Retries: by the retry policy, and those for 421 and 417 that need no policy.
 extension ClientCore {
     /// Sends a request and retries it as the request's or the client's policy says.
-    func persistentSend(_ hop: HopRequest, _ call: Call) async throws -> Response {
+    func sendWithRetries(_ hop: HopRequest, _ call: Call) async throws -> Response {
         guard let policy = hop.request.retries ?? settings.retries else {
             var tries = EarlierTries()
             return try await directedSend(hop, call, &tries)
         }
-        return try await persistentSend(hop, call, by: policy)
+        return try await sendWithRetries(hop, call, by: policy)
     }
 
-    private func persistentSend(
+    private func sendWithRetries(
         _ hop: HopRequest,
         _ call: Call,
         by policy: RetryPolicy
@@ -59,13 +59,13 @@ extension ClientCore {
         _ call: Call,
         _ tries: inout EarlierTries
     ) async throws -> Response {
-        try await sentAnew(networkSend(hop, call, tries.detour()), hop, call, &tries)
+        try await sendHandling421And417(networkSend(hop, call, tries.detour()), hop, call, &tries)
     }
 
     /// Sends the request once more if the server refused it before doing anything: after 421 (RFC 9110, section
     /// 15.5.20) on a new connection and to another endpoint if there is one; after 417 (section 15.5.18) without
     /// the expectation. This does not count as a retry, because the server has not acted on the request.
-    func sentAnew(
+    func sendHandling421And417(
         _ response: Response,
         _ hop: HopRequest,
         _ call: Call,
@@ -102,7 +102,7 @@ extension ClientCore {
         _ detour: Detour?
     ) async throws -> Response {
         let response = try await transportSend(hop, call, detour)
-        memory(of: call)?.learn(from: response)
+        cookiesAndHSTS(of: call)?.learn(from: response)
         return response
     }
 
@@ -113,7 +113,7 @@ extension ClientCore {
         _ detour: Detour?
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await transact(hop.request, hop.trail, call, from: settings.loop.now, detour: detour)
+            return try await roundTrip(hop.request, hop.trail, call, from: settings.loop.now, detour: detour)
         }
         let url = try? hop.request.url
         guard settings.loop.now < call.end else { throw call.overdue(for: url) }
@@ -125,7 +125,7 @@ extension ClientCore {
                 call.sent?.note(hop.request, defaults: self.defaults(for: hop.request, hop.trail))
                 guard let transport = self.settings.transport else {
                     let now = self.settings.loop.now
-                    return try await self.transact(hop.request, hop.trail, call, from: now, detour: detour)
+                    return try await self.roundTrip(hop.request, hop.trail, call, from: now, detour: detour)
                 }
                 return try await transport(hop.request)
             }
@@ -140,9 +140,9 @@ extension ClientCore {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// Adds the client's default fields that the request does not have itself.
-    fileprivate mutating func complete(with defaults: Headers) {
+    fileprivate mutating func complete(with defaults: HTTPHeaders) {
         let own = self
         for field in defaults where !own.contains(field.name) { add(field.name, field.value) }
     }

@@ -17,33 +17,33 @@ extension ClientCore {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
-        guard let memory else {
-            let response = try await transact(request, nil, call, from: call.start)
-            if response.status.mayNotBeTheLast {
+        guard let cookiesAndHSTS else {
+            let response = try await roundTrip(request, nil, call, from: call.start)
+            if response.status.needsFollowUp {
                 let hop = HopRequest.beginning(request)
-                return try await goOn(response, hop, sent: hop, call)
+                return try await followUp(response, hop, sent: hop, call)
             }
             return try decoding.decode(response, to: request, call)
         }
         let hop = HopRequest.beginning(request)
-        let prepared = hop.prepared(by: memory)
-        let response = try await transact(prepared.request, prepared.trail, call, from: call.start)
-        memory.learn(from: response)
-        if response.status.mayNotBeTheLast {
-            return try await goOn(response, hop.upgraded(by: memory), sent: prepared, call)
+        let prepared = hop.prepared(by: cookiesAndHSTS)
+        let response = try await roundTrip(prepared.request, prepared.trail, call, from: call.start)
+        cookiesAndHSTS.learn(from: response)
+        if response.status.needsFollowUp {
+            return try await followUp(response, hop.upgraded(by: cookiesAndHSTS), sent: prepared, call)
         }
         return try decoding.decode(response, to: request, call)
     }
 
     /// Handles 421, 417 and redirects for a request of the fast path.
-    private func goOn(
+    private func followUp(
         _ response: Response,
         _ hop: HopRequest,
         sent: HopRequest,
         _ call: Call
     ) async throws -> Response {
         var tries = EarlierTries()
-        let last = try await follow(sentAnew(response, sent, call, &tries), to: hop, call)
+        let last = try await follow(sendHandling421And417(response, sent, call, &tries), to: hop, call)
         return try decoding.decode(last, to: hop.request, call)
     }
 
@@ -86,9 +86,9 @@ extension ClientCore {
         let cookies = asked.cookies
         return try await intercept(asked, settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
-            let hop = self.beginning(request, asked, isContinued).upgraded(by: self.memory)
+            let hop = self.beginning(request, asked, isContinued).upgraded(by: self.cookiesAndHSTS)
             let call = self.call(for: hop.request, log, cookies: cookies)
-            let last = try await self.follow(self.identifiedSend(hop, call), to: hop, call)
+            let last = try await self.follow(self.sendWithCredentials(hop, call), to: hop, call)
             return try self.decoding.decode(last, to: hop.request, call)
         }
     }
@@ -104,7 +104,7 @@ extension ClientCore {
     /// Returns the fields that may be sent to another origin under the policy, which governs the client's own
     /// fields, too.
     func crossing(by policy: RedirectPolicy) -> Crossing {
-        Crossing(surviving: policy.survivingFields, core: self)
+        Crossing(surviving: policy.extraCrossOriginFields, core: self)
     }
 }
 
@@ -136,9 +136,9 @@ extension Request {
     }
 }
 
-extension Status {
+extension HTTPStatus {
     /// Whether another request may follow a response with this status.
-    fileprivate var mayNotBeTheLast: Bool {
+    fileprivate var needsFollowUp: Bool {
         isRedirection || self == .misdirectedRequest || self == .expectationFailed
     }
 }

@@ -22,14 +22,14 @@ public struct Hop: Sendable, CustomStringConvertible {
     /// The reason that another request followed.
     public let reason: Reason
     /// The method of the request.
-    public let method: Method
+    public let method: HTTPMethod
     /// The URL of the request.
     public let url: HTTPURL
     /// The connection and the times of the request; `nil` without a response, or if a cache or a mock answered.
-    public let transaction: Transaction?
-    private let outcome: Result<Status, HTTPError>
+    public let transaction: HTTPTransaction?
+    private let outcome: Result<HTTPStatus, HTTPError>
 
-    init(_ reason: Reason, _ method: Method, _ response: Response) {
+    init(_ reason: Reason, _ method: HTTPMethod, _ response: Response) {
         self.reason = reason
         self.method = method
         url = response.url
@@ -39,7 +39,7 @@ public struct Hop: Sendable, CustomStringConvertible {
 
     /// Makes a hop of a request without a response. Earlier hops stand before this one in a history, not in its
     /// error.
-    init(_ reason: Reason, _ method: Method, _ url: HTTPURL, _ error: HTTPError) {
+    init(_ reason: Reason, _ method: HTTPMethod, _ url: HTTPURL, _ error: HTTPError) {
         self.reason = reason
         self.method = method
         self.url = url.withoutCredentials
@@ -48,7 +48,7 @@ public struct Hop: Sendable, CustomStringConvertible {
     }
 
     /// The status of the response; `nil` if no response came.
-    public var status: Status? { try? outcome.get() }
+    public var status: HTTPStatus? { try? outcome.get() }
 
     /// The error of a request without a response; `nil` if there was one.
     public var error: HTTPError? {

@@ -45,22 +45,22 @@ struct HopRequest: Sendable {
     var authenticator: (any Authenticator)? { trail?.facts.authenticator }
 
     /// Changes the header fields only.
-    mutating func withHeaders(_ change: (inout Headers) -> Void) {
+    mutating func withHeaders(_ change: (inout HTTPHeaders) -> Void) {
         change(&request.headers)
     }
 
     /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
-    func upgraded(by memory: Memory?) -> HopRequest {
-        memory.map { with($0.upgraded(request)) } ?? self
+    func upgraded(by cookiesAndHSTS: CookiesAndHSTS?) -> HopRequest {
+        cookiesAndHSTS.map { with($0.upgraded(request)) } ?? self
     }
 
     /// Returns the request with an `https` URL if HSTS asks for that, and with its cookies.
-    func prepared(by memory: Memory?) -> HopRequest {
-        memory.map { with($0.prepared(request)) } ?? self
+    func prepared(by cookiesAndHSTS: CookiesAndHSTS?) -> HopRequest {
+        cookiesAndHSTS.map { with($0.prepared(request)) } ?? self
     }
 
     /// Returns the request without the expectation that the server refused; `nil` if it is not to be sent again.
-    func withoutExpectation(after status: Status) -> HopRequest? {
+    func withoutExpectation(after status: HTTPStatus) -> HopRequest? {
         request.withoutExpectation(after: status).map(with)
     }
 

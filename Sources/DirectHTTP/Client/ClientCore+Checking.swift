@@ -11,7 +11,7 @@ extension ClientCore {
         over proxy: ProxyEntry?,
         within limit: CallLimit
     ) async throws(DialFailure) {
-        do throws(CallFailure) {
+        do throws(TransportError) {
             try request.checkHead(url, defaults(for: request, trail), isProxied: proxy != nil)
             guard case .stream(let body) = request.body.content else { return }
             _ = try await body.framing(on: settings.loop, within: limit)
@@ -23,7 +23,9 @@ extension ClientCore {
 
 extension Request {
     /// Writes the head to a scratch buffer: the writer checks every byte of it.
-    fileprivate func checkHead(_ url: HTTPURL, _ defaults: Headers, isProxied: Bool) throws(CallFailure) {
+    fileprivate func checkHead(_ url: HTTPURL, _ defaults: HTTPHeaders, isProxied: Bool)
+        throws(TransportError)
+    {
         var headers = completedHeaders(defaults)
         // Proxy credentials are not sent to a server, so they need not be valid there.
         if isProxied || !method.isConnect { headers.remove("Proxy-Authorization") }

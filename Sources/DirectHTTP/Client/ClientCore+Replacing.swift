@@ -14,9 +14,9 @@ extension ClientCore {
         _ connection: Connection,
         _ lease: ConnectionPool.Lease,
         isReused: Bool,
-        after failure: CallFailure,
+        after failure: TransportError,
         of request: Request,
-        _ leg: Leg
+        _ context: ExchangeContext
     ) throws(DialFailure) -> ConnectionPool.Permit {
         guard isReused, failure.showsStale(connection), request.mayBeSentTwice else {
             if isReused, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
@@ -27,7 +27,7 @@ extension ClientCore {
                 attempts: isReused ? [] : connection.facts.failedAttempts
             )
         }
-        leg.log?.note(.foundDead(connection.facts.endpoint))
+        context.log?.note(.foundDead(connection.facts.endpoint))
         return pool.replace(connection, lease)
     }
 
@@ -35,12 +35,12 @@ extension ClientCore {
     /// once.
     func send(
         _ request: Request,
-        _ leg: Leg,
+        _ context: ExchangeContext,
         dialling permit: ConnectionPool.Permit
     ) async throws(DialFailure) -> Response {
-        let (connection, lease) = try await dial(leg, permit)
-        do throws(CallFailure) {
-            return try await exchange(request, leg, connection, lease, isReused: false)
+        let (connection, lease) = try await dial(context, permit)
+        do throws(TransportError) {
+            return try await exchange(request, context, connection, lease, isReused: false)
         } catch {
             end(connection, lease, after: error)
             let facts = connection.facts
@@ -50,12 +50,12 @@ extension ClientCore {
 
     /// Dials a connection for the call. The permit becomes the lease, or is released.
     func dial(
-        _ leg: Leg,
+        _ context: ExchangeContext,
         _ permit: ConnectionPool.Permit
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease) {
         do throws(DialFailure) {
-            let connection = try await connect(leg)
-            return (connection, pool.admit(connection, permit, since: leg.start))
+            let connection = try await connect(context)
+            return (connection, pool.admit(connection, permit, since: context.start))
         } catch {
             pool.release(permit)
             throw error
@@ -63,16 +63,16 @@ extension ClientCore {
     }
 
     /// Dials a connection that is not in the pool yet.
-    func connect(_ leg: Leg) async throws(DialFailure) -> Connection {
+    func connect(_ context: ExchangeContext) async throws(DialFailure) -> Connection {
         try await dialler.dial(
-            leg.url,
-            leg.route,
-            over: leg.proxy,
-            anonymously: leg.isAnonymous,
-            leg.timeouts,
-            end: leg.end,
-            log: leg.log,
-            detour: leg.detour
+            context.url,
+            context.route,
+            over: context.proxy,
+            anonymously: context.isAnonymous,
+            context.timeouts,
+            end: context.end,
+            log: context.log,
+            detour: context.detour
         )
     }
 
@@ -80,7 +80,7 @@ extension ClientCore {
     private func end(
         _ connection: Connection,
         _ lease: ConnectionPool.Lease,
-        after failure: CallFailure
+        after failure: TransportError
     ) {
         if case .failed(.request, _) = failure {
             // The client itself refused the request: no byte of it was sent.
@@ -91,7 +91,7 @@ extension ClientCore {
     }
 }
 
-extension CallFailure {
+extension TransportError {
     /// Whether the connection was dead before the request reached it.
     fileprivate func showsStale(_ connection: Connection) -> Bool {
         guard case .failed(let phase, let reason) = self else { return false }
@@ -110,7 +110,7 @@ extension CallFailure {
     }
 }
 
-extension CallFailure {
+extension TransportError {
     /// Whether the peer sent no byte within the time limit.
     fileprivate func showsFrozen(_ connection: Connection) -> Bool {
         guard isTimeout, case .failed(let phase, _) = self else { return false }

@@ -4,7 +4,7 @@ internal import DirectTLS
 
 /// The state that all copies of a client share, and the way of a request onto the network.
 ///
-/// `transact` sends one request: it finds the route, takes an idle connection or dials one, runs the exchange on it
+/// `roundTrip` sends one request: it finds the route, takes an idle connection or dials one, runs the exchange on it
 /// and returns a response whose body may still arrive. The rules on the way:
 /// - No connection is dialled for an invalid request; on an idle connection the writer refuses it.
 /// - A request goes only to an address that its route allows, on an idle connection or on a new one.
@@ -17,15 +17,15 @@ final class ClientCore: Sendable {
     /// Whether requests without options take the fast path.
     let hasPlainWay: Bool
     /// The cookie store and the HSTS store; `nil` if the client has neither.
-    let memory: Memory?
+    let cookiesAndHSTS: CookiesAndHSTS?
     /// The decoding of responses, and the fields that ask for it.
     let decoding: ContentDecoding
     let pool: ConnectionPool
     let dialler: Dialler
     /// The client's own fields, without those for a proxy.
-    private let clientHeaders: Headers
+    private let clientHeaders: HTTPHeaders
     /// Finds the route of a request.
-    private let addresses: AddressBook
+    private let addresses: RoutePlanner
     /// The proxies; `nil` if there are none.
     let proxies: ProxyTable?
     /// Whether the client has a certificate.
@@ -34,7 +34,7 @@ final class ClientCore: Sendable {
     init(_ settings: HTTPClient.Settings, network: Network = Network()) {
         self.settings = settings
         hasPlainWay = settings.havePlainWay
-        memory = Memory(settings)
+        cookiesAndHSTS = CookiesAndHSTS(settings)
         // Proxies have credentials of their own in their settings; a server behind a proxy never gets them
         // (CVE-2023-32681).
         var fields = settings.headers
@@ -49,12 +49,12 @@ final class ClientCore: Sendable {
                 idleTime: settings.idleTimeout.clampedNanoseconds,
                 age: settings.maximumConnectionAge.clampedNanoseconds,
                 uses: max(1, settings.maximumConnectionUses ?? .max),
-                followsAnswers: settings.resolver != nil
+                tracksResolver: settings.resolver != nil
             ),
             loop: settings.loop
         )
-        dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
-        addresses = AddressBook(settings)
+        dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
+        addresses = RoutePlanner(settings)
         proxies = ProxyTable(settings)
         hasIdentity = settings.tls.clientIdentity != nil
     }
@@ -63,7 +63,7 @@ final class ClientCore: Sendable {
     /// turns out to be dead is replaced without the caller's notice.
     ///
     /// - Parameter detour: the endpoints that failed before, which are avoided if there are others.
-    func transact(
+    func roundTrip(
         _ request: Request,
         _ trail: Trail?,
         _ call: Call,
@@ -86,7 +86,7 @@ final class ClientCore: Sendable {
                 route = try await askedRoute(to: url, call.timeouts, end: call.end)
                 isChecked = true
             }
-            let leg = Leg(
+            let context = ExchangeContext(
                 url: url,
                 route: route,
                 proxy: proxy,
@@ -99,24 +99,31 @@ final class ClientCore: Sendable {
             )
             if detour == nil,
                 let (connection, lease) = pool.takeIdle(
-                    leg.poolKey,
-                    leg.route,
+                    context.poolKey,
+                    context.route,
                     asksKernel: !request.mayBeSentTwice,
                     at: start
                 )
             {
                 let permit: ConnectionPool.Permit
-                do throws(CallFailure) {
-                    return try await exchange(request, leg, connection, lease, isReused: true)
+                do throws(TransportError) {
+                    return try await exchange(request, context, connection, lease, isReused: true)
                 } catch {
-                    permit = try replace(connection, lease, isReused: true, after: error, of: request, leg)
+                    permit = try replace(
+                        connection,
+                        lease,
+                        isReused: true,
+                        after: error,
+                        of: request,
+                        context
+                    )
                 }
-                return try await send(request, leg, dialling: permit)
+                return try await send(request, context, dialling: permit)
             }
             // On an existing connection the writer finds an invalid request; here one would be dialled for nothing.
             if !isChecked { try await check(request, trail, url, over: proxy, within: call.limit) }
-            guard let detour else { return try await sendAnew(request, leg) }
-            return try await send(request, leg, around: detour)
+            guard let detour else { return try await sendOnNewConnection(request, context) }
+            return try await send(request, context, around: detour)
         } catch {
             let error = error.asError(name: url.host.description)
             log?.fails(error)
@@ -125,7 +132,7 @@ final class ClientCore: Sendable {
     }
 
     /// Returns the client's default fields, reduced to those that may be sent to the request's origin.
-    func defaults(for request: Request, _ trail: Trail?) -> Headers {
+    func defaults(for request: Request, _ trail: Trail?) -> HTTPHeaders {
         if let fields = trail?.clientFields { return fields.fields(for: request) }
         return decoding.fields(for: request)
     }
@@ -134,20 +141,22 @@ final class ClientCore: Sendable {
     /// through.
     func fields(surviving: [String]) -> ContentDecoding {
         var harmless = clientHeaders
-        harmless.keepHarmless(hasBody: false, surviving: surviving)
+        harmless.keepCrossOriginSafe(hasBody: false, surviving: surviving)
         return ContentDecoding(settings.decoding, besides: harmless, on: settings.loop)
     }
 
     /// Sends the request on a new connection, or on the next one that becomes free.
-    func sendAnew(_ request: Request, _ leg: Leg) async throws(DialFailure) -> Response {
-        let (connection, lease, isReused) = try await connection(for: leg)
+    func sendOnNewConnection(_ request: Request, _ context: ExchangeContext) async throws(DialFailure)
+        -> Response
+    {
+        let (connection, lease, isReused) = try await connection(for: context)
         let permit: ConnectionPool.Permit
-        do throws(CallFailure) {
-            return try await exchange(request, leg, connection, lease, isReused: isReused)
+        do throws(TransportError) {
+            return try await exchange(request, context, connection, lease, isReused: isReused)
         } catch {
-            permit = try replace(connection, lease, isReused: isReused, after: error, of: request, leg)
+            permit = try replace(connection, lease, isReused: isReused, after: error, of: request, context)
         }
-        return try await send(request, leg, dialling: permit)
+        return try await send(request, context, dialling: permit)
     }
 
     /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can be
@@ -196,7 +205,7 @@ final class ClientCore: Sendable {
         to url: HTTPURL,
         over proxy: ProxyEntry?
     ) throws(DialFailure) -> Route? {
-        do throws(CallFailure) {
+        do throws(TransportError) {
             if let proxy, proxy.proxy.lookup == .byProxy {
                 return try addresses.chosenRoute(for: request, to: url) ?? .byProxy
             }
@@ -212,15 +221,15 @@ final class ClientCore: Sendable {
         _ timeouts: Timeouts.Nanoseconds,
         end: Instant
     ) async throws(DialFailure) -> Route {
-        let patience = Patience(
+        let deadline = Deadline(
             .resolve,
             stall: timeouts.resolve,
             end: end,
             total: timeouts.total,
             from: settings.loop.now
         )
-        do throws(CallFailure) {
-            return try await addresses.askedRoute(to: url, patience)
+        do throws(TransportError) {
+            return try await addresses.askedRoute(to: url, deadline)
         } catch {
             throw DialFailure(cause: error)
         }
@@ -228,25 +237,25 @@ final class ClientCore: Sendable {
 
     /// Leases a connection from the pool or dials one, queueing if the pool is full.
     func connection(
-        for leg: Leg
+        for context: ExchangeContext
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
-        let patience = Patience(
+        let deadline = Deadline(
             .queue,
-            stall: leg.timeouts.queue,
-            end: leg.end,
-            total: leg.timeouts.total,
+            stall: context.timeouts.queue,
+            end: context.end,
+            total: context.timeouts.total,
             from: settings.loop.now
         )
-        let turn: ConnectionPool.Turn
-        do throws(CallFailure) {
-            turn = try await pool.checkOut(leg.poolKey, leg.route, leg.kept, patience)
+        let turn: ConnectionPool.Acquisition
+        do throws(TransportError) {
+            turn = try await pool.checkOut(context.poolKey, context.route, context.kept, deadline)
         } catch {
             throw DialFailure(cause: error)
         }
         switch turn {
         case .reuse(let connection, let lease): return (connection, lease, true)
         case .dial(let permit):
-            let (connection, lease) = try await dial(leg, permit)
+            let (connection, lease) = try await dial(context, permit)
             return (connection, lease, false)
         }
     }
@@ -256,31 +265,31 @@ final class ClientCore: Sendable {
     /// The lease ends in here or passes to the response's body; if this throws, it stays with the caller.
     func exchange(
         _ request: Request,
-        _ leg: Leg,
+        _ context: ExchangeContext,
         _ connection: Connection,
         _ lease: ConnectionPool.Lease,
         isReused: Bool
-    ) async throws(CallFailure) -> Response {
-        let exchange = Exchange(connection: connection, timeouts: leg.timeouts, end: leg.end)
+    ) async throws(TransportError) -> Response {
+        let exchange = Exchange(connection: connection, timeouts: context.timeouts, end: context.end)
         let asked = request.asked
         var upload: Upload?
-        do throws(CallFailure) {
+        do throws(TransportError) {
             if !isReused { try connection.checkSilence() }
             var streamed = BodyFraming.none
             if case .stream(let body) = request.body.content {
                 streamed = try await exchange.framing(of: body)
             }
-            let fields = defaults(for: request, leg.trail)
-            let (count, rest) = try exchange.compose(request, leg.url, fields, asked, streamed: streamed)
-            if let log = leg.log {
-                log.sends(request.method, leg.url, connection, bytes: count, isReused: isReused)
+            let fields = defaults(for: request, context.trail)
+            let (count, rest) = try exchange.compose(request, context.url, fields, asked, streamed: streamed)
+            if let log = context.log {
+                log.sends(request.method, context.url, connection, bytes: count, isReused: isReused)
             }
             var unsent = try exchange.send(count)
             var refusal: ResponseHead?
             if let asked, asked.options.expectsContinue, let rest, rest.hasContent {
                 if let head = unsent { try await exchange.sendHead(head) }
                 unsent = nil
-                refusal = try await exchange.awaitLeave(asked.options)
+                refusal = try await exchange.awaitContinue(asked.options)
             }
             // Bytes that find no room now, even those of the head, are sent by a task of their own while this one
             // reads: the server may write before it reads.
@@ -303,13 +312,13 @@ final class ClientCore: Sendable {
             }
             // The server will not serve the name on this connection next time either.
             if head.status == .misdirectedRequest { connection.retire() }
-            let times = Transaction.Times(start: leg.start, sent: sent, response: settings.loop.now)
-            let transaction = Transaction(connection: connection.facts, times: times, isReused: isReused)
-            leg.log?.responds(head.status, transaction)
+            let times = HTTPTransaction.Times(start: context.start, sent: sent, response: settings.loop.now)
+            let transaction = HTTPTransaction(connection: connection.facts, times: times, isReused: isReused)
+            context.log?.responds(head.status, transaction)
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),
             // also where sending has already failed, because the server has closed the connection behind its answer.
             if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
-            var reading = BodyReading(exchange, upload, leg.log)
+            var reading = BodyReading(exchange, upload, context.log)
             if upload != nil { reading.head = head }
             if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
@@ -325,7 +334,7 @@ final class ClientCore: Sendable {
                     body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
                 }
             }
-            return Response(head: head, body: body, url: leg.url, transaction: transaction)
+            return Response(head: head, body: body, url: context.url, transaction: transaction)
         } catch {
             upload?.cancel()
             throw error
@@ -336,13 +345,13 @@ final class ClientCore: Sendable {
     private func tunnel(
         _ reading: BodyReading,
         _ lease: ConnectionPool.Lease
-    ) async throws(CallFailure) -> ResponseBody {
+    ) async throws(TransportError) -> ResponseBody {
         if let upload = reading.upload { try await reading.exchange.awaitEnd(of: upload) }
         guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: reading.exchange.connection, lease)
         reading.log?.endBody(0, isWhole: true)
         let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
-        return ResponseBody(content: .arriving(PendingStream(stream)))
+        return ResponseBody(content: .arriving(UpgradedBody(stream)))
     }
 }
 

@@ -75,13 +75,14 @@ public struct HTTPClient: Sendable {
 
     /// Gets the resource at a URL, with its whole body. See ``fetch(_:)``.
     @concurrent
-    public func get(_ url: String, headers: Headers = [:]) async throws -> FullResponse {
+    public func get(_ url: String, headers: HTTPHeaders = [:]) async throws -> FullResponse {
         try await fetch(Request(.get, url, headers: headers))
     }
 
     /// Posts a body to a URL and returns the response with its whole body. See ``fetch(_:)``.
     @concurrent
-    public func post(_ url: String, _ body: RequestBody, headers: Headers = [:]) async throws -> FullResponse
+    public func post(_ url: String, _ body: RequestBody, headers: HTTPHeaders = [:]) async throws
+        -> FullResponse
     {
         try await fetch(Request(.post, url, headers: headers, body: body))
     }

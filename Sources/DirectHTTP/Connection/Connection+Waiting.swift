@@ -11,48 +11,48 @@ extension Connection {
     func wait(
         for step: Step,
         as side: LoopHandle.Side,
-        _ patience: Patience
-    ) async throws(CallFailure) {
+        _ deadline: Deadline
+    ) async throws(TransportError) {
         switch step {
         case .moved: return
         case .again:
-            try await patience.takeTurn(on: loop)
-        case .wantsInput:
-            let wake = await socket.waitForInput(side, until: patience.deadline)
+            try await deadline.takeTurn(on: loop)
+        case .wantsRead:
+            let wake = await socket.waitForInput(side, until: deadline.instant)
             // The next attempt to write may take bytes from the socket that the reader waits for.
             if case .writer = side { socket.input.signal() }
-            try patience.check(wake)
-        case .wantsRoom: try patience.check(await socket.waitForOutput(side, until: patience.deadline))
-        case .ended: throw .failed(patience.phase, .connectionClosed)
-        case .failed(let reason): throw .failed(patience.phase, reason)
+            try deadline.check(wake)
+        case .wantsWrite: try deadline.check(await socket.waitForOutput(side, until: deadline.instant))
+        case .ended: throw .failed(deadline.phase, .connectionClosed)
+        case .failed(let reason): throw .failed(deadline.phase, reason)
         }
     }
 
     /// Writes all bytes and flushes the last TLS record. The memory must not move meanwhile.
     func writeAll(
         _ bytes: UnsafeRawBufferPointer,
-        _ patience: Patience
-    ) async throws(CallFailure) {
-        var patience = patience
+        _ deadline: Deadline
+    ) async throws(TransportError) {
+        var deadline = deadline
         var sent = 0
         while sent < bytes.count {
             let step = unsafe write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
             if case .moved(let count) = step {
                 sent += count
-                patience.extend(from: loop.now)
+                deadline.extend(from: loop.now)
             } else {
-                try await wait(for: step, as: .writer, patience)
+                try await wait(for: step, as: .writer, deadline)
             }
         }
-        try await flushAll(patience)
+        try await flushAll(deadline)
     }
 
     /// Sends the bytes that the layers have accepted and not passed on yet.
-    func flushAll(_ patience: Patience) async throws(CallFailure) {
+    func flushAll(_ deadline: Deadline) async throws(TransportError) {
         while hasUnsentBytes {
             let step = flush()
             if case .moved = step { continue }
-            try await wait(for: step, as: .writer, patience)
+            try await wait(for: step, as: .writer, deadline)
         }
     }
 }

@@ -12,7 +12,7 @@ internal import DirectTLS
 ///
 /// Attempts to move bytes (`read`, `write`, `fill`, `flush`) never block. They return a `Step`, and
 /// `wait(for:as:_:)` waits for whatever the step asks for. After `close`, attempts return `.ended`; after
-/// `giveAway` the connection neither closes the layers nor moves bytes on them.
+/// `detach` the connection neither closes the layers nor moves bytes on them.
 @safe
 final class Connection: @unchecked Sendable {
     /// The result of one attempt to move bytes.
@@ -23,9 +23,9 @@ final class Connection: @unchecked Sendable {
         /// run, and try again. There is nothing to wait for.
         case again
         /// Nothing can be moved until the socket is readable.
-        case wantsInput
+        case wantsRead
         /// Nothing can be moved until the socket is writable.
-        case wantsRoom
+        case wantsWrite
         /// The peer sends no more bytes. The end is not clean if TLS ended without `close_notify`, because the
         /// stream may have been truncated.
         case ended(clean: Bool)
@@ -37,13 +37,13 @@ final class Connection: @unchecked Sendable {
     /// What is known of the connection since it was made.
     let facts: ConnectionFacts
     /// The pool's state of this connection, written by the pool under its lock.
-    var stay: PoolStay {
+    var pooledState: PooledState {
         get { unsafe notes }
         set { unsafe notes = newValue }
     }
 
     /// Under a lock no two accesses overlap.
-    @exclusivity(unchecked) private var notes = PoolStay()
+    @exclusivity(unchecked) private var notes = PooledState()
     private let layers: LayerStack
     /// Set if each request is sent to a proxy as a whole, which forwards it; `nil` otherwise.
     let forwarding: Forwarding?
@@ -96,7 +96,7 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Hands the layers over to another owner, which closes them from now on.
-    func giveAway() {
+    func detach() {
         isClosed = true
     }
 
@@ -129,7 +129,7 @@ final class Connection: @unchecked Sendable {
     ///
     /// With `asksKernel` input that the loop has not seen yet counts as well: a task that has occupied the loop's
     /// thread has kept the loop from looking.
-    func isStillQuiet(asksKernel: Bool = false) -> Bool {
+    func isIdleAndAlive(asksKernel: Bool = false) -> Bool {
         if asksKernel, !mayHaveInput { socket.noticeUnseenInput() }
         guard mayHaveInput else { return true }
         reserve(Self.smallBuffer)
@@ -137,19 +137,19 @@ final class Connection: @unchecked Sendable {
             switch unsafe read(into: buffer) {
             // TLS fails by itself if only messages of its own keep coming.
             case .again: continue
-            case .wantsInput: return true
-            case .moved, .wantsRoom, .ended, .failed: return false
+            case .wantsRead: return true
+            case .moved, .wantsWrite, .ended, .failed: return false
             }
         }
     }
 
     /// Throws if the server of a new connection has sent bytes, or closed it, before it was sent a request: such
     /// bytes cannot be a response (RFC 9112, section 9.2).
-    func checkSilence() throws(CallFailure) {
+    func checkSilence() throws(TransportError) {
         guard mayHaveInput else { return }
         reserve(Self.smallBuffer)
         switch unsafe read(into: buffer) {
-        case .again, .wantsInput, .wantsRoom, .moved(0): return
+        case .again, .wantsRead, .wantsWrite, .moved(0): return
         case .moved: throw .failed(.response, .http(.responseBeforeRequest))
         case .ended: throw .failed(.response, .http(.closedBeforeResponse))
         case .failed(let reason): throw .failed(.response, reason)
@@ -197,7 +197,7 @@ final class Connection: @unchecked Sendable {
     }
 
     /// Begins an exchange: the next head answers this method, and with `upgrade` it may switch protocols.
-    func beginExchange(_ method: Method, upgrade: Bool = false) {
+    func beginExchange(_ method: HTTPMethod, upgrade: Bool = false) {
         unsafe reader.begin(method, upgrade: upgrade)
     }
 
@@ -336,7 +336,7 @@ extension Socket {
         return switch unsafe receive(into: base, count: target.count) {
         case .moved(let count): .moved(count)
         case .endOfStream: .ended(clean: true)
-        case .wouldBlock: .wantsInput
+        case .wouldBlock: .wantsRead
         case .failed(let code): .failed(.system(SystemError("recv", code: code)))
         }
     }
@@ -346,7 +346,7 @@ extension Socket {
         guard let base = source.baseAddress else { return .moved(0) }
         return switch unsafe send(base, count: source.count) {
         case .moved(let count): .moved(count)
-        case .endOfStream, .wouldBlock: .wantsRoom
+        case .endOfStream, .wouldBlock: .wantsWrite
         case .failed(let code): .failed(.system(SystemError("send", code: code)))
         }
     }

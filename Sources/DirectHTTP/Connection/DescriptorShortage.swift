@@ -12,10 +12,10 @@ struct DescriptorShortage: Sendable {
     /// served.
     func overcome(
         _ limits: DialLimits,
-        _ open: () throws(CallFailure) -> Socket
-    ) async throws(CallFailure) -> Socket {
+        _ open: () throws(TransportError) -> Socket
+    ) async throws(TransportError) -> Socket {
         if queue.isEmpty {
-            do throws(CallFailure) {
+            do throws(TransportError) {
                 return try open()
             } catch {
                 guard error.meansNoDescriptors else { throw error }
@@ -54,7 +54,7 @@ struct DescriptorShortage: Sendable {
             let pause = LoopHandle(loop: limits.loop)
             limits.loop.add(pause)
             defer { limits.loop.remove(pause) }
-            do throws(CallFailure) {
+            do throws(TransportError) {
                 try await rest(at: pause, until: limits.endOfShortage)
             } catch {
                 throw DialFailure(cause: error)
@@ -66,21 +66,22 @@ struct DescriptorShortage: Sendable {
     /// whole call is over.
     private func openAtLast(
         _ limits: DialLimits,
-        _ open: () throws(CallFailure) -> Socket
-    ) throws(CallFailure) -> Socket {
-        do throws(CallFailure) {
+        _ open: () throws(TransportError) -> Socket
+    ) throws(TransportError) -> Socket {
+        do throws(TransportError) {
             return try open()
         } catch {
             guard error.meansNoDescriptors, limits.end <= limits.loop.now else { throw error }
-            throw limits.patience(.queue, .max).timeout
+            throw limits.deadline(.queue, .max).timeout
         }
     }
 
     /// Opens the socket, closing idle connections to free descriptors. Returns `nil` if there is no descriptor and
     /// no idle connection left.
-    private func openMakingRoom(_ open: () throws(CallFailure) -> Socket) throws(CallFailure) -> Socket? {
+    private func openMakingRoom(_ open: () throws(TransportError) -> Socket) throws(TransportError) -> Socket?
+    {
         repeat {
-            do throws(CallFailure) {
+            do throws(TransportError) {
                 return try open()
             } catch {
                 guard error.meansNoDescriptors else { throw error }
@@ -91,12 +92,12 @@ struct DescriptorShortage: Sendable {
 
     /// Waits for a short time before the next attempt: files, and the sockets of other code, are closed without
     /// notice to the queue.
-    private func rest(at turn: LoopHandle, until end: Instant) async throws(CallFailure) {
+    private func rest(at turn: LoopHandle, until end: Instant) async throws(TransportError) {
         let next = turn.loop.now.advanced(byNanoseconds: Self.timeBetweenAttempts)
         try await wait(at: turn, until: min(next, end))
     }
 
-    private func wait(at turn: LoopHandle, until end: Instant) async throws(CallFailure) {
+    private func wait(at turn: LoopHandle, until end: Instant) async throws(TransportError) {
         let wake = await turn.input.wait(until: end, on: turn.loop)
         turn.input.clear()
         if wake == .cancelled { throw .cancelled }
@@ -105,7 +106,7 @@ struct DescriptorShortage: Sendable {
     private static let timeBetweenAttempts: UInt64 = 50_000_000
 }
 
-extension CallFailure {
+extension TransportError {
     /// Whether the failure is a lack of descriptors.
     var meansNoDescriptors: Bool {
         switch self {

@@ -3,11 +3,11 @@ internal import DirectTLS
 
 /// The server that a connection is for: the name decides everything except the address that is dialled.
 struct Destination: Hashable, Sendable {
-    let host: Host
+    let host: HTTPHost
     let port: UInt16
     let isSecure: Bool
 
-    init(host: Host, port: UInt16, isSecure: Bool) {
+    init(host: HTTPHost, port: UInt16, isSecure: Bool) {
         self.host = host
         self.port = port
         self.isSecure = isSecure
@@ -48,7 +48,7 @@ struct DialLimits: Sendable {
     }
 
     /// Returns the limits of a wait that begins now.
-    func patience(_ phase: HTTPError.Phase, _ stall: UInt64) -> Patience {
-        Patience(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
+    func deadline(_ phase: HTTPError.Phase, _ stall: UInt64) -> Deadline {
+        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
     }
 }

@@ -7,29 +7,34 @@ internal import DirectIO
 /// stay open. A class, so that a request without retries carries only a `nil`.
 final class Detour: Sendable {
     /// The endpoints that this attempt may use, if they are known.
-    let choice: Choice?
+    let selection: EndpointSelection?
     private let failed: [Endpoint]
     private let misdirected: [Endpoint]
     private let wantsNewConnection: Bool
 
-    init(failed: [Endpoint], misdirected: [Endpoint], wantsNewConnection: Bool, _ choice: Choice? = nil) {
+    init(
+        failed: [Endpoint],
+        misdirected: [Endpoint],
+        wantsNewConnection: Bool,
+        _ selection: EndpointSelection? = nil
+    ) {
         self.failed = failed
         self.misdirected = misdirected
         self.wantsNewConnection = wantsNewConnection
-        self.choice = choice
+        self.selection = selection
     }
 
     /// Returns the same detour for the endpoints that it may use, now that they are known.
-    func among(_ choice: Choice) -> Detour {
-        Detour(failed: failed, misdirected: misdirected, wantsNewConnection: wantsNewConnection, choice)
+    func among(_ selection: EndpointSelection) -> Detour {
+        Detour(failed: failed, misdirected: misdirected, wantsNewConnection: wantsNewConnection, selection)
     }
 
     /// Which existing connections may be reused. As long as the other endpoints are not known, none to an endpoint
     /// of an earlier attempt.
     var kept: KeptConnections {
         if wantsNewConnection { return .none }
-        guard let choice else { return .except(failed + misdirected) }
-        let candidates = candidates(choice.endpoints)
+        guard let selection else { return .except(failed + misdirected) }
+        let candidates = candidates(selection.endpoints)
         // An endpoint of a fallback is not among the candidates: its connection may stand in for the answer.
         let others = misdirected.filter { !candidates.contains($0) }
         return .except(avoided(among: candidates) + others)

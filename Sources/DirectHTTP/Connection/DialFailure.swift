@@ -4,7 +4,7 @@ internal import DirectTLS
 /// The failure of dialling: why no connection could be made, and the addresses that were tried.
 struct DialFailure: Error {
     /// The reason that decided.
-    var cause: CallFailure
+    var cause: TransportError
     /// The endpoint that the reason belongs to, if it belongs to one.
     var endpoint: Endpoint?
     /// The failed attempts, in the order in which they began.
@@ -19,14 +19,14 @@ struct AttemptFailure: Error {
         case tryNext
         /// The server was reached and has the wrong certificate. By default no other address is tried: the network
         /// works, and trying on would hide the fault.
-        case wrongServer
+        case onCertificateMismatch
         /// No address would do better: the fault is on this side.
         case stop
     }
 
     /// The phase that the attempt had reached, also if it was cancelled there.
     let phase: HTTPError.Phase
-    let cause: CallFailure
+    let cause: TransportError
     var consequence = Consequence.tryNext
 
     /// Returns a failure for this reason.
@@ -58,7 +58,7 @@ extension TLSError {
     /// is on this side.
     var consequence: AttemptFailure.Consequence {
         switch self {
-        case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate: .wrongServer
+        case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate: .onCertificateMismatch
         case .badIdentity, .badSettings: .stop
         default: .tryNext
         }

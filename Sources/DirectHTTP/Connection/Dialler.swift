@@ -5,12 +5,12 @@ internal import DirectTLS
 /// Makes connections: from a URL's name and a route to a connection to one of the name's addresses.
 ///
 /// One call of `dial` passes through these steps:
-/// - The addresses: the route names them, or the system's resolver is asked (`choice`). They are ordered by RFC
-///   8305 and by earlier results (`AddressMemory`); for a retry, `Detour` puts the failed ones last.
-/// - The race (`Race`) between them. Each attempt checks the address against the client's vetting immediately
-///   before it connects, connects, and performs the TLS handshake (`LinkMaker`).
+/// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered by RFC
+///   8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
+/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting immediately
+///   before it connects, connects, and performs the TLS handshake (`Connector`).
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
-/// - The results go to `AddressMemory` and to the resolver that named the addresses (`learn`).
+/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).
 ///
 /// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each attempt of
 /// the race opens its own tunnel to that address. If the proxy resolves the name (`Route.byProxy`), only the proxy
@@ -21,19 +21,19 @@ internal import DirectTLS
 /// route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64 translator.
 struct Dialler: Sendable {
     let settings: HTTPClient.Settings
-    let secrets: TLSSecrets
+    let tlsState: TLSClientState
     /// The TLS state without the client's certificate; the same object if the client has none.
-    private let anonymousSecrets: TLSSecrets
+    private let anonymousSecrets: TLSClientState
     let network: Network
-    private let memory = AddressMemory()
+    private let memory = AddressHistory()
 
-    init(settings: HTTPClient.Settings, secrets: TLSSecrets, network: Network = Network()) {
+    init(settings: HTTPClient.Settings, tlsState: TLSClientState, network: Network = Network()) {
         self.settings = settings
-        self.secrets = secrets
+        self.tlsState = tlsState
         self.network = network
         var tls = settings.tls
         tls.clientIdentity = nil
-        anonymousSecrets = settings.tls.clientIdentity == nil ? secrets : TLSSecrets(tls)
+        anonymousSecrets = settings.tls.clientIdentity == nil ? tlsState : TLSClientState(tls)
     }
 
     var loop: EventLoop { settings.loop }
@@ -64,20 +64,21 @@ struct Dialler: Sendable {
         let maker = maker(
             destination,
             limits,
-            isAnonymous ? anonymousSecrets : secrets,
+            isAnonymous ? anonymousSecrets : tlsState,
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy, detour) }
         let vetting = settings.vetting
-        let choice = try await choice(destination, route, limits, detour)
-        let found = try await search(choice, destination, limits, detour) { endpoint throws(AttemptFailure) in
+        let selection = try await selection(destination, route, limits, detour)
+        let found = try await search(selection, destination, limits, detour) {
+            endpoint throws(AttemptFailure) in
             // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
             // between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
                 throw .failed(.connect, .refused(refusal))
             }
-            guard let proxy else { return try await maker.link(to: endpoint) }
-            return try await link(maker, to: endpoint, over: proxy)
+            guard let proxy else { return try await maker.established(to: endpoint) }
+            return try await established(maker, to: endpoint, over: proxy)
         }
         return connection(found, destination, route, proxy)
     }
@@ -86,14 +87,14 @@ struct Dialler: Sendable {
     func maker(
         _ destination: Destination,
         _ limits: DialLimits,
-        _ secrets: TLSSecrets,
+        _ tlsState: TLSClientState,
         vetting: AddressVetting? = nil
-    ) -> LinkMaker {
+    ) -> Connector {
         let mayAskSystem = settings.resolver?.mayAskSystem ?? true
-        return LinkMaker(
+        return Connector(
             destination: destination,
             limits: limits,
-            secrets: secrets,
+            tlsState: tlsState,
             network: network,
             translation: mayAskSystem ? Translation(translators: network.translators, vetting: vetting) : nil,
             loop: loop
@@ -101,80 +102,80 @@ struct Dialler: Sendable {
     }
 
     /// The result of a search: the transport, and all attempts that failed before.
-    struct Found {
-        let link: Link
-        let trial: Trial
-        let choice: Choice
+    struct DialResult {
+        let established: EstablishedTransport
+        let trial: ConnectAttempt
+        let selection: EndpointSelection
         let attempts: [Attempt]
         let isFallback: Bool
     }
 
     /// Connects to one of these addresses or, if none will do, to one of their fallback.
     func search(
-        _ choice: Choice,
+        _ selection: EndpointSelection,
         _ destination: Destination,
         _ limits: DialLimits,
         _ detour: Detour?,
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
-    ) async throws(DialFailure) -> Found {
-        var choice = choice
+        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+    ) async throws(DialFailure) -> DialResult {
+        var selection = selection
         var earlier: [Attempt] = []
         var isFallback = false
         let attempt = limits.log.map { $0.noting(attempt, for: destination) } ?? attempt
         while true {
-            limits.log?.found(choice, for: destination)
-            let outcome = await race(destination, choice, limits, detour, attempt).run()
-            learn(outcome, destination, choice)
-            let failed = attempts(outcome, choice.source)
+            limits.log?.found(selection, for: destination)
+            let outcome = await race(destination, selection, limits, detour, attempt).run()
+            learn(outcome, destination, selection)
+            let failed = attempts(outcome, selection.source)
             limits.log?.failed(failed)
             let attempts = earlier + failed
-            if let index = outcome.decisive, let link = outcome.trials[index].link {
-                return Found(
-                    link: link,
+            if let index = outcome.decisive, let established = outcome.trials[index].established {
+                return DialResult(
+                    established: established,
                     trial: outcome.trials[index],
-                    choice: choice,
+                    selection: selection,
                     attempts: attempts,
                     isFallback: isFallback
                 )
             }
             if let failure = outcome.decisiveFailure ?? outcome.shortage { throw failure.with(attempts) }
-            choice = try await next(after: choice, attempts, limits)
+            selection = try await next(after: selection, attempts, limits)
             isFallback = true
             earlier = attempts
         }
     }
 
     /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to it.
-    func choice(
+    func selection(
         _ destination: Destination,
         _ route: Route,
         _ limits: DialLimits,
         _ detour: Detour? = nil
-    ) async throws(DialFailure) -> Choice {
-        if let known = detour?.choice { return known }
+    ) async throws(DialFailure) -> EndpointSelection {
+        if let known = detour?.selection { return known }
         switch route {
         case .literal(let address, let port):
-            return Choice([Endpoint(address, port: port)], port: port, .url)
-        case .chosen(let choice): return choice
+            return EndpointSelection([Endpoint(address, port: port)], port: port, .url)
+        case .chosen(let selection): return selection
         case .system, .byProxy:
             let start = loop.now
             let addresses = try await network.shortage.overcome(limits) {
                 () async throws(DialFailure) in
                 try await askSystem(destination.host.description, limits)
             }
-            var choice = Choice(addresses.map { Endpoint($0) }, port: destination.port, .system)
-            choice.resolveTime = loop.now.since(start)
-            return choice
+            var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: destination.port, .system)
+            selection.resolveTime = loop.now.since(start)
+            return selection
         }
     }
 
     private func askSystem(_ name: String, _ limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
-        let patience = limits.patience(.resolve, limits.timeouts.resolve)
+        let deadline = limits.deadline(.resolve, limits.timeouts.resolve)
         let answer: SystemLookups.Answer
         do throws(BlockingWork.Abandoned) {
-            answer = try await network.lookups.addresses(of: name, until: patience.deadline, on: loop)
+            answer = try await network.lookups.addresses(of: name, until: deadline.instant, on: loop)
         } catch {
-            throw DialFailure(cause: error == .cancelled ? .cancelled : patience.timeout)
+            throw DialFailure(cause: error == .cancelled ? .cancelled : deadline.timeout)
         }
         switch answer {
         case .success(let addresses): return addresses
@@ -185,19 +186,19 @@ struct Dialler: Sendable {
     /// Returns a race between the addresses, in the order in which to try them.
     private func race(
         _ destination: Destination,
-        _ choice: Choice,
+        _ selection: EndpointSelection,
         _ limits: DialLimits,
         _ detour: Detour?,
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link
-    ) -> Race {
-        var endpoints = choice.endpoints
-        if hasRanks(choice) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
+        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+    ) -> HappyEyeballs {
+        var endpoints = selection.endpoints
+        if hasRanks(selection) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
         let order = detour?.order(endpoints)
-        return Race(
+        return HappyEyeballs(
             endpoints: order.map { $0.first + $0.late } ?? endpoints,
             late: order?.late.count ?? 0,
-            stagger: isOrdered(choice) ? nil : settings.dialling.staggerNanoseconds,
-            passesOverWrongServers: settings.dialling.wrongServer == .tryNext,
+            stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
+            passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
             end: limits.end,
             loop: loop,
             attempt: attempt
@@ -205,22 +206,22 @@ struct Dialler: Sendable {
     }
 
     /// Whether the addresses are tried strictly in the given order.
-    private func isOrdered(_ choice: Choice) -> Bool {
-        choice.isStrictlyOrdered || settings.dialling.keepsOrder
+    private func isOrdered(_ selection: EndpointSelection) -> Bool {
+        selection.isStrictlyOrdered || settings.dialling.keepsOrder
     }
 
     /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing is
     /// remembered of it or looked up.
-    private func hasRanks(_ choice: Choice) -> Bool {
-        choice.endpoints.count > 1 && !isOrdered(choice)
+    private func hasRanks(_ selection: EndpointSelection) -> Bool {
+        selection.endpoints.count > 1 && !isOrdered(selection)
     }
 
     /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.
     private func next(
-        after choice: Choice,
+        after selection: EndpointSelection,
         _ attempts: [Attempt],
         _ limits: DialLimits
-    ) async throws(DialFailure) -> Choice {
+    ) async throws(DialFailure) -> EndpointSelection {
         guard let last = attempts.last else {
             throw DialFailure(cause: .failed(.resolve, .noAddresses))
         }
@@ -230,11 +231,11 @@ struct Dialler: Sendable {
             attempts: attempts
         )
         let now = loop.now
-        guard let fallback = choice.fallback, now < limits.end else { throw failure }
-        switch await fallback(limits.patience(.resolve, limits.timeouts.resolve).deadline) {
-        case .success(.some(var choice)):
-            choice.resolveTime = loop.now.since(now)
-            return choice
+        guard let fallback = selection.fallback, now < limits.end else { throw failure }
+        switch await fallback(limits.deadline(.resolve, limits.timeouts.resolve).instant) {
+        case .success(.some(var selection)):
+            selection.resolveTime = loop.now.since(now)
+            return selection
         case .success(nil): throw failure
         case .failure(let reason):
             if Task.isCancelled { throw DialFailure(cause: .cancelled, attempts: attempts) }
@@ -243,27 +244,31 @@ struct Dialler: Sendable {
     }
 
     /// Remembers, and reports to the resolver that named the addresses, which of them work.
-    private func learn(_ outcome: Race.Outcome, _ destination: Destination, _ choice: Choice) {
-        let hasRanks = hasRanks(choice)
-        guard hasRanks || choice.report != nil else { return }
+    private func learn(
+        _ outcome: HappyEyeballs.Outcome,
+        _ destination: Destination,
+        _ selection: EndpointSelection
+    ) {
+        let hasRanks = hasRanks(selection)
+        guard hasRanks || selection.report != nil else { return }
         for (index, trial) in outcome.trials.enumerated() {
             switch trial.result {
             case .success:
                 if hasRanks { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
-                choice.report?(trial.endpoint, .connected(after: trial.elapsed))
+                selection.report?(trial.endpoint, .connected(after: trial.elapsed))
             case .failure(let failure):
                 guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
                 // A wrong certificate that ends the race must not be avoided the next time either.
                 if hasRanks, index != outcome.decisive {
                     memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
                 }
-                choice.report?(trial.endpoint, .failed(failure.phase, reason))
+                selection.report?(trial.endpoint, .failed(failure.phase, reason))
             }
         }
     }
 
     /// Returns the failed attempts of a race, for errors and logs.
-    private func attempts(_ outcome: Race.Outcome, _ source: AddressSource) -> [Attempt] {
+    private func attempts(_ outcome: HappyEyeballs.Outcome, _ source: AddressSource) -> [Attempt] {
         outcome.trials.enumerated().compactMap { index, trial in
             guard let failure = trial.failure, !failure.meansNoDescriptors,
                 let reason = outcome.reason(at: index)
@@ -280,7 +285,7 @@ struct Dialler: Sendable {
 
     /// Returns the connection on the transport that was found.
     private func connection(
-        _ found: Found,
+        _ found: DialResult,
         _ destination: Destination,
         _ route: Route,
         _ proxy: ProxyEntry?
@@ -288,25 +293,29 @@ struct Dialler: Sendable {
         let facts = ConnectionFacts(
             name: destination.host.description,
             endpoint: found.trial.endpoint,
-            source: found.choice.source,
-            tls: found.link.tls,
+            source: found.selection.source,
+            tls: found.established.tls,
             failedAttempts: found.attempts,
-            resolveTime: found.choice.resolveTime,
-            connectTime: found.link.connectTime,
-            tlsTime: found.link.tlsTime,
+            resolveTime: found.selection.resolveTime,
+            connectTime: found.established.connectTime,
+            tlsTime: found.established.tlsTime,
             birth: found.trial.end,
-            followsAnswers: found.choice.report != nil,
-            standsInFor: found.isFallback ? route.answer : nil,
+            tracksResolver: found.selection.report != nil,
+            fallbackForAnswer: found.isFallback ? route.answer : nil,
             proxy: proxy.map { "\($0.proxy)" },
-            translated: found.link.translated
+            translated: found.established.translated
         )
-        return connection(found.link, facts)
+        return connection(found.established, facts)
     }
 
     /// Returns a connection on this transport.
-    func connection(_ link: Link, _ facts: ConnectionFacts, forwarding: Forwarding? = nil) -> Connection {
+    func connection(
+        _ established: EstablishedTransport,
+        _ facts: ConnectionFacts,
+        forwarding: Forwarding? = nil
+    ) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
-        return Connection(link.layers, facts: facts, reader: reader, forwarding: forwarding)
+        return Connection(established.layers, facts: facts, reader: reader, forwarding: forwarding)
     }
 }
 
@@ -317,7 +326,7 @@ extension AddressVetting {
     }
 }
 
-extension Race.Outcome {
+extension HappyEyeballs.Outcome {
     /// The failure that ends all dialling; the caller adds its attempts.
     fileprivate var decisiveFailure: DialFailure? {
         guard let decisive else {
@@ -350,7 +359,7 @@ extension Race.Outcome {
     fileprivate func isTelling(_ index: Int) -> Bool {
         if trials[index].failure?.meansNoDescriptors ?? false { return false }
         guard trials[index].failure?.isCancellation ?? false else { return true }
-        guard let decisive, trials[decisive].link != nil else { return false }
+        guard let decisive, trials[decisive].established != nil else { return false }
         return index < decisive
     }
 }

@@ -17,7 +17,7 @@ public struct DiallingSettings: Hashable, Sendable {
     /// earlier results.
     public var keepsOrder = false
     /// The reaction to a wrong certificate.
-    public var wrongServer = WrongServer.fail
+    public var onCertificateMismatch = WrongServer.fail
 
     /// Creates the default settings.
     public init() {}

@@ -44,8 +44,8 @@ struct LayerStack: Sendable {
         return switch unsafe top.read(into: target) {
         case .bytes(let count): .moved(count)
         case .again: .again
-        case .wantsRead: .wantsInput
-        case .wantsWrite: .wantsRoom
+        case .wantsRead: .wantsRead
+        case .wantsWrite: .wantsWrite
         case .closeNotify: .ended(clean: true)
         case .truncated: .ended(clean: false)
         case .failed(let error): .failed(.tls(error))
@@ -95,8 +95,8 @@ struct LayerStack: Sendable {
     private static func step(_ step: WriteStep) -> Connection.Step {
         switch step {
         case .bytes(let count): .moved(count)
-        case .wantsRead: .wantsInput
-        case .wantsWrite: .wantsRoom
+        case .wantsRead: .wantsRead
+        case .wantsWrite: .wantsWrite
         case .failed(let error): .failed(.tls(error))
         }
     }

@@ -51,10 +51,10 @@ final class Translators: Sendable {
     /// Returns the addresses to dial in place of an IPv4 address to which there is no route.
     func addresses(
         for address: IPAddress,
-        _ patience: Patience,
+        _ deadline: Deadline,
         on loop: EventLoop
-    ) async throws(CallFailure) -> [IPAddress] {
-        try await prefixes(patience, on: loop).compactMap { $0.address(for: address) }
+    ) async throws(TransportError) -> [IPAddress] {
+        try await prefixes(deadline, on: loop).compactMap { $0.address(for: address) }
     }
 
     /// Forgets the translators; the next use asks for them again.
@@ -62,7 +62,8 @@ final class Translators: Sendable {
         known.withLock { $0 = nil }
     }
 
-    private func prefixes(_ patience: Patience, on loop: EventLoop) async throws(CallFailure) -> [NAT64Prefix]
+    private func prefixes(_ deadline: Deadline, on loop: EventLoop) async throws(TransportError)
+        -> [NAT64Prefix]
     {
         let now = loop.now
         if let known = known.withLock({ $0 }), known.expiry > now { return known.prefixes }
@@ -70,11 +71,11 @@ final class Translators: Sendable {
         do throws(BlockingWork.Abandoned) {
             answer = try await lookups.addresses(
                 of: "ipv4only.arpa",
-                until: patience.deadline,
+                until: deadline.instant,
                 on: loop
             )
         } catch {
-            throw error == .cancelled ? .cancelled : patience.timeout
+            throw error == .cancelled ? .cancelled : deadline.timeout
         }
         var prefixes: [NAT64Prefix] = []
         if case .success(let addresses) = answer {

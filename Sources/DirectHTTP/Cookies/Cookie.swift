@@ -16,7 +16,7 @@ public struct Cookie: Hashable, Sendable {
     }
 
     /// The host that the cookie is sent to. If it is a name, ``coversSubdomains`` decides about the names below it.
-    public let host: Host
+    public let host: HTTPHost
     /// Whether the cookie is also sent to the subdomains of its host. Never `true` for an address or a public
     /// suffix.
     public let coversSubdomains: Bool
@@ -45,18 +45,18 @@ public struct Cookie: Hashable, Sendable {
     /// - Parameter isSecure: Whether it is sent over https only.
     /// - Parameter isHTTPOnly: Whether scripts must not see it.
     /// - Parameter sameSite: The `SameSite` attribute to store with it.
-    /// - Throws: ``CookieFault`` if a server could not set such a cookie either.
+    /// - Throws: ``CookieError`` if a server could not set such a cookie either.
     public init(
         _ name: String,
         _ value: String,
-        for host: Host,
+        for host: HTTPHost,
         coversSubdomains: Bool = false,
         path: String = "/",
         expiry: UnixTime? = nil,
         isSecure: Bool = false,
         isHTTPOnly: Bool = false,
         sameSite: SameSite? = nil
-    ) throws(CookieFault) {
+    ) throws(CookieError) {
         var content = CookieContent(name: Array(name.utf8), value: Array(value.utf8))
         content.path = .given(Array(path.utf8))
         content.expiry = expiry
@@ -67,7 +67,7 @@ public struct Cookie: Hashable, Sendable {
     }
 
     /// Every cookie is created here, whether it comes from a response, a file or the caller.
-    init(_ content: CookieContent, for host: Host, coversSubdomains: Bool) throws(CookieFault) {
+    init(_ content: CookieContent, for host: HTTPHost, coversSubdomains: Bool) throws(CookieError) {
         try content.check()
         if coversSubdomains {
             guard let name = host.name else { throw .addressHasNoSubdomains }
@@ -110,7 +110,7 @@ extension Cookie {
     }
 
     /// Whether the cookie is sent to this host (RFC 6265bis, section 5.1.3, and the host-only flag).
-    func belongs(to other: Host) -> Bool {
+    func belongs(to other: HTTPHost) -> Bool {
         if host == other { return true }
         guard coversSubdomains, let name = host.name, let otherName = other.name else { return false }
         return otherName.isSubdomain(of: name)

@@ -38,7 +38,7 @@ struct CookieContent {
     }
 
     /// Rejects content that would turn into another cookie, another field or a malformed request (CVE-2022-35252).
-    func check() throws(CookieFault) {
+    func check() throws(CookieError) {
         guard !name.isEmpty || !value.isEmpty else { throw .empty }
         let path = path.bytes
         guard name.count + value.count <= Self.maximumPairLength, path.count <= Self.maximumPathLength
@@ -55,7 +55,7 @@ struct CookieContent {
     /// Checks the requirements of name prefixes (RFC 6265bis, section 4.1.3).
     ///
     /// Letter case is ignored (section 5.7), to protect a server that ignores it as well.
-    func checkPrefix(isHostOnly: Bool) throws(CookieFault) {
+    func checkPrefix(isHostOnly: Bool) throws(CookieError) {
         let isForHost = name.startsIgnoringCase(with: "__host-")
         if isForHost || name.startsIgnoringCase(with: "__secure-") {
             guard isSecure else { throw .brokenPrefix }

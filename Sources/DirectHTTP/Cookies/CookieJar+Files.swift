@@ -68,7 +68,7 @@ struct CookieEntry {
 
     var cookie: Cookie {
         get throws(LineError) {
-            do throws(CookieFault) {
+            do throws(CookieError) {
                 let dotless = host.first == UInt8(ascii: ".") ? host.dropFirst() : host
                 let host = try Self.host(dotless)
                 // curl writes cookies of IP addresses as if they covered subdomains.
@@ -79,9 +79,9 @@ struct CookieEntry {
         }
     }
 
-    private static func host(_ text: ArraySlice<UInt8>) throws(CookieFault) -> Host {
-        do throws(HostFault) {
-            return try Array(text).withSpan(Host.init(utf8:))
+    private static func host(_ text: ArraySlice<UInt8>) throws(CookieError) -> HTTPHost {
+        do throws(HTTPHostError) {
+            return try Array(text).withSpan(HTTPHost.init(utf8:))
         } catch {
             throw .badHost(error)
         }

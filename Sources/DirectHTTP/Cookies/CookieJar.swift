@@ -54,7 +54,7 @@ public final class CookieJar: CookieStore {
     ///
     /// - Parameter headers: The fields of the response.
     /// - Parameter url: The URL of the request.
-    public func take(_ headers: Headers, from url: HTTPURL) {
+    public func take(_ headers: HTTPHeaders, from url: HTTPURL) {
         take(headers, from: url, at: .now)
     }
 
@@ -119,9 +119,9 @@ extension CookieJar {
     }
 
     /// Stores the cookies that a response sets, as of the given time.
-    package func take(_ headers: Headers, from url: HTTPURL, at now: UnixTime) {
+    package func take(_ headers: HTTPHeaders, from url: HTTPURL, at now: UnixTime) {
         guard var index = headers.index(of: "set-cookie") else { return }
-        var found: [(cookie: Cookie, site: Host)] = []
+        var found: [(cookie: Cookie, site: HTTPHost)] = []
         for _ in 0..<max(0, limits.perResponse) {
             if let cookie = SetCookie(headers.valueBytes(at: index))?.cookie(from: url, at: now) {
                 found.append((cookie, cookie.host.site))

@@ -71,7 +71,7 @@ final class CookieSite {
 
 /// The properties of a request that select its cookies.
 struct CookieRequest {
-    let host: Host
+    let host: HTTPHost
     let path: ArraySlice<UInt8>
     let isSecure: Bool
     let now: UnixTime
@@ -101,14 +101,14 @@ extension [UInt8] {
     }
 }
 
-extension Host {
+extension HTTPHost {
     /// The registrable domain that the host belongs to. A host without one is a site of its own.
-    var site: Host {
+    var site: HTTPHost {
         guard let registrable = name?.registrableDomain else { return self }
         return .name(registrable)
     }
 
-    func isAtOrBelow(_ other: Host) -> Bool {
+    func isAtOrBelow(_ other: HTTPHost) -> Bool {
         if self == other { return true }
         guard let name, let otherName = other.name else { return false }
         return name.isSubdomain(of: otherName)

@@ -13,5 +13,5 @@ public protocol CookieStore: AnyObject, Sendable {
     ///
     /// - Parameter headers: The fields of the response.
     /// - Parameter url: The URL of the request.
-    func take(_ headers: Headers, from url: HTTPURL)
+    func take(_ headers: HTTPHeaders, from url: HTTPURL)
 }

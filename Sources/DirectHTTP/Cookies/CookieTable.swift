@@ -45,7 +45,7 @@ struct CookieTable {
     }
 
     /// Stores a cookie. One that has already expired only removes the cookie that it replaces.
-    mutating func store(_ cookie: Cookie, in siteHost: Host, at now: UnixTime) {
+    mutating func store(_ cookie: Cookie, in siteHost: HTTPHost, at now: UnixTime) {
         let hasExpired = cookie.hasExpired(at: now)
         guard let site = sites[siteHost] ?? (hasExpired ? nil : CookieSite()) else { return }
         count -= site.kept.count
@@ -63,7 +63,7 @@ struct CookieTable {
     /// Whether a cookie set over http could be mistaken for a stored `Secure` cookie (RFC 6265bis, section 5.7).
     ///
     /// It is enough to look at one site: cookies of other sites are never sent to the same host.
-    func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: Host) -> Bool {
+    func wouldOverlaySecureCookie(_ cookie: Cookie, in siteHost: HTTPHost) -> Bool {
         guard let site = sites[siteHost] else { return false }
         return site.kept.contains { kept in
             let other = kept.cookie

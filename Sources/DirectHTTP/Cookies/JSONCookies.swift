@@ -14,7 +14,7 @@ enum JSONCookies {
     /// Parses one line; `nil` for the line that identifies the format.
     static func entry(_ line: ArraySlice<UInt8>) throws(LineError) -> CookieEntry? {
         let value: JSONValue
-        do throws(JSONFault) {
+        do throws(JSONError) {
             value = try JSONReader.read(Array(line))
         } catch {
             throw LineError(error.what)

@@ -46,9 +46,9 @@ struct SetCookie {
     /// A claimed domain must be the host or a name above it, compared label by label (CVE-2013-1944), up to the
     /// host's registrable domain. A name above that has another owner, even if it is not a public suffix itself:
     /// `windows.net` lies above the public suffix `blob.core.windows.net`.
-    private func scope(for host: Host) -> (Host, coversSubdomains: Bool)? {
+    private func scope(for host: HTTPHost) -> (HTTPHost, coversSubdomains: Bool)? {
         guard !domain.isEmpty else { return (host, false) }
-        guard let claimed = try? Array(domain).withSpan(Host.init(utf8:)) else { return nil }
+        guard let claimed = try? Array(domain).withSpan(HTTPHost.init(utf8:)) else { return nil }
         guard host.isAtOrBelow(claimed), claimed.isAtOrBelow(host.site) else { return nil }
         // An address has no names below it (CVE-2014-3613); the names below a public suffix have other owners.
         return (claimed, claimed.name.map { !$0.isPublicSuffix } ?? false)

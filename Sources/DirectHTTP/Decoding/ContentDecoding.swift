@@ -8,10 +8,10 @@ final class ContentDecoding: Sendable {
     private let loop: EventLoop
     /// Whether the client's default fields have an `Accept-Encoding`: then the client's caller decodes the content.
     private let isManual: Bool
-    private let fields: Headers
-    private let fieldsForRanges: Headers
+    private let fields: HTTPHeaders
+    private let fieldsForRanges: HTTPHeaders
 
-    init(_ settings: DecodingSettings, besides headers: Headers, on loop: EventLoop) {
+    init(_ settings: DecodingSettings, besides headers: HTTPHeaders, on loop: EventLoop) {
         self.settings = settings
         self.loop = loop
         isManual = headers.contains("Accept-Encoding")
@@ -23,7 +23,7 @@ final class ContentDecoding: Sendable {
 
     /// The client's default fields for requests that do not set them: with `Accept-Encoding`, unless the request asks
     /// for a range. That would be a range of the coded content (RFC 9110, section 14.2), which cannot be decoded.
-    func fields(for request: Request) -> Headers {
+    func fields(for request: Request) -> HTTPHeaders {
         request.headers.index(of: "range") == nil ? fields : fieldsForRanges
     }
 
@@ -78,7 +78,7 @@ extension ResponseBody {
     fileprivate var mayHaveContent: Bool {
         switch content {
         case .complete(let bytes, _, _): !bytes.isEmpty
-        case .arriving(let pieces): !(pieces is PendingStream)
+        case .arriving(let pieces): !(pieces is UpgradedBody)
         }
     }
 

@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// Decoding takes time without waiting for input. So the loop in `nextPiece` checks for cancellation before each call
 /// of the decoder, and yields to other tasks and checks the call's deadline each time that enough work has been done.
-final class DecodedBody: BodyPieces, @unchecked Sendable {
+final class DecodedBody: ResponseBodySource, @unchecked Sendable {
     /// The server that the body comes from, for errors.
     struct Place: Sendable {
         var name: String?
@@ -34,7 +34,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private enum Source {
         /// A body received whole: the bytes that have not yet been given to the decoder.
         case complete(ArraySlice<UInt8>)
-        case arriving(any BodyPieces)
+        case arriving(any ResponseBodySource)
         /// The decoder has all of the input.
         case ended
     }
@@ -44,7 +44,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     private let isBusy = Atomic<Bool>(false)
     private let decoder: ContentDecoder
     private var source: Source
-    private var ownTrailers = Headers()
+    private var ownTrailers = HTTPHeaders()
     private var outcome: Outcome?
     /// Counts the decoder's work, and yields when due. The work of receiving is counted where the bytes are read.
     private var turns = Turns()
@@ -61,7 +61,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     /// A body that has been received whole.
     init(
         _ bytes: [UInt8],
-        _ trailers: Headers,
+        _ trailers: HTTPHeaders,
         _ decoder: ContentDecoder,
         _ place: Place,
         within time: Time
@@ -75,7 +75,7 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     }
 
     /// A body that is still being received.
-    init(_ pieces: any BodyPieces, _ decoder: ContentDecoder, _ place: Place, within time: Time) {
+    init(_ pieces: any ResponseBodySource, _ decoder: ContentDecoder, _ place: Place, within time: Time) {
         source = .arriving(pieces)
         limit = pieces.limit
         self.decoder = decoder
@@ -89,8 +89,8 @@ final class DecodedBody: BodyPieces, @unchecked Sendable {
     /// The number of bytes that have come out of it.
     var decodedBytes: UInt64 { decodedCount.load(ordering: .relaxed) }
 
-    var trailers: Headers {
-        guard enter() else { return Headers() }
+    var trailers: HTTPHeaders {
+        guard enter() else { return HTTPHeaders() }
         defer { leave() }
         if case .arriving(let pieces) = source { return pieces.trailers }
         return ownTrailers

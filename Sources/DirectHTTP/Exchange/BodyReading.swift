@@ -22,14 +22,14 @@ struct BodyReading {
     /// The caller's progress callback, if any.
     var onProgress: (@Sendable (TransferProgress) -> Void)?
     /// The trailer fields received so far.
-    private(set) var trailers = Headers()
+    private(set) var trailers = HTTPHeaders()
     /// Whether the last byte has been read.
     private(set) var isAtEnd = false
     /// An end or a failure that came with the last piece; no event of the socket will report it again.
     private var stop: Connection.Step?
     /// The bytes of content received so far.
     private(set) var received: UInt64 = 0
-    private var gauge: SpeedGauge
+    private var monitor: ThroughputMonitor
     private var turns = Turns()
     /// Records how the body ended; `nil` without an observer.
     let log: ExchangeLog?
@@ -38,11 +38,11 @@ struct BodyReading {
         self.exchange = exchange
         self.upload = upload
         self.log = log
-        gauge = SpeedGauge(exchange.timeouts.speed)
+        monitor = ThroughputMonitor(exchange.timeouts.speed)
     }
 
     /// Returns the content among the bytes that have been received; stops where more bytes are needed.
-    mutating func takeBuffered() throws(CallFailure) -> [UInt8] {
+    mutating func takeBuffered() throws(TransportError) -> [UInt8] {
         var taken: [UInt8] = []
         while !isAtEnd {
             switch try exchange.nextEvent(.body) {
@@ -64,11 +64,11 @@ struct BodyReading {
     ///
     /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait for: a
     /// server can send bytes for as long as it likes.
-    mutating func next() async throws(CallFailure) -> [UInt8]? {
+    mutating func next() async throws(TransportError) -> [UInt8]? {
         let connection = exchange.connection
-        var patience = exchange.patience(.body, stall: exchange.timeouts.read, from: connection.loop.now)
+        var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
-            try patience.checkEnd(at: connection.loop.now)
+            try deadline.checkEnd(at: connection.loop.now)
             await turns.yieldIfDue()
             if connection.hasUnparsedBytes {
                 let taken = try takeBuffered()
@@ -76,43 +76,43 @@ struct BodyReading {
                 if isAtEnd { return nil }
                 if connection.hasUnparsedBytes {
                     // Part of a chunk's size line, or of the trailers: the rest has to be received behind it.
-                    try await fillBehind(&patience)
+                    try await fillBehind(&deadline)
                     continue
                 }
             }
             if let stop {
                 self.stop = nil
-                if try await !goesOn(after: stop, patience) { isAtEnd = true }
+                if try await !waitIfNeeded(after: stop, deadline) { isAtEnd = true }
                 continue
             }
             guard connection.mayHaveInput else {
-                _ = try await goesOn(after: .wantsInput, patience)
+                _ = try await waitIfNeeded(after: .wantsRead, deadline)
                 continue
             }
-            var last = Connection.Step.wantsInput
+            var last = Connection.Step.wantsRead
             let piece = try readPiece(&last)
             if !piece.isEmpty {
                 switch last {
                 case .ended, .failed: stop = last
-                case .moved, .again, .wantsInput, .wantsRoom: break
+                case .moved, .again, .wantsRead, .wantsWrite: break
                 }
                 return piece
             }
             if isAtEnd { return nil }
-            if try await !goesOn(after: last, patience) { isAtEnd = true }
+            if try await !waitIfNeeded(after: last, deadline) { isAtEnd = true }
         }
         return nil
     }
 
     /// Receives more bytes behind those that the parser could not use yet.
-    private mutating func fillBehind(_ patience: inout Patience) async throws(CallFailure) {
+    private mutating func fillBehind(_ deadline: inout Deadline) async throws(TransportError) {
         let step = exchange.connection.fill()
         guard case .moved(let count) = step else {
-            _ = try await goesOn(after: step, patience)
+            _ = try await waitIfNeeded(after: step, deadline)
             return
         }
         turns.count(count)
-        patience.extend(from: exchange.connection.loop.now)
+        deadline.extend(from: exchange.connection.loop.now)
     }
 
     /// Whether nothing is left to be sent, because all was sent or because the server refused the rest.
@@ -124,7 +124,7 @@ struct BodyReading {
     /// Waits until the request has been sent; its response may have been complete earlier.
     ///
     /// - Throws: the upload's failure, if the server had accepted a request that could not be sent whole.
-    func finish() async throws(CallFailure) {
+    func finish() async throws(TransportError) {
         if let upload, !isRequestSent { try await exchange.awaitEnd(of: upload) }
     }
 
@@ -145,7 +145,7 @@ struct BodyReading {
             exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
         )
         let limit = received + Self.bytesToDrain
-        do throws(CallFailure) {
+        do throws(TransportError) {
             while received <= limit, try await next() != nil {}
         } catch {
             return false
@@ -165,20 +165,20 @@ struct BodyReading {
     }
 
     /// Waits for the event that the step needs. Returns false if the stream has ended and the body with it.
-    private mutating func goesOn(
+    private mutating func waitIfNeeded(
         after step: Connection.Step,
-        _ patience: Patience
-    ) async throws(CallFailure) -> Bool {
+        _ deadline: Deadline
+    ) async throws(TransportError) -> Bool {
         turns.begin()
-        gauge.count(to: received)
-        return try await exchange.goesOn(after: step, patience, upload, &gauge)
+        monitor.count(to: received)
+        return try await exchange.waitIfNeeded(after: step, deadline, upload, &monitor)
     }
 
     /// Reads straight into the memory that is returned, and removes the framing in place, so that nothing is copied
     /// without need.
-    private mutating func readPiece(_ last: inout Connection.Step) throws(CallFailure) -> [UInt8] {
-        var failure: CallFailure?
-        var step = Connection.Step.wantsInput
+    private mutating func readPiece(_ last: inout Connection.Step) throws(TransportError) -> [UInt8] {
+        var failure: TransportError?
+        var step = Connection.Step.wantsRead
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { memory, filled in
             let all = UnsafeMutableRawBufferPointer(memory)
             while all.count - filled >= Self.roomWorthReading, !isAtEnd {
@@ -186,7 +186,7 @@ struct BodyReading {
                 step = unsafe exchange.connection.read(into: free)
                 guard case .moved(let count) = step else { break }
                 turns.count(count)
-                do throws(CallFailure) {
+                do throws(TransportError) {
                     let arrived = unsafe UnsafeMutableRawBufferPointer(rebasing: free[0..<count])
                     filled += try unsafe closeGaps(in: arrived)
                 } catch {
@@ -204,7 +204,7 @@ struct BodyReading {
     }
 
     /// Moves the content in `bytes` to the front, and returns its length.
-    private mutating func closeGaps(in bytes: UnsafeMutableRawBufferPointer) throws(CallFailure) -> Int {
+    private mutating func closeGaps(in bytes: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
         var used = 0
         var content = 0
         while true {

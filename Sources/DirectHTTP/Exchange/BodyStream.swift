@@ -11,7 +11,7 @@ internal import Synchronization
 /// One task at a time may use the stream: `isBusy` guards all other state, and a second task gets the error
 /// ``HTTPError/Reason/bodyAlreadyRead``. While the request is still being sent, the lease is held until that has
 /// ended too.
-final class BodyStream: BodyPieces, @unchecked Sendable {
+final class BodyStream: ResponseBodySource, @unchecked Sendable {
     /// Held until the body has ended: a program that keeps a response does not keep the client's connections open.
     private var core: ClientCore?
     private let lease: ConnectionPool.Lease
@@ -31,7 +31,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 
     private enum Outcome {
         case complete
-        case failed(CallFailure)
+        case failed(TransportError)
     }
 
     init(_ core: ClientCore, _ lease: ConnectionPool.Lease, _ reading: BodyReading, first: [UInt8]) {
@@ -52,7 +52,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
 
     let limit: CallLimit
 
-    var trailers: Headers { ifIdle { reading.trailers } ?? Headers() }
+    var trailers: HTTPHeaders { ifIdle { reading.trailers } ?? HTTPHeaders() }
 
     var bytesLeft: UInt64? { ifIdle { left } ?? nil }
 
@@ -103,7 +103,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
         case .failed(let failure): throw error(failure)
         case nil: break
         }
-        do throws(CallFailure) {
+        do throws(TransportError) {
             let piece = try await reading.next()
             if let piece { reading.report(piece.count) }
             // The connection is given back with the last piece and not after it: the caller may never ask for more.
@@ -118,7 +118,7 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     }
 
     /// Returns the body's error, with the response if that is complete and the request is not.
-    private func error(_ failure: CallFailure) -> any Error {
+    private func error(_ failure: TransportError) -> any Error {
         let error = reading.error(failure)
         guard hasLostUpload, let head = reading.head, var lost = error as? HTTPError else { return error }
         lost.response = ReceivedResponse(head, body: collected)
@@ -126,8 +126,8 @@ final class BodyStream: BodyPieces, @unchecked Sendable {
     }
 
     /// Waits for the end of the request, then ends the body.
-    private func finish() async throws(CallFailure) {
-        do throws(CallFailure) {
+    private func finish() async throws(TransportError) {
+        do throws(TransportError) {
             try await reading.finish()
         } catch {
             hasLostUpload = true
@@ -203,7 +203,7 @@ extension BodyReading {
     }
 
     /// Returns the failure as the caller's error.
-    func error(_ failure: CallFailure) -> any Error {
+    func error(_ failure: TransportError) -> any Error {
         switch failure {
         case .cancelled: CancellationError()
         case .failed(let phase, let reason): error(phase, reason)

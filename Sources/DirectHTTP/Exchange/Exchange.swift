@@ -23,7 +23,7 @@ struct Exchange {
     var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
     /// Returns the framing of a streamed body. Asks the body for its length, which may read from the disk.
-    func framing(of body: StreamedBody) async throws(CallFailure) -> BodyFraming {
+    func framing(of body: StreamedBody) async throws(TransportError) -> BodyFraming {
         try await body.framing(on: connection.loop, within: limit)
     }
 
@@ -33,10 +33,10 @@ struct Exchange {
     func compose(
         _ request: Request,
         _ url: HTTPURL,
-        _ defaults: Headers,
+        _ defaults: HTTPHeaders,
         _ asked: ExchangeOptions.Box?,
         streamed: BodyFraming
-    ) throws(CallFailure) -> (count: Int, rest: Upload.Content?) {
+    ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
         connection.beginExchange(request.method, upgrade: asked?.options.upgrade.isEmpty == false)
         switch request.body.content {
         case .none: return (try writeHead(of: request, url, defaults, asked, .none), nil)
@@ -57,8 +57,8 @@ struct Exchange {
     /// 10.1.1).
     ///
     /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
-    func awaitLeave(_ asked: ExchangeOptions) async throws(CallFailure) -> ResponseHead? {
-        let patience = patience(.response, stall: timeouts.continue, from: connection.loop.now)
+    func awaitContinue(_ asked: ExchangeOptions) async throws(TransportError) -> ResponseHead? {
+        let deadline = deadline(.response, stall: timeouts.continue, from: connection.loop.now)
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return head
@@ -66,12 +66,12 @@ struct Exchange {
                 if head.status == .continue { return nil }
                 asked.onInterim?(head)
             case .needsMore:
-                do throws(CallFailure) {
+                do throws(TransportError) {
                     let step = connection.fill()
                     // A server that keeps sending bytes without an answer must not delay the body any longer
                     // either.
-                    try patience.check(at: connection.loop.now)
-                    _ = try await goesOn(after: step, patience, nil)
+                    try deadline.check(at: connection.loop.now)
+                    _ = try await waitIfNeeded(after: step, deadline, nil)
                 } catch {
                     guard error.isTimeout, connection.loop.now < end else { throw error }
                     return nil
@@ -85,14 +85,14 @@ struct Exchange {
     ///
     /// - Returns: the rest, which may be empty if only the end of the last record waits for room; `nil` if all was
     ///   sent.
-    func send(_ count: Int) throws(CallFailure) -> [UInt8]? {
+    func send(_ count: Int) throws(TransportError) -> [UInt8]? {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
         var sent = 0
         while sent < count {
             let step = unsafe connection.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
             switch step {
             case .moved(let some): sent += some
-            case .again, .wantsInput, .wantsRoom: return unsafe [UInt8](bytes[sent...])
+            case .again, .wantsRead, .wantsWrite: return unsafe [UInt8](bytes[sent...])
             case .ended: throw .failed(.write, .connectionClosed)
             case .failed(let reason): throw .failed(.write, reason)
             }
@@ -101,13 +101,13 @@ struct Exchange {
     }
 
     /// Sends the rest of a head whose body waits for the server's permission.
-    func sendHead(_ rest: [UInt8]) async throws(CallFailure) {
-        let patience = patience(.write, stall: timeouts.write, from: connection.loop.now)
+    func sendHead(_ rest: [UInt8]) async throws(TransportError) {
+        let deadline = deadline(.write, stall: timeouts.write, from: connection.loop.now)
         connection.reserve(rest.count)
         unsafe connection.buffer.copyBytes(from: rest)
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<rest.count]),
-            patience
+            deadline
         )
     }
 
@@ -116,36 +116,36 @@ struct Exchange {
         from sent: Instant,
         _ upload: Upload?,
         _ asked: ExchangeOptions.Box?
-    ) async throws(CallFailure) -> ResponseHead {
+    ) async throws(TransportError) -> ResponseHead {
         let connection = connection
-        var patience = patience(.response, stall: timeouts.response, from: sent)
-        var gauge = SpeedGauge(timeouts.speed)
+        var deadline = deadline(.response, stall: timeouts.response, from: sent)
+        var monitor = ThroughputMonitor(timeouts.speed)
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return head
             case .interim(let head):
-                patience = self.patience(.response, stall: timeouts.response, from: connection.loop.now)
+                deadline = self.deadline(.response, stall: timeouts.response, from: connection.loop.now)
                 if let asked, head.status != .continue { asked.options.onInterim?(head) }
             case .needsMore:
                 let step = connection.fill()
                 if case .moved(let count) = step {
                     let now = connection.loop.now
-                    patience = self.patience(.response, stall: timeouts.read, from: now)
-                    try patience.check(at: now)
-                    gauge.count(count)
-                } else if case .wantsInput = step, upload == nil, !gauge.isOn {
+                    deadline = self.deadline(.response, stall: timeouts.read, from: now)
+                    try deadline.check(at: now)
+                    monitor.count(count)
+                } else if case .wantsRead = step, upload == nil, !monitor.isOn {
                     // The path of almost every request, with one frame less.
-                    try patience.check(
-                        await connection.socket.input.wait(until: patience.deadline, on: connection.loop)
+                    try deadline.check(
+                        await connection.socket.input.wait(until: deadline.instant, on: connection.loop)
                     )
                 } else if upload?.isRunning == true {
-                    _ = try await goesOn(after: step, patience, upload)
+                    _ = try await waitIfNeeded(after: step, deadline, upload)
                     // The server's time to answer begins when all has been sent, before this wait or during it.
-                    patience.extend(from: connection.loop.now)
+                    deadline.extend(from: connection.loop.now)
                 } else if connection.hasResponseBegun {
-                    _ = try await goesOn(after: step, patience, upload, &gauge)
+                    _ = try await waitIfNeeded(after: step, deadline, upload, &monitor)
                 } else {
-                    _ = try await goesOn(after: step, patience, upload)
+                    _ = try await waitIfNeeded(after: step, deadline, upload)
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }
@@ -153,7 +153,7 @@ struct Exchange {
     }
 
     /// Returns the parser's next event in the received bytes.
-    func nextEvent(_ phase: HTTPError.Phase) throws(CallFailure) -> ResponseReader.Event {
+    func nextEvent(_ phase: HTTPError.Phase) throws(TransportError) -> ResponseReader.Event {
         do throws(HTTP1Error) {
             return try connection.nextEvent()
         } catch {
@@ -162,71 +162,71 @@ struct Exchange {
     }
 
     /// Waits for the event that the step needs. Returns false if the stream has ended and the response with it.
-    func goesOn(
+    func waitIfNeeded(
         after step: Connection.Step,
-        _ patience: Patience,
+        _ deadline: Deadline,
         _ upload: Upload?
-    ) async throws(CallFailure) -> Bool {
+    ) async throws(TransportError) -> Bool {
         if let failure = upload?.hopelessFailure { throw failure }
         switch step {
         case .moved: return true
-        case .again, .wantsInput, .wantsRoom:
+        case .again, .wantsRead, .wantsWrite:
             // While the request is being sent the server need not answer; sending has a limit of its own.
             let isSending = upload?.isRunning ?? false
-            try await connection.wait(for: step, as: .reader, isSending ? patience.untilEnd : patience)
+            try await connection.wait(for: step, as: .reader, isSending ? deadline.untilEnd : deadline)
             return true
         case .ended(let clean):
             do throws(HTTP1Error) {
                 try connection.endOfInput(clean: clean)
                 return false
             } catch {
-                throw upload?.failure ?? .failed(patience.phase, .http(error))
+                throw upload?.failure ?? .failed(deadline.phase, .http(error))
             }
-        case .failed(let reason): throw upload?.failure ?? .failed(patience.phase, reason)
+        case .failed(let reason): throw upload?.failure ?? .failed(deadline.phase, reason)
         }
     }
 
     /// Does the same for a response that has begun, which must also reach the minimum speed.
-    func goesOn(
+    func waitIfNeeded(
         after step: Connection.Step,
-        _ patience: Patience,
+        _ deadline: Deadline,
         _ upload: Upload?,
-        _ gauge: inout SpeedGauge
-    ) async throws(CallFailure) -> Bool {
+        _ monitor: inout ThroughputMonitor
+    ) async throws(TransportError) -> Bool {
         // While the request is being sent the server need not answer.
-        guard gauge.isOn, upload?.isRunning != true else {
-            return try await goesOn(after: step, patience, upload)
+        guard monitor.isOn, upload?.isRunning != true else {
+            return try await waitIfNeeded(after: step, deadline, upload)
         }
         let start = connection.loop.now
-        let look = start.advanced(byNanoseconds: gauge.timeLeft)
-        var goesOn = true
-        do throws(CallFailure) {
-            goesOn = try await self.goesOn(after: step, patience.shortened(to: look), upload)
+        let look = start.advanced(byNanoseconds: monitor.timeLeft)
+        var waitIfNeeded = true
+        do throws(TransportError) {
+            waitIfNeeded = try await self.waitIfNeeded(after: step, deadline.shortened(to: look), upload)
         } catch {
             // This was only the time to check the speed, and not the deadline.
-            guard error.isTimeout, look < patience.deadline else { throw error }
+            guard error.isTimeout, look < deadline.instant else { throw error }
         }
-        try gauge.enter(waitFrom: start, to: connection.loop.now, patience.phase)
-        return goesOn
+        try monitor.enter(waitFrom: start, to: connection.loop.now, deadline.phase)
+        return waitIfNeeded
     }
 
     /// Waits until the request has been sent whole, after the end of its response.
     ///
     /// Only a broken connection ends the wait early: a server may have closed its own side and still read (RFC
     /// 9112, section 9.6). Bytes behind the response prevent the reuse of the connection, and nothing else.
-    func awaitEnd(of upload: Upload) async throws(CallFailure) {
-        let patience = patience(.write, stall: .max, from: connection.loop.now)
+    func awaitEnd(of upload: Upload) async throws(TransportError) {
+        let deadline = deadline(.write, stall: .max, from: connection.loop.now)
         while upload.isRunning {
             connection.socket.input.clear()
             // Checked again after the wait point was cleared, because the upload's end is signalled there.
             guard upload.isRunning else { break }
             switch connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill() {
-            case .wantsInput: try await connection.wait(for: .wantsInput, as: .reader, patience)
-            case .wantsRoom: try await connection.wait(for: .wantsRoom, as: .reader, patience)
-            case .again: try await connection.wait(for: .again, as: .reader, patience)
+            case .wantsRead: try await connection.wait(for: .wantsRead, as: .reader, deadline)
+            case .wantsWrite: try await connection.wait(for: .wantsWrite, as: .reader, deadline)
+            case .again: try await connection.wait(for: .again, as: .reader, deadline)
             case .moved, .ended:
                 connection.retire()
-                return try await upload.waitForEnd(patience)
+                return try await upload.waitForEnd(deadline)
             case .failed(let reason): throw upload.failure ?? .failed(.write, reason)
             }
         }
@@ -234,18 +234,18 @@ struct Exchange {
     }
 
     /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's end.
-    func patience(_ phase: HTTPError.Phase, stall: UInt64, from now: Instant) -> Patience {
-        Patience(phase, stall: stall, end: end, total: timeouts.total, from: now)
+    func deadline(_ phase: HTTPError.Phase, stall: UInt64, from now: Instant) -> Deadline {
+        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)
     }
 
     /// Writes the head to the connection's buffer, and returns its length.
     private func writeHead(
         of request: Request,
         _ url: HTTPURL,
-        _ defaults: Headers,
+        _ defaults: HTTPHeaders,
         _ asked: ExchangeOptions.Box?,
         _ framing: BodyFraming
-    ) throws(CallFailure) -> Int {
+    ) throws(TransportError) -> Int {
         let isTunnel = request.method.isConnect
         let isProxied = connection.isProxied
         let forwarding = isProxied ? connection.forwarding : nil
@@ -287,10 +287,10 @@ struct Exchange {
 
 extension StreamedBody {
     /// Returns the framing. Asks the body for its length, which may read from the disk.
-    func framing(on loop: EventLoop, within limit: CallLimit) async throws(CallFailure) -> BodyFraming {
+    func framing(on loop: EventLoop, within limit: CallLimit) async throws(TransportError) -> BodyFraming {
         do {
             return try await measure(on: loop, until: limit.end).map(BodyFraming.length) ?? .chunked
-        } catch let fault as RequestBodyFault {
+        } catch let fault as RequestBodyError {
             throw .failed(.request, .requestBody(fault))
         } catch let error as SystemError {
             throw .failed(.request, .system(error))
@@ -305,7 +305,7 @@ extension StreamedBody {
 
 extension Request {
     /// Returns the request's own fields, and those that follow from its body and its options.
-    func completedHeaders(_ defaults: Headers) -> Headers {
+    func completedHeaders(_ defaults: HTTPHeaders) -> HTTPHeaders {
         var headers = headers
         if let type = body.contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type")
         {
@@ -316,7 +316,7 @@ extension Request {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// Sends proxy credentials to a proxy only: not to a server behind one, and not without one.
     fileprivate mutating func addressProxy(_ forwarding: Forwarding?) {
         let name = "Proxy-Authorization"

@@ -51,7 +51,7 @@ public final class RawStream: @unchecked Sendable {
     /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func read(upTo limit: Int = 64 * 1024, timeout: Duration? = nil) async throws -> [UInt8]? {
-        try await alone(isReading) { () throws(CallFailure) in
+        try await alone(isReading) { () throws(TransportError) in
             try await readPiece(max(1, limit), within: timeout?.clampedNanoseconds ?? .max)
         }
     }
@@ -61,9 +61,9 @@ public final class RawStream: @unchecked Sendable {
     /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func write(_ bytes: [UInt8]) async throws {
-        try await alone(isWriting) { () throws(CallFailure) in
+        try await alone(isWriting) { () throws(TransportError) in
             guard !hasFinished, !isClosed else { throw .failed(.write, .streamClosed) }
-            var patience = writePatience
+            var deadline = writePatience
             var sent = 0
             while sent < bytes.count {
                 let step = unsafe bytes.withUnsafeBytes { all in
@@ -71,13 +71,13 @@ public final class RawStream: @unchecked Sendable {
                 }
                 if case .moved(let count) = step {
                     sent += count
-                    patience = writePatience
+                    deadline = writePatience
                     if Task.isCancelled { throw .cancelled }
                 } else {
-                    try await connection.wait(for: step, as: .writer, patience)
+                    try await connection.wait(for: step, as: .writer, deadline)
                 }
             }
-            try await connection.flushAll(patience)
+            try await connection.flushAll(deadline)
         }
     }
 
@@ -86,13 +86,13 @@ public final class RawStream: @unchecked Sendable {
     /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func finishWriting() async throws {
-        try await alone(isWriting) { () throws(CallFailure) in
+        try await alone(isWriting) { () throws(TransportError) in
             guard !hasFinished else { return }
-            let patience = writePatience
+            let deadline = writePatience
             while true {
                 let step = connection.finishSending()
                 if case .moved = step { break }
-                try await connection.wait(for: step, as: .writer, patience)
+                try await connection.wait(for: step, as: .writer, deadline)
             }
             hasFinished = true
         }
@@ -109,23 +109,23 @@ public final class RawStream: @unchecked Sendable {
 
     private var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    private func readPiece(_ limit: Int, within stall: UInt64) async throws(CallFailure) -> [UInt8]? {
+    private func readPiece(_ limit: Int, within stall: UInt64) async throws(TransportError) -> [UInt8]? {
         if !early.isEmpty {
             let piece = Array(early.prefix(limit))
             early.removeFirst(piece.count)
             return piece
         }
-        let patience = patience(.body, stall: stall)
+        let deadline = deadline(.body, stall: stall)
         while !isAtEnd {
             if Task.isCancelled { throw .cancelled }
-            var step = Connection.Step.wantsInput
+            var step = Connection.Step.wantsRead
             let piece = unsafe [UInt8](unsafeUninitializedCapacity: limit) { memory, filled in
                 step = unsafe connection.read(into: UnsafeMutableRawBufferPointer(memory))
                 if case .moved(let count) = step { filled = count }
             }
             switch step {
             case .moved: return piece
-            case .again, .wantsInput, .wantsRoom: try await connection.wait(for: step, as: .reader, patience)
+            case .again, .wantsRead, .wantsWrite: try await connection.wait(for: step, as: .reader, deadline)
             case .ended(clean: true): isAtEnd = true
             // A truncated stream is not an ended one: under TLS anyone on the path could have cut it.
             case .ended(clean: false): throw .failed(.body, .connectionClosed)
@@ -135,23 +135,23 @@ public final class RawStream: @unchecked Sendable {
         return nil
     }
 
-    private var writePatience: Patience { patience(.write, stall: writeLimit) }
+    private var writePatience: Deadline { deadline(.write, stall: writeLimit) }
 
     /// Returns the deadline of a wait that begins now; the call that made the stream is over.
-    private func patience(_ phase: HTTPError.Phase, stall: UInt64) -> Patience {
-        Patience(phase, stall: stall, end: .never, total: .max, from: connection.loop.now)
+    private func deadline(_ phase: HTTPError.Phase, stall: UInt64) -> Deadline {
+        Deadline(phase, stall: stall, end: .never, total: .max, from: connection.loop.now)
     }
 
     /// Runs `body` as the only reader or writer, and turns its failure into the caller's error.
     private func alone<Value>(
         _ isBusy: borrowing Atomic<Bool>,
-        _ body: () async throws(CallFailure) -> Value
+        _ body: () async throws(TransportError) -> Value
     ) async throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             throw HTTPError(.body, .bodyAlreadyRead, name: name, endpoint: endpoint)
         }
         defer { isBusy.store(false, ordering: .releasing) }
-        do throws(CallFailure) {
+        do throws(TransportError) {
             return try await body()
         } catch {
             switch error {
@@ -164,8 +164,8 @@ public final class RawStream: @unchecked Sendable {
 }
 
 /// The connection of a response that has switched protocols, until it is taken. As a body it is empty.
-final class PendingStream: BodyPieces, Sendable {
-    let trailers = Headers()
+final class UpgradedBody: ResponseBodySource, Sendable {
+    let trailers = HTTPHeaders()
     private let stream: Locked<RawStream?>
 
     init(_ stream: RawStream) {
@@ -190,7 +190,7 @@ extension Response {
     ///
     /// - Throws: ``HTTPError/Reason/noStream`` if there is no such connection, or if it has been taken.
     public func takeStream() throws -> RawStream {
-        guard case .arriving(let pieces) = body.content, let pending = pieces as? PendingStream,
+        guard case .arriving(let pieces) = body.content, let pending = pieces as? UpgradedBody,
             let stream = pending.take()
         else {
             let facts = transaction?.connection

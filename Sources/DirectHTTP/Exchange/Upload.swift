@@ -31,14 +31,14 @@ final class Upload: @unchecked Sendable {
     private enum State {
         case running
         case finished
-        case failed(CallFailure)
+        case failed(TransportError)
     }
 
     private let exchange: Exchange
     private var connection: Connection { exchange.connection }
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
     /// Used by the sending task only.
-    private var gauge: SpeedGauge
+    private var monitor: ThroughputMonitor
     private var turns = Turns()
     /// The bytes of content sent so far.
     private let sent = Atomic<UInt64>(0)
@@ -51,7 +51,7 @@ final class Upload: @unchecked Sendable {
     private init(_ exchange: Exchange, _ onProgress: (@Sendable (TransferProgress) -> Void)?) {
         self.exchange = exchange
         self.onProgress = onProgress
-        gauge = SpeedGauge(exchange.timeouts.speed)
+        monitor = ThroughputMonitor(exchange.timeouts.speed)
         ending = LoopHandle(loop: exchange.connection.loop)
     }
 
@@ -81,7 +81,7 @@ final class Upload: @unchecked Sendable {
     }
 
     /// The reason that the request was not sent whole; `nil` if it was or may still be.
-    var failure: CallFailure? {
+    var failure: TransportError? {
         state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
     }
 
@@ -89,7 +89,7 @@ final class Upload: @unchecked Sendable {
     ///
     /// A broken connection is not such a failure, because the server may have answered before; nor is `cancel`,
     /// which comes after the response.
-    var hopelessFailure: CallFailure? {
+    var hopelessFailure: TransportError? {
         guard let failure, case .failed(_, let reason) = failure else { return nil }
         switch reason {
         case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return failure
@@ -117,18 +117,18 @@ final class Upload: @unchecked Sendable {
     /// Waits until the upload has ended.
     ///
     /// - Throws: the failure, if it did not end well.
-    func waitForEnd(_ patience: Patience) async throws(CallFailure) {
+    func waitForEnd(_ deadline: Deadline) async throws(TransportError) {
         connection.loop.add(ending)
         defer { connection.loop.remove(ending) }
         while isRunning {
-            try patience.check(await ending.input.wait(until: patience.deadline, on: connection.loop))
+            try deadline.check(await ending.input.wait(until: deadline.instant, on: connection.loop))
             ending.input.clear()
         }
         if let failure { throw failure }
     }
 
     private func run(_ head: [UInt8]?, _ content: Content?) async {
-        do throws(CallFailure) {
+        do throws(TransportError) {
             if let head { try await send(head, from: 0, total: nil, content: 0) }
             switch content {
             case .bytes(let bytes, let start):
@@ -155,7 +155,7 @@ final class Upload: @unchecked Sendable {
     }
 
     /// Sends a streamed body: exactly `length` bytes, or in chunks if that is `nil`.
-    private func send(_ body: StreamedBody, _ length: UInt64?) async throws(CallFailure) {
+    private func send(_ body: StreamedBody, _ length: UInt64?) async throws(TransportError) {
         let source = try await fromSource { try await body.open(connection.loop) }
         if length == 0 { end(.finished) }
         var given: UInt64 = 0
@@ -190,8 +190,8 @@ final class Upload: @unchecked Sendable {
     }
 
     /// Sends the last chunk, with the trailer fields.
-    private func sendTrailers(_ body: StreamedBody) async throws(CallFailure) {
-        var trailers = Headers()
+    private func sendTrailers(_ body: StreamedBody) async throws(TransportError) {
+        var trailers = HTTPHeaders()
         if let make = body.trailers { trailers = try await fromSource { try await make() } }
         let end: [UInt8]
         do throws(HTTP1Error) {
@@ -208,27 +208,27 @@ final class Upload: @unchecked Sendable {
         from start: Int,
         total: UInt64?,
         content: Int? = nil
-    ) async throws(CallFailure) {
+    ) async throws(TransportError) {
         var position = start
-        var patience: Patience?
+        var deadline: Deadline?
         while position < bytes.count {
             let step = unsafe bytes.withUnsafeBytes { all in
                 unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position...]))
             }
             if case .moved(let count) = step {
                 position += count
-                patience = nil
-                if gauge.isOn { gauge.count(count) }
+                deadline = nil
+                if monitor.isOn { monitor.count(count) }
                 if content == nil { report(count, total) }
                 try await giveWay(after: count)
             } else {
-                try await wait(for: step, &patience)
+                try await wait(for: step, &deadline)
             }
         }
         while connection.hasUnsentBytes {
             let step = connection.flush()
             guard case .moved = step else {
-                try await wait(for: step, &patience)
+                try await wait(for: step, &deadline)
                 continue
             }
         }
@@ -237,10 +237,10 @@ final class Upload: @unchecked Sendable {
 
     /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as fast
     /// as it is sent.
-    private func giveWay(after count: Int) async throws(CallFailure) {
+    private func giveWay(after count: Int) async throws(TransportError) {
         turns.count(count)
         guard turns.isDue else { return }
-        try exchange.patience(.write, stall: .max, from: connection.loop.now).checkEnd(
+        try exchange.deadline(.write, stall: .max, from: connection.loop.now).checkEnd(
             at: connection.loop.now
         )
         await turns.yieldIfDue()
@@ -253,28 +253,28 @@ final class Upload: @unchecked Sendable {
     }
 
     /// Waits for the event that the step needs. The time limit begins with the first wait after progress.
-    private func wait(for step: Connection.Step, _ patience: inout Patience?) async throws(CallFailure) {
+    private func wait(for step: Connection.Step, _ deadline: inout Deadline?) async throws(TransportError) {
         let start = connection.loop.now
         turns.begin()
-        let limits = patience ?? exchange.patience(.write, stall: exchange.timeouts.write, from: start)
-        patience = limits
-        guard gauge.isOn else { return try await connection.wait(for: step, as: .writer, limits) }
-        let look = start.advanced(byNanoseconds: gauge.timeLeft)
-        do throws(CallFailure) {
+        let limits = deadline ?? exchange.deadline(.write, stall: exchange.timeouts.write, from: start)
+        deadline = limits
+        guard monitor.isOn else { return try await connection.wait(for: step, as: .writer, limits) }
+        let look = start.advanced(byNanoseconds: monitor.timeLeft)
+        do throws(TransportError) {
             try await connection.wait(for: step, as: .writer, limits.shortened(to: look))
         } catch {
             // This was only the time to check the speed, and not the deadline.
-            guard error.isTimeout, look < limits.deadline else { throw error }
+            guard error.isTimeout, look < limits.instant else { throw error }
         }
-        try gauge.enter(waitFrom: start, to: connection.loop.now, .write)
+        try monitor.enter(waitFrom: start, to: connection.loop.now, .write)
     }
 
     /// Calls the source of the body, and turns its error into a failure of the upload.
-    private func fromSource<Value>(_ ask: () async throws -> Value) async throws(CallFailure) -> Value {
+    private func fromSource<Value>(_ ask: () async throws -> Value) async throws(TransportError) -> Value {
         if Task.isCancelled { throw .cancelled }
         do {
             return try await ask()
-        } catch let fault as RequestBodyFault {
+        } catch let fault as RequestBodyError {
             throw .failed(.write, .requestBody(fault))
         } catch {
             throw error is CancellationError && Task.isCancelled
@@ -296,7 +296,7 @@ final class Upload: @unchecked Sendable {
     }
 
     /// Returns the last chunk and the trailer section.
-    private static func lastChunk(_ trailers: Headers) throws(HTTP1Error) -> [UInt8] {
+    private static func lastChunk(_ trailers: HTTPHeaders) throws(HTTP1Error) -> [UInt8] {
         let bound = RequestWriter.lastChunkSizeBound(trailers: trailers)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bound, alignment: 1)
         defer { unsafe buffer.deallocate() }

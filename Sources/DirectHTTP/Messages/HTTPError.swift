@@ -36,7 +36,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Reason: Error, Sendable {
         /// The URL is invalid.
-        case url(URLFault)
+        case url(HTTPURLError)
         /// An address is invalid.
         case address(AddressError)
         /// The list of addresses to connect to is empty; that never means "ask the system".
@@ -54,7 +54,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The TLS handshake or the TLS connection failed.
         case tls(TLSError)
         /// The proxy failed, or it refused to connect to the server.
-        indirect case proxy(ProxyFault)
+        indirect case proxy(ProxyError)
         /// The peer, or the request, violated the syntax of HTTP/1.1.
         case http(HTTP1Error)
         /// The phase, or the request as a whole, took longer than this limit.
@@ -62,7 +62,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The peer closed the connection before the response was complete.
         case connectionClosed
         /// The redirect was not followed.
-        case redirect(RedirectFault)
+        case redirect(RedirectError)
         /// The body is larger than the limit for bodies held in memory.
         case bodyTooLarge(limit: Int)
         /// The request's body has more or fewer bytes than announced.
@@ -72,11 +72,11 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The body of the response has been read, or another task is reading it: it can be read once, by one task.
         case bodyAlreadyRead
         /// The cache's copy of the response turned out to be damaged while it was read.
-        case cache(CacheFault)
+        case cache(CacheError)
         /// The body could not be decoded.
         case coding(CodingError)
         /// The request's body cannot be made.
-        case requestBody(RequestBodyFault)
+        case requestBody(RequestBodyError)
         /// Fewer bytes were received or sent than ``Timeouts/minimumSpeed`` requires.
         case tooSlow(Timeouts.Speed)
         /// There is no stream: the protocol was not switched, or the stream has been taken.
@@ -84,7 +84,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The stream was closed on this side, or its writing side has ended.
         case streamClosed
         /// The status is not one of success, and the caller required one.
-        case status(Status)
+        case status(HTTPStatus)
     }
 
     /// The phase in which the request failed.

@@ -3,9 +3,9 @@ public import DirectHTTP1
 /// The response that had arrived whole before its request failed. See ``HTTPError/response``.
 public struct ReceivedResponse: Sendable, CustomStringConvertible, CustomReflectable {
     /// The status code.
-    public let status: Status
+    public let status: HTTPStatus
     /// The header fields.
-    public let headers: Headers
+    public let headers: HTTPHeaders
     /// The body if it was collected; empty if it was read piece by piece.
     public let body: [UInt8]
 

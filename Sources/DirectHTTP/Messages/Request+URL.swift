@@ -13,7 +13,7 @@ extension Request {
     /// Sets the URL from text.
     ///
     /// - Throws: the fault of an invalid URL; the request is then unchanged.
-    public mutating func replace(url text: String) throws(URLFault) {
+    public mutating func replace(url text: String) throws(HTTPURLError) {
         replace(url: try HTTPURL(text))
     }
 
@@ -27,7 +27,7 @@ extension Request {
     /// Returns the request with another URL, from text. See ``replace(url:)``.
     ///
     /// - Throws: the fault of an invalid URL.
-    public func replacing(url text: String) throws(URLFault) -> Request {
+    public func replacing(url text: String) throws(HTTPURLError) -> Request {
         replacing(url: try HTTPURL(text))
     }
 

@@ -4,9 +4,9 @@ public import DirectIO
 /// A request: method, URL, header fields and body, and if you like the addresses to connect to.
 public struct Request: Sendable {
     /// The method.
-    public var method: Method
+    public var method: HTTPMethod
     /// The header fields. The client's default fields and those that it writes itself are not among them.
-    public var headers: Headers
+    public var headers: HTTPHeaders
     /// The body.
     public var body: RequestBody
     /// The addresses to connect to, in order of preference, instead of asking a resolver. The URL still determines
@@ -47,7 +47,7 @@ public struct Request: Sendable {
         set { options.cookies = newValue }
     }
 
-    var target: Result<HTTPURL, URLFault>
+    var target: Result<HTTPURL, HTTPURLError>
     private var rare: Rare?
 
     /// The options that few requests set.
@@ -85,13 +85,13 @@ public struct Request: Sendable {
     }
 
     /// Makes a request from a parsed URL.
-    public init(_ method: Method, _ url: HTTPURL, headers: Headers = [:], body: RequestBody = .none) {
+    public init(_ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
         self.init(method, .success(url), headers, body)
     }
 
     /// Makes a request from the text of a URL. An invalid URL is reported when the request is sent.
-    public init(_ method: Method, _ url: String, headers: Headers = [:], body: RequestBody = .none) {
-        do throws(URLFault) {
+    public init(_ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: RequestBody = .none) {
+        do throws(HTTPURLError) {
             self.init(method, .success(try HTTPURL(url)), headers, body)
         } catch {
             self.init(method, .failure(error), headers, body)
@@ -102,13 +102,13 @@ public struct Request: Sendable {
     ///
     /// - Throws: the fault of an invalid URL.
     public var url: HTTPURL {
-        get throws(URLFault) { try target.get() }
+        get throws(HTTPURLError) { try target.get() }
     }
 
     private init(
-        _ method: Method,
-        _ target: Result<HTTPURL, URLFault>,
-        _ headers: Headers,
+        _ method: HTTPMethod,
+        _ target: Result<HTTPURL, HTTPURLError>,
+        _ headers: HTTPHeaders,
         _ body: RequestBody
     ) {
         self.method = method

@@ -62,7 +62,7 @@ public struct RequestBody: Sendable {
     /// The pieces of a sequence, sent as they arrive and no faster than the peer takes them.
     ///
     /// The body can be sent once: a request that would have to be sent again fails, and so does a second request
-    /// with this body (``RequestBodyFault/alreadySent``). Use ``replayable(length:contentType:_:)`` for a body that
+    /// with this body (``RequestBodyError/alreadySent``). Use ``replayable(length:contentType:_:)`` for a body that
     /// can be sent again.
     ///
     /// - Parameter length: the exact number of bytes. `nil` sends the body in chunks.
@@ -99,7 +99,7 @@ public struct RequestBody: Sendable {
     /// trailers. The caller adds a `Trailer` field, if there is to be one.
     ///
     /// - Parameter trailers: called when the last byte of the body has been sent.
-    public func followed(by trailers: @escaping @Sendable () async throws -> Headers) -> RequestBody {
+    public func followed(by trailers: @escaping @Sendable () async throws -> HTTPHeaders) -> RequestBody {
         let body: StreamedBody
         switch content {
         case .none: body = .bytes([], trailers)

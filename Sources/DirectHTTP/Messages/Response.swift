@@ -8,7 +8,7 @@ public struct Response: Sendable {
     /// The URL that was answered, after redirects; without user and password.
     public let url: HTTPURL
     /// The connection and the times of the request; `nil` if a cache or a mock answered.
-    public let transaction: Transaction?
+    public let transaction: HTTPTransaction?
     /// The earlier requests of the call: redirects, refusals and retries.
     public internal(set) var history: [Hop] = []
     /// The reason that the response was not retried; `nil` if no retry policy applies to it.
@@ -16,7 +16,7 @@ public struct Response: Sendable {
     /// The use of the cache for this response; `nil` if the client has none.
     public internal(set) var cacheUse: CacheUse?
 
-    init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: Transaction?) {
+    init(head: ResponseHead, body: ResponseBody, url: HTTPURL, transaction: HTTPTransaction?) {
         self.head = head
         self.body = body
         self.url = url
@@ -26,16 +26,18 @@ public struct Response: Sendable {
     /// Makes a response for an interceptor, or for a transport in tests.
     ///
     /// - Throws: ``HTTPError`` if the URL of the request is invalid.
-    public init(to request: Request, _ status: Status, headers: Headers = [:], body: [UInt8] = []) throws {
+    public init(to request: Request, _ status: HTTPStatus, headers: HTTPHeaders = [:], body: [UInt8] = [])
+        throws
+    {
         let head = ResponseHead(status: status, headers: headers)
-        let body = ResponseBody(content: .complete(body, Headers(), nil))
+        let body = ResponseBody(content: .complete(body, HTTPHeaders(), nil))
         self.init(head: head, body: body, url: try request.checkedURL().withoutCredentials, transaction: nil)
     }
 
     /// The status code.
-    public var status: Status { head.status }
+    public var status: HTTPStatus { head.status }
     /// The header fields.
-    public var headers: Headers { head.headers }
+    public var headers: HTTPHeaders { head.headers }
     /// The reason phrase of the server; often empty, and never reliable.
     public var reason: String { head.reason }
     /// The HTTP version of the response.
@@ -88,9 +90,9 @@ public struct FullResponse: Sendable {
     }
 
     /// The status code.
-    public var status: Status { response.status }
+    public var status: HTTPStatus { response.status }
     /// The header fields.
-    public var headers: Headers { response.headers }
+    public var headers: HTTPHeaders { response.headers }
     /// The reason phrase of the server; often empty, and never reliable.
     public var reason: String { response.reason }
     /// The HTTP version of the response.
@@ -100,7 +102,7 @@ public struct FullResponse: Sendable {
     /// Whether the body was decoded, and its length before and after that.
     public var decoding: BodyDecoding { response.body.decoding }
     /// The trailer fields of a body sent in chunks.
-    public var trailers: Headers { response.body.trailers }
+    public var trailers: HTTPHeaders { response.body.trailers }
     /// The URL that was answered, after redirects; without user and password.
     public var url: HTTPURL { response.url }
     /// The earlier requests of the call: redirects, refusals and retries.
@@ -108,7 +110,7 @@ public struct FullResponse: Sendable {
     /// The reason that the response was not retried; `nil` if no retry policy applies to it.
     public var retryStop: RetryStop? { response.retryStop }
     /// The connection and the times of the request; `nil` if a cache or a mock answered.
-    public var transaction: Transaction? { response.transaction }
+    public var transaction: HTTPTransaction? { response.transaction }
     /// The use of the cache for this response; `nil` if the client has none.
     public var cacheUse: CacheUse? { response.cacheUse }
 }

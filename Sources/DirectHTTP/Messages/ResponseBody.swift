@@ -10,9 +10,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     enum Content: Sendable {
         /// The whole body arrived together with the head.
-        case complete([UInt8], Headers, ConnectionFacts?)
+        case complete([UInt8], HTTPHeaders, ConnectionFacts?)
         /// The body is still to be read from its source.
-        case arriving(any BodyPieces)
+        case arriving(any ResponseBodySource)
     }
 
     var content: Content
@@ -52,12 +52,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     var readableOnce: ResponseBody {
         guard case .complete(let bytes, let trailers, let facts) = content else { return self }
         var body = self
-        body.content = .arriving(WholeBody(bytes, trailers, facts))
+        body.content = .arriving(BufferedBody(bytes, trailers, facts))
         return body
     }
 
     /// The trailer fields of a body sent in chunks; complete once the body has been read to its end.
-    public var trailers: Headers {
+    public var trailers: HTTPHeaders {
         switch content {
         case .complete(_, let trailers, _): trailers
         case .arriving(let stream): stream.trailers

@@ -21,7 +21,7 @@ public struct CallEvent: Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Kind: Sendable {
         /// The call began. The URL is `nil` if the request's URL is invalid.
-        case began(Method, HTTPURL?)
+        case began(HTTPMethod, HTTPURL?)
         /// The addresses of a name are known. `after` is the time that a resolver took; `nil` if none was asked.
         case resolved(name: String, [Endpoint], AddressSource, after: Duration?)
         /// An attempt at an address began, for this name.
@@ -31,11 +31,11 @@ public struct CallEvent: Sendable, CustomStringConvertible {
         /// A connection was made. With TLS, its certificate is valid for the name.
         case connected(Endpoint, tls: TLSFacts?)
         /// A request is sent on a connection: its head, and as much of the body as is sent with it.
-        case sending(Method, HTTPURL, Endpoint, bytes: Int, isReused: Bool)
+        case sending(HTTPMethod, HTTPURL, Endpoint, bytes: Int, isReused: Bool)
         /// An idle connection turned out to be dead; the request is sent on another one.
         case foundDead(Endpoint)
         /// The head of a response arrived.
-        case responded(Status, Transaction)
+        case responded(HTTPStatus, HTTPTransaction)
         /// The body of a response ended, or its reader abandoned it.
         case bodyEnded(bytes: UInt64, isWhole: Bool)
         /// Another request of the call follows, for the hop's reason.

@@ -29,7 +29,7 @@ final class CallLog: Sendable {
     private let number = CallLog.numbers.wrappingAdd(1, ordering: .relaxed).newValue
     private let loop: EventLoop
     private let start: Instant
-    private let method: Method
+    private let method: HTTPMethod
     private let url: HTTPURL?
     private let state = Locked(State())
 
@@ -43,7 +43,7 @@ final class CallLog: Sendable {
     }
 
     /// Records that a request goes to the network.
-    func beginExchange(_ method: Method, _ url: HTTPURL) -> ExchangeLog {
+    func beginExchange(_ method: HTTPMethod, _ url: HTTPURL) -> ExchangeLog {
         let place = state.withLock { state in
             let start = loop.now.since(start)
             state.exchanges.append(CallReport.Exchange(method, url, state.reason, start: start))
@@ -109,7 +109,7 @@ final class CallLog: Sendable {
     }
 
     /// Records the head of a response.
-    func beginBody(_ place: Int, _ status: Status, _ transaction: Transaction) {
+    func beginBody(_ place: Int, _ status: HTTPStatus, _ transaction: HTTPTransaction) {
         tell { state in
             state.openBodies.insert(place)
             state.exchanges[place].status = status

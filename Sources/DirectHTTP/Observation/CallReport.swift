@@ -9,7 +9,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
     /// The result of a call.
     public enum Outcome: Sendable {
         /// With this response, whose body was read or abandoned.
-        case response(Status)
+        case response(HTTPStatus)
         /// With this error: the client's, or one of an interceptor.
         case failed(any Error)
         /// The task was cancelled.
@@ -19,7 +19,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
     /// One request on the network, and its result.
     public struct Exchange: Sendable {
         /// The method of the request.
-        public let method: Method
+        public let method: HTTPMethod
         /// The URL of the request.
         public let url: HTTPURL
         /// The reason that the request followed the one before; `nil` for the first.
@@ -31,9 +31,9 @@ public struct CallReport: Sendable, CustomStringConvertible {
         /// The bytes of the head, and of as much of the body as was sent with it.
         public internal(set) var requestBytes = 0
         /// The status of the response; `nil` if there was none.
-        public internal(set) var status: Status?
+        public internal(set) var status: HTTPStatus?
         /// The connection and the times of the request; `nil` if it got no response.
-        public internal(set) var transaction: Transaction?
+        public internal(set) var transaction: HTTPTransaction?
         /// The attempts at other addresses that failed.
         public internal(set) var failedAttempts: [Attempt] = []
         /// The bytes of content that were received, before decoding.
@@ -43,7 +43,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
         /// The error of a request without a response; `nil` if there was one.
         public internal(set) var error: HTTPError?
 
-        init(_ method: Method, _ url: HTTPURL, _ reason: Hop.Reason?, start: Duration) {
+        init(_ method: HTTPMethod, _ url: HTTPURL, _ reason: Hop.Reason?, start: Duration) {
             self.method = method
             self.url = url
             self.reason = reason
@@ -52,7 +52,7 @@ public struct CallReport: Sendable, CustomStringConvertible {
     }
 
     /// The method of the caller's request.
-    public let method: Method
+    public let method: HTTPMethod
     /// The URL of the caller's request; `nil` if it was invalid.
     public let url: HTTPURL?
     /// The result of the call.

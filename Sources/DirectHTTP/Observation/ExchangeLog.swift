@@ -17,7 +17,7 @@ final class ExchangeLog: Sendable {
     }
 
     /// Records that the request's head is sent.
-    func sends(_ method: Method, _ url: HTTPURL, _ connection: Connection, bytes: Int, isReused: Bool) {
+    func sends(_ method: HTTPMethod, _ url: HTTPURL, _ connection: Connection, bytes: Int, isReused: Bool) {
         call.note(place) { exchange in
             exchange.requestBytes = bytes
             return .sending(method, url, connection.facts.endpoint, bytes: bytes, isReused: isReused)
@@ -25,7 +25,7 @@ final class ExchangeLog: Sendable {
     }
 
     /// Records the head of a response.
-    func responds(_ status: Status, _ transaction: Transaction) {
+    func responds(_ status: HTTPStatus, _ transaction: HTTPTransaction) {
         call.beginBody(place, status, transaction)
     }
 
@@ -43,16 +43,16 @@ final class ExchangeLog: Sendable {
 /// Events of dialling.
 extension ExchangeLog {
     /// Reports the endpoints to try.
-    func found(_ choice: Choice, for destination: Destination) {
+    func found(_ choice: EndpointSelection, for destination: Destination) {
         let name = destination.host.description
         note(.resolved(name: name, choice.endpoints, choice.source, after: choice.resolveTime))
     }
 
     /// Returns the attempt with events for its start and its success.
     func noting(
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> Link,
+        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport,
         for destination: Destination
-    ) -> @Sendable (Endpoint) async throws(AttemptFailure) -> Link {
+    ) -> @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
         let name = destination.host.description
         return { endpoint throws(AttemptFailure) in
             self.note(.attempted(endpoint, name: name))

@@ -13,7 +13,7 @@ extension HTTPClient {
     public func forgetNetwork() {
         settings.resolver?.forgetAll()
         core.dialler.forgetAll()
-        core.pool.dismissAll(at: settings.loop.now)
+        core.pool.closeWhenIdle(at: settings.loop.now)
     }
 
     /// Opens connections to the URL's origin ahead of the first requests, which then need not wait for them.
@@ -49,14 +49,14 @@ extension ClientCore {
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
         // HSTS demands it for the name.
         guard settings.transport == nil else { return }
-        let request = memory?.upgraded(request) ?? request
+        let request = cookiesAndHSTS?.upgraded(request) ?? request
         let url = try request.checkedURL()
         let limits = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
         let call = Call(limits, from: settings.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
-            let leg = Leg(
+            let context = ExchangeContext(
                 url: url,
                 route: route,
                 proxy: proxy,
@@ -64,25 +64,27 @@ extension ClientCore {
                 timeouts: call.timeouts,
                 end: call.end
             )
-            try await warm(leg, count)
+            try await warm(context, count)
         } catch {
             throw error.asError(name: url.host.description)
         }
     }
 
-    private func warm(_ leg: Leg, _ count: Int) async throws(DialFailure) {
-        let permits = pool.warm(leg.poolKey, leg.route, count: count, at: settings.loop.now)
+    private func warm(_ context: ExchangeContext, _ count: Int) async throws(DialFailure) {
+        let permits = pool.warm(context.poolKey, context.route, count: count, at: settings.loop.now)
         let failure = await withTaskGroup(of: DialFailure?.self) { group in
-            for permit in permits { group.addTask { await self.warm(leg, permit) } }
+            for permit in permits { group.addTask { await self.warm(context, permit) } }
             return await group.reduce(nil) { $0 ?? $1 }
         }
         if let failure { throw failure }
     }
 
-    private func warm(_ leg: Leg, _ permit: ConnectionPool.WarmingPermit) async -> DialFailure? {
+    private func warm(_ context: ExchangeContext, _ permit: ConnectionPool.WarmingPermit) async
+        -> DialFailure?
+    {
         do throws(DialFailure) {
-            let connection = try await connect(leg)
-            pool.deliver(connection, permit, since: leg.start, at: settings.loop.now)
+            let connection = try await connect(context)
+            pool.deliver(connection, permit, since: context.start, at: settings.loop.now)
             return nil
         } catch {
             pool.release(permit)

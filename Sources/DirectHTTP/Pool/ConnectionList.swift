@@ -68,13 +68,13 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
 
     init(_ connection: Connection, at now: Instant) {
         let facts = connection.facts
-        let stay = connection.stay
+        let pooledState = connection.pooledState
         endpoint = facts.endpoint
         source = facts.source
-        isBusy = !stay.isIdle
+        isBusy = !pooledState.isIdle
         age = now.since(facts.birth)
-        idleTime = stay.isIdle ? now.since(stay.since) : nil
-        uses = stay.turns
+        idleTime = pooledState.isIdle ? now.since(pooledState.since) : nil
+        uses = pooledState.turns
         tls = facts.tls
     }
 

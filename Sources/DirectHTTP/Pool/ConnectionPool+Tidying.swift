@@ -3,18 +3,18 @@ internal import DirectIO
 /// Maintenance of idle connections: they are closed in time, and their memory is given back.
 extension ConnectionPool {
     /// Starts a task that maintains idle connections for as long as there are any. It does not keep the pool alive.
-    func startTidying(_ janitor: LoopHandle) {
+    func startReaping(_ idleReaper: LoopHandle) {
         let interval = tidyInterval
         Task.detached(executorPreference: loop) { [weak self] in
-            janitor.loop.add(janitor)
-            defer { janitor.loop.remove(janitor) }
+            idleReaper.loop.add(idleReaper)
+            defer { idleReaper.loop.remove(idleReaper) }
             while true {
                 // The last expiry left the point signalled. A signal from `deinit` that is lost here is noticed one
                 // round later.
-                janitor.input.clear()
-                let next = janitor.loop.now.advanced(byNanoseconds: interval)
-                let wake = await janitor.input.wait(until: next, on: janitor.loop)
-                guard wake == .expired, let self, await self.tidy(at: janitor.loop.now) else { return }
+                idleReaper.input.clear()
+                let next = idleReaper.loop.now.advanced(byNanoseconds: interval)
+                let wake = await idleReaper.input.wait(until: next, on: idleReaper.loop)
+                guard wake == .expired, let self, await self.tidy(at: idleReaper.loop.now) else { return }
             }
         }
     }
@@ -28,7 +28,7 @@ extension ConnectionPool {
             await Task.yield()
         }
         return state.withLock { state in
-            if !state.machine.hasIdle { state.janitor = nil }
+            if !state.machine.hasIdle { state.idleReaper = nil }
             return state.machine.hasIdle
         }
     }
@@ -55,7 +55,7 @@ extension ConnectionPool {
             }
             return state.consequences()
         }
-        consequences?.carryOut()
+        consequences?.perform()
         if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
         return found
     }
@@ -64,7 +64,7 @@ extension ConnectionPool {
     private func inspect(_ found: Found) {
         let (connection, origin) = (found.connection, found.origin)
         guard decide({ $0.takeOut(connection, of: origin) }) else { return }
-        let isQuiet = connection.isStillQuiet()
+        let isQuiet = connection.isIdleAndAlive()
         if !isQuiet { connection.close() }
         decide { machine in
             if isQuiet {
@@ -84,6 +84,6 @@ extension Connection {
     /// Whether the connection has been idle long enough to expect that it stays idle, so that 33 KiB of buffers for
     /// it are a waste.
     fileprivate func isRested(at now: Instant) -> Bool {
-        stay.since.advanced(byNanoseconds: 1_500_000_000) <= now
+        pooledState.since.advanced(byNanoseconds: 1_500_000_000) <= now
     }
 }

@@ -18,7 +18,7 @@ internal import DirectIO
 /// waiter before it is woken, so no grant is lost. A waiter that times out or is cancelled gives back what it was
 /// granted at the last moment.
 ///
-/// A task of its own (`startTidying`) maintains idle connections while there are any. It holds the pool weakly:
+/// A task of its own (`startReaping`) maintains idle connections while there are any. It holds the pool weakly:
 /// dropping the last reference closes the idle connections.
 final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
@@ -41,7 +41,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// The result of a check-out: a connection to reuse, or a permit to dial one.
-    enum Turn {
+    enum Acquisition {
         case reuse(Connection, Lease)
         case dial(Permit)
     }
@@ -50,7 +50,7 @@ final class ConnectionPool: @unchecked Sendable {
     final class Waiter: @unchecked Sendable {
         let turn: LoopHandle
         /// The connection or permit that was granted; `nil` until then. Guarded by the pool's lock.
-        var granted: Machine.Grant?
+        var granted: Machine.Assignment?
         /// The progress of the line when this waiter last checked it.
         var progress: PoolProgress?
 
@@ -63,22 +63,22 @@ final class ConnectionPool: @unchecked Sendable {
     struct State {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
-        var janitor: LoopHandle?
+        var idleReaper: LoopHandle?
 
         /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///
         /// Call it in the critical section in which they were made: a waiter that has been granted something then
         /// always finds it.
         mutating func consequences() -> Consequences? {
-            guard machine.hasOrders else { return nil }
-            let orders = machine.takeOrders()
+            guard machine.hasActions else { return nil }
+            let actions = machine.takeActions()
             var wake: [Waiter] = []
-            for grant in orders.grants {
+            for grant in actions.grants {
                 guard let waiter = waiting.removeValue(forKey: grant.ticket) else { continue }
                 waiter.granted = grant
                 wake.append(waiter)
             }
-            return Consequences(close: orders.close, wake: wake)
+            return Consequences(close: actions.close, wake: wake)
         }
     }
 
@@ -88,7 +88,7 @@ final class ConnectionPool: @unchecked Sendable {
         let close: [Connection]
         let wake: [Waiter]
 
-        func carryOut() {
+        func perform() {
             // Closing comes first: a waiter that may dial needs a descriptor.
             for connection in close { connection.close() }
             for waiter in wake { waiter.turn.input.signal() }
@@ -108,12 +108,12 @@ final class ConnectionPool: @unchecked Sendable {
 
     deinit {
         ConnectionPools.shared.remove(ObjectIdentifier(self))
-        let (consequences, janitor) = state.withLock { state in
+        let (consequences, idleReaper) = state.withLock { state in
             state.machine.sweep(at: .never) { _, _ in true }
-            return (state.consequences(), state.janitor)
+            return (state.consequences(), state.idleReaper)
         }
-        consequences?.carryOut()
-        janitor?.input.signal()
+        consequences?.perform()
+        idleReaper?.input.signal()
     }
 
     /// Returns an idle connection that fits and is alive, or `nil` if there is none.
@@ -131,7 +131,7 @@ final class ConnectionPool: @unchecked Sendable {
             let found = decide { $0.takeIdle(key, route, kept, at: now) }
             guard let (connection, origin) = found else { return nil }
             let lease = Lease(origin: origin)
-            if connection.isStillQuiet(asksKernel: asksKernel) { return (connection, lease) }
+            if connection.isIdleAndAlive(asksKernel: asksKernel) { return (connection, lease) }
             discard(connection, lease)
         }
     }
@@ -144,14 +144,14 @@ final class ConnectionPool: @unchecked Sendable {
         _ key: PoolKey,
         _ route: Route,
         _ kept: KeptConnections,
-        _ patience: Patience
-    ) async throws(CallFailure) -> Turn {
+        _ deadline: Deadline
+    ) async throws(TransportError) -> Acquisition {
         let (turn, waiter) = ask(key, route, kept)
         switch turn {
         case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
         case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
-            let grant = try await wait(waiter, ticket, origin, patience)
+            let grant = try await wait(waiter, ticket, origin, deadline)
             guard let connection = grant.member else { return .dial(Permit(origin: origin)) }
             return checked(connection, Lease(origin: origin))
         }
@@ -193,8 +193,8 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Closes all connections; those that serve a request are closed after it.
-    func dismissAll(at now: Instant) {
-        decide { $0.dismissAll(at: now) }
+    func closeWhenIdle(at now: Instant) {
+        decide { $0.closeWhenIdle(at: now) }
     }
 
     /// The moment since which the longest idle connection has been idle; `nil` if none is idle.
@@ -239,7 +239,7 @@ final class ConnectionPool: @unchecked Sendable {
             let answer = decision(&state.machine)
             return (answer, state.consequences())
         }
-        consequences?.carryOut()
+        consequences?.perform()
         return answer
     }
 
@@ -247,25 +247,26 @@ final class ConnectionPool: @unchecked Sendable {
     /// none runs.
     @inline(__always)
     private func keep(_ decision: (inout Machine) -> Void) {
-        let (consequences, janitor) = state.withLock { state -> (Consequences?, LoopHandle?) in
+        let (consequences, idleReaper) = state.withLock { state -> (Consequences?, LoopHandle?) in
             decision(&state.machine)
             let consequences = state.consequences()
-            guard state.janitor == nil else { return (consequences, nil) }
-            state.janitor = LoopHandle(loop: loop)
-            return (consequences, state.janitor)
+            guard state.idleReaper == nil else { return (consequences, nil) }
+            state.idleReaper = LoopHandle(loop: loop)
+            return (consequences, state.idleReaper)
         }
-        consequences?.carryOut()
-        if let janitor { startTidying(janitor) }
+        consequences?.perform()
+        if let idleReaper { startReaping(idleReaper) }
     }
 
     /// Returns the connection if it is alive, otherwise a permit to dial in its slot.
-    private func checked(_ connection: Connection, _ lease: Lease) -> Turn {
-        connection.isStillQuiet() ? .reuse(connection, lease) : .dial(replace(connection, lease))
+    private func checked(_ connection: Connection, _ lease: Lease) -> Acquisition {
+        connection.isIdleAndAlive() ? .reuse(connection, lease) : .dial(replace(connection, lease))
     }
 
     /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no grant
     /// is lost.
-    private func ask(_ key: PoolKey, _ route: Route, _ kept: KeptConnections) -> (Machine.Turn, Waiter) {
+    private func ask(_ key: PoolKey, _ route: Route, _ kept: KeptConnections) -> (Machine.Acquisition, Waiter)
+    {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
             let turn = state.machine.checkOut(key, route, kept, at: loop.now)
@@ -275,7 +276,7 @@ final class ConnectionPool: @unchecked Sendable {
             }
             return (turn, state.consequences())
         }
-        consequences?.carryOut()
+        consequences?.perform()
         return (turn, waiter)
     }
 
@@ -285,21 +286,21 @@ final class ConnectionPool: @unchecked Sendable {
         _ waiter: Waiter,
         _ ticket: Machine.Ticket,
         _ origin: Machine.Origin,
-        _ patience: Patience
-    ) async throws(CallFailure) -> Machine.Grant {
+        _ deadline: Deadline
+    ) async throws(TransportError) -> Machine.Assignment {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
-        var patience = patience
+        var deadline = deadline
         while true {
-            let wake = await waiter.turn.input.wait(until: patience.deadline, on: loop)
+            let wake = await waiter.turn.input.wait(until: deadline.instant, on: loop)
             // Cleared before checking: a grant after this line signals again.
             waiter.turn.input.clear()
-            let isOver = wake == .cancelled || patience.end <= loop.now
+            let isOver = wake == .cancelled || deadline.end <= loop.now
             if !isOver {
                 if let grant = state.withLock({ _ in waiter.granted }) { return grant }
                 if wake == .ready { continue }
                 if hasMoved(origin, waiter) {
-                    patience.extend(from: loop.now)
+                    deadline.extend(from: loop.now)
                     continue
                 }
             }
@@ -308,7 +309,7 @@ final class ConnectionPool: @unchecked Sendable {
                 giveBack(grant, origin)
             }
             if wake == .cancelled { throw .cancelled }
-            throw isOver ? patience.untilEnd.timeout : patience.timeout
+            throw isOver ? deadline.untilEnd.timeout : deadline.timeout
         }
     }
 
@@ -326,7 +327,7 @@ final class ConnectionPool: @unchecked Sendable {
         _ waiter: Waiter,
         _ ticket: Machine.Ticket,
         _ origin: Machine.Origin
-    ) -> Machine.Grant? {
+    ) -> Machine.Assignment? {
         state.withLock { state in
             state.waiting[ticket] = nil
             return state.machine.leave(ticket, origin) ? nil : waiter.granted
@@ -334,7 +335,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns an unused grant to the pool.
-    private func giveBack(_ grant: Machine.Grant, _ origin: Machine.Origin) {
+    private func giveBack(_ grant: Machine.Assignment, _ origin: Machine.Origin) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }
             $0.takeBack(connection, to: origin, at: loop.now)
@@ -345,9 +346,9 @@ final class ConnectionPool: @unchecked Sendable {
 extension Connection: PoolMember {
     var endpoint: Endpoint { facts.endpoint }
     var birth: Instant { facts.birth }
-    var followsAnswers: Bool { facts.followsAnswers }
+    var tracksResolver: Bool { facts.tracksResolver }
 
     func serves(_ route: Route) -> Bool {
-        route.leads(to: facts.endpoint, from: facts.source) || facts.standsIn(for: route)
+        route.allows(facts.endpoint, from: facts.source) || facts.standsIn(for: route)
     }
 }

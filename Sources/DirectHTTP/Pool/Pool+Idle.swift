@@ -14,16 +14,16 @@ extension Pool {
         while index > 0 {
             index -= 1
             let member = origin.idle[index]
-            var stay = member.stay
-            if !(now < stay.expiry) {
+            var pooledState = member.pooledState
+            if !(now < pooledState.expiry) {
                 removeIdle(member, of: origin)
             } else if member.serves(route), kept.include(member) {
                 origin.idle.remove(at: index)
                 idleCount -= 1
-                stay.isIdle = false
-                stay.since = now
-                stay.turns += 1
-                member.stay = stay
+                pooledState.isIdle = false
+                pooledState.since = now
+                pooledState.turns += 1
+                member.pooledState = pooledState
                 return member
             }
         }
@@ -35,14 +35,14 @@ extension Pool {
     mutating func follow(_ route: Route, _ origin: Origin) {
         guard let answer = route.answer, origin.followed?.answer != answer else { return }
         origin.followed = route
-        for member in origin.idle where member.followsAnswers && !member.serves(route) {
+        for member in origin.idle where member.tracksResolver && !member.serves(route) {
             removeIdle(member, of: origin)
         }
     }
 
     /// Whether the connection tracks the resolver's answer and does not serve the latest one.
     func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
-        guard let followed = origin.followed, member.followsAnswers else { return false }
+        guard let followed = origin.followed, member.tracksResolver else { return false }
         return !member.serves(followed)
     }
 
@@ -50,7 +50,7 @@ extension Pool {
     /// age and the server's `Keep-Alive` hint allow. That is `now` if it has served as many requests as it may, or
     /// is to be closed.
     func expiry(of member: Member, at now: Instant) -> Instant {
-        guard member.stay.turns < limits.uses, !member.stay.isDismissed else { return now }
+        guard member.pooledState.turns < limits.uses, !member.pooledState.isDraining else { return now }
         var idleTime = limits.idleTime
         if let hint = member.keepAlive {
             guard hint.max != 0 else { return now }
@@ -63,31 +63,32 @@ extension Pool {
 
     /// Closes a leased connection and passes its slot on.
     mutating func retire(_ member: Member, _ origin: Origin) {
-        orders.close.append(member)
+        actions.close.append(member)
         release(member, origin)
     }
 
     /// Takes an idle connection out for inspection, as if it were leased. Returns false if it is not idle any more.
     mutating func takeOut(_ member: Member, of origin: Origin) -> Bool {
-        guard member.stay.isIdle, let index = origin.idle.firstIndex(where: { $0 === member }) else {
+        guard member.pooledState.isIdle, let index = origin.idle.firstIndex(where: { $0 === member }) else {
             return false
         }
         origin.idle.remove(at: index)
         idleCount -= 1
-        member.stay.isIdle = false
+        member.pooledState.isIdle = false
         return true
     }
 
     /// Puts an inspected connection back where it was in the idle order, or closes it if a reason to do so has come
     /// up in the meantime. A waiting request gets it first.
     mutating func putBack(_ member: Member, to origin: Origin, at now: Instant) {
-        let isOutdated = limits.followsAnswers && isOutdated(member, origin)
-        guard now < member.stay.expiry, !member.stay.isDismissed, !isOutdated else {
+        let isOutdated = limits.tracksResolver && isOutdated(member, origin)
+        guard now < member.pooledState.expiry, !member.pooledState.isDraining, !isOutdated else {
             return retire(member, origin)
         }
         if waitingCount > 0, handOver(member, origin, at: now) { return }
-        member.stay.isIdle = true
-        let index = origin.idle.firstIndex { $0.stay.since > member.stay.since } ?? origin.idle.endIndex
+        member.pooledState.isIdle = true
+        let index =
+            origin.idle.firstIndex { $0.pooledState.since > member.pooledState.since } ?? origin.idle.endIndex
         origin.idle.insert(member, at: index)
         idleCount += 1
         trimIdle()
@@ -97,10 +98,10 @@ extension Pool {
     mutating func removeIdle(_ member: Member, of origin: Origin) {
         if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
         drop(member, origin)
-        member.stay.isIdle = false
+        member.pooledState.isIdle = false
         idleCount -= 1
         close(origin)
-        orders.close.append(member)
+        actions.close.append(member)
     }
 
     /// Closes the longest idle connection if there is one more than the limit on idle connections.
@@ -109,13 +110,13 @@ extension Pool {
     }
 
     /// The moment since which the longest idle connection has been idle; `nil` if none is idle.
-    var longestIdleSince: Instant? { longestIdle()?.0.stay.since }
+    var longestIdleSince: Instant? { longestIdle()?.0.pooledState.since }
 
     /// Closes the connection that has been idle for longest. Returns false if none is idle.
     mutating func closeLongestIdle() -> Bool {
         guard let (oldest, its) = longestIdle() else { return false }
         removeIdle(oldest, of: its)
-        settle(its)
+        cleanUp(its)
         return true
     }
 
@@ -147,7 +148,7 @@ extension Pool {
         var longest: (member: Member, origin: Origin)?
         for origin in origins.values {
             guard let candidate = origin.idle.first(where: { !isSpared(origin, $0) }) else { continue }
-            if let longest, longest.member.stay.since <= candidate.stay.since { continue }
+            if let longest, longest.member.pooledState.since <= candidate.pooledState.since { continue }
             longest = (candidate, origin)
         }
         return longest.map { ($0.member, $0.origin) }

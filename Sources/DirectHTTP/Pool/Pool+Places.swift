@@ -30,7 +30,7 @@ extension Pool {
     }
 
     /// Appends a request to the origin's queue.
-    mutating func wait(_ origin: Origin, _ route: Route, _ kept: KeptConnections) -> Turn {
+    mutating func wait(_ origin: Origin, _ route: Route, _ kept: KeptConnections) -> Acquisition {
         lastTicket += 1
         origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, kept: kept))
         waitingCount += 1
@@ -47,8 +47,8 @@ extension Pool {
         open(origin)
         guard let next else { return false }
         if next === origin, let first = origin.waiting.first, first.takes(member) {
-            member.stay.turns += 1
-            member.stay.since = now
+            member.pooledState.turns += 1
+            member.pooledState.since = now
             grant(origin, member)
         } else {
             retire(member, origin)
@@ -64,19 +64,19 @@ extension Pool {
         grants += 1
         origin.grants += 1
         file(origin)
-        orders.grants.append(Grant(ticket: first.ticket, member: member))
+        actions.grants.append(Assignment(ticket: first.ticket, member: member))
     }
 
     /// Passes free slots on to waiting requests, and removes the origin's record if it has neither connections nor
     /// waiters.
-    mutating func settle(_ origin: Origin) {
-        passOn()
+    mutating func cleanUp(_ origin: Origin) {
+        assignFreeSlots()
         forget(origin)
     }
 
     /// Grants free slots to waiting requests. A slot of one origin can help a request for another one only where
     /// the limit on the total was in the way.
-    mutating func passOn() {
+    mutating func assignFreeSlots() {
         while openCount < limits.total, let next = ready.first {
             open(next)
             grant(next, nil)

@@ -12,9 +12,9 @@ extension Pool {
     /// there are only as many permits as the limits have room for.
     mutating func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> (Origin, [Ticket]) {
         let origin = origin(for: key)
-        if limits.followsAnswers { follow(route, origin) }
-        passOn()
-        func isWanted(_ member: Member) -> Bool { now < member.stay.expiry && member.serves(route) }
+        if limits.tracksResolver { follow(route, origin) }
+        assignFreeSlots()
+        func isWanted(_ member: Member) -> Bool { now < member.pooledState.expiry && member.serves(route) }
         let present = origin.idle.count(where: isWanted) + origin.warming.count { route.covers($0.route) }
         var tickets: [Ticket] = []
         while present + tickets.count < min(count, limits.idle), makeRoom(in: origin, sparing: isWanted) {
@@ -23,7 +23,7 @@ extension Pool {
             tickets.append(lastTicket)
             origin.warming.append(PoolWarming(ticket: lastTicket, route: route))
         }
-        settle(origin)
+        cleanUp(origin)
         return (origin, tickets)
     }
 
@@ -39,7 +39,7 @@ extension Pool {
         origin.warming.removeAll { $0.ticket == ticket }
         admit(member, to: origin, since: start)
         // It has served no request yet.
-        member.stay.turns = 0
+        member.pooledState.turns = 0
         checkIn(member, to: origin, at: now)
     }
 
@@ -55,7 +55,7 @@ extension Route {
     fileprivate func covers(_ other: Route) -> Bool {
         switch (self, other) {
         case (.system, .system), (.literal, .literal), (.byProxy, .byProxy): true
-        case (_, .chosen(let choice)): choice.endpoints.allSatisfy { leads(to: $0, from: choice.source) }
+        case (_, .chosen(let choice)): choice.endpoints.allSatisfy { allows($0, from: choice.source) }
         default: false
         }
     }

@@ -22,7 +22,7 @@ internal import DirectIO
 /// - No request waits that a free slot could serve.
 /// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
 ///
-/// The pool never closes or wakes anything itself. It collects these actions in `orders`; the caller takes them
+/// The pool never closes or wakes anything itself. It collects these actions in `actions`; the caller takes them
 /// after each call, under the same lock, and carries them out after unlocking.
 struct Pool<Member: PoolMember> {
     /// The limits on connections.
@@ -40,7 +40,7 @@ struct Pool<Member: PoolMember> {
         /// The number of requests that a connection may serve.
         var uses = Int.max
         /// Whether there is a resolver whose answers may change.
-        var followsAnswers = true
+        var tracksResolver = true
     }
 
     /// The connections of one origin. A class, so that a leased connection is given back without another look-up.
@@ -78,22 +78,22 @@ struct Pool<Member: PoolMember> {
     typealias Ticket = Int
 
     /// The result of a check-out.
-    enum Turn {
+    enum Acquisition {
         case reuse(Member, Origin)
         case dial(Origin)
         case wait(Ticket, Origin)
     }
 
     /// A waiter whose turn has come, and its connection; without one, it may dial.
-    struct Grant {
+    struct Assignment {
         var ticket: Ticket
         var member: Member?
     }
 
     /// The actions that the pool's owner must carry out.
-    struct Orders {
+    struct Actions {
         var close: [Member] = []
-        var grants: [Grant] = []
+        var grants: [Assignment] = []
 
         var isEmpty: Bool { close.isEmpty && grants.isEmpty }
     }
@@ -103,8 +103,8 @@ struct Pool<Member: PoolMember> {
     /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted by the
     /// first waiter's ticket. Only the limit on the total holds them up.
     var ready: [Origin] = []
-    /// The actions collected since the last `takeOrders`.
-    var orders = Orders()
+    /// The actions collected since the last `takeActions`.
+    var actions = Actions()
     /// The open connections of all origins.
     var openCount = 0
     var idleCount = 0
@@ -112,7 +112,7 @@ struct Pool<Member: PoolMember> {
     var grants = 0
     var lastTicket = 0
     /// When all connections were last dismissed: a connection for a call that began before is closed after use.
-    var lastDismissal = Instant(nanoseconds: 0)
+    var lastDraining = Instant(nanoseconds: 0)
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -122,12 +122,12 @@ struct Pool<Member: PoolMember> {
     var hasIdle: Bool { idleCount > 0 }
 
     /// Whether there are actions to carry out.
-    var hasOrders: Bool { !orders.isEmpty }
+    var hasActions: Bool { !actions.isEmpty }
 
     /// Returns the actions collected since the last call.
-    mutating func takeOrders() -> Orders {
-        defer { orders = Orders() }
-        return orders
+    mutating func takeActions() -> Actions {
+        defer { actions = Actions() }
+        return actions
     }
 
     /// Leases an idle connection that the route allows, or returns `nil`.
@@ -138,9 +138,9 @@ struct Pool<Member: PoolMember> {
         at now: Instant
     ) -> (Member, Origin)? {
         guard let origin = origins[key] else { return nil }
-        if limits.followsAnswers { follow(route, origin) }
+        if limits.tracksResolver { follow(route, origin) }
         guard let member = takeIdle(origin, route, kept, now) else {
-            settle(origin)
+            cleanUp(origin)
             return nil
         }
         return (member, origin)
@@ -154,12 +154,12 @@ struct Pool<Member: PoolMember> {
         _ route: Route,
         _ kept: KeptConnections = .any,
         at now: Instant
-    ) -> Turn {
+    ) -> Acquisition {
         let origin = origin(for: key)
-        if limits.followsAnswers { follow(route, origin) }
+        if limits.tracksResolver { follow(route, origin) }
         if let member = takeIdle(origin, route, kept, now) { return .reuse(member, origin) }
         // Connections that were just closed for their age or address have made room for earlier waiters.
-        passOn()
+        assignFreeSlots()
         guard makeRoom(in: origin) else { return wait(origin, route, kept) }
         open(origin)
         return .dial(origin)
@@ -167,10 +167,10 @@ struct Pool<Member: PoolMember> {
 
     /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is leased.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
-        member.stay.turns = 1
-        member.stay.since = start
+        member.pooledState.turns = 1
+        member.pooledState.since = start
         // It was resolved or dialled for a network that has been left since.
-        member.stay.isDismissed = start <= lastDismissal
+        member.pooledState.isDraining = start <= lastDraining
         origin.members.append(member)
     }
 
@@ -178,10 +178,15 @@ struct Pool<Member: PoolMember> {
     /// becomes idle, or is closed if its time is over or its address outdated.
     mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
         let expiry = expiry(of: member, at: now)
-        let isOutdated = limits.followsAnswers && isOutdated(member, origin)
+        let isOutdated = limits.tracksResolver && isOutdated(member, origin)
         guard now < expiry, !isOutdated else { return retire(member, origin) }
         if waitingCount > 0, handOver(member, origin, at: now) { return }
-        member.stay = PoolStay(turns: member.stay.turns, since: now, expiry: expiry, isIdle: true)
+        member.pooledState = PooledState(
+            turns: member.pooledState.turns,
+            since: now,
+            expiry: expiry,
+            isIdle: true
+        )
         origin.idle.append(member)
         idleCount += 1
         trimIdle()
@@ -189,7 +194,7 @@ struct Pool<Member: PoolMember> {
 
     /// Takes back a connection that was granted but not used.
     mutating func takeBack(_ member: Member, to origin: Origin, at now: Instant) {
-        member.stay.turns -= 1
+        member.pooledState.turns -= 1
         checkIn(member, to: origin, at: now)
     }
 
@@ -202,7 +207,7 @@ struct Pool<Member: PoolMember> {
     /// Frees the slot of a permit that led to no connection.
     mutating func release(_ origin: Origin) {
         close(origin)
-        settle(origin)
+        cleanUp(origin)
     }
 
     /// Ends the lease of a connection that is gone. The holder keeps the slot and may dial in it.
@@ -225,27 +230,27 @@ struct Pool<Member: PoolMember> {
     /// request on this one got no first byte of a response in time, so they may be as dead.
     mutating func dismissSiblings(of member: Member, _ origin: Origin) {
         let silent = origin.idle.filter {
-            $0.endpoint == member.endpoint && $0.stay.since <= member.stay.since
+            $0.endpoint == member.endpoint && $0.pooledState.since <= member.pooledState.since
         }
         for sibling in silent { removeIdle(sibling, of: origin) }
-        if !silent.isEmpty { settle(origin) }
+        if !silent.isEmpty { cleanUp(origin) }
     }
 
     /// Closes the idle connections now, and those that are leased or being dialled when they are given back.
-    mutating func dismissAll(at now: Instant) {
-        lastDismissal = now
+    mutating func closeWhenIdle(at now: Instant) {
+        lastDraining = now
         sweep(at: .never) { _, _ in true }
         for origin in origins.values {
-            for member in origin.members { member.stay.isDismissed = true }
+            for member in origin.members { member.pooledState.isDraining = true }
         }
     }
 
     /// Closes the idle connections that `isDone` selects and those whose time is over.
     mutating func sweep(at now: Instant, _ isDone: (Member, Origin) -> Bool) {
         for origin in Array(origins.values) where !origin.idle.isEmpty {
-            let done = origin.idle.filter { $0.stay.expiry <= now || isDone($0, origin) }
+            let done = origin.idle.filter { $0.pooledState.expiry <= now || isDone($0, origin) }
             for member in done { removeIdle(member, of: origin) }
-            if !done.isEmpty { settle(origin) }
+            if !done.isEmpty { cleanUp(origin) }
         }
     }
 }

@@ -4,7 +4,7 @@ internal import DirectIO
 /// A connection, as far as the pool knows it.
 protocol PoolMember: AnyObject {
     /// The pool's own state of the connection, written only by the pool, under its owner's lock.
-    var stay: PoolStay { get set }
+    var pooledState: PooledState { get set }
     /// The address and port that it is connected to.
     var endpoint: Endpoint { get }
     /// When the connection was made.
@@ -12,7 +12,7 @@ protocol PoolMember: AnyObject {
     /// The `Keep-Alive` hint of the latest response.
     var keepAlive: KeepAliveHint? { get }
     /// Whether its address is a resolver's answer, so that the connection is closed when the answer changes.
-    var followsAnswers: Bool { get }
+    var tracksResolver: Bool { get }
 
     /// Whether a request with this route may use the connection.
     func serves(_ route: Route) -> Bool
@@ -38,7 +38,7 @@ enum KeptConnections: Sendable {
 }
 
 /// The pool's state of one connection.
-struct PoolStay {
+struct PooledState {
     /// The number of times it has been leased.
     var turns = 0
     /// When it became idle, or was leased to its current holder.
@@ -48,5 +48,5 @@ struct PoolStay {
     /// Whether it is idle.
     var isIdle = false
     /// Whether it is closed when it is given back.
-    var isDismissed = false
+    var isDraining = false
 }

@@ -7,7 +7,7 @@ extension Dialler {
     /// Returns a connection to the URL's name, which the proxy resolves.
     func dial(
         _ url: HTTPURL,
-        _ maker: LinkMaker,
+        _ maker: Connector,
         by entry: ProxyEntry,
         _ detour: Detour?
     ) async throws(DialFailure) -> Connection {
@@ -23,10 +23,10 @@ extension Dialler {
         }
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
         let found = try await line(to: entry, maker.limits, detour)
-        var link = found.link
+        var established = found.established
         if forwarding == nil {
             do throws(AttemptFailure) {
-                link = try await tunnel(maker, .host(url.host, port: url.port), found, entry)
+                established = try await tunnel(maker, .host(url.host, port: url.port), found, entry)
             } catch {
                 throw DialFailure(
                     cause: error.cause,
@@ -40,26 +40,26 @@ extension Dialler {
             endpoint: found.trial.endpoint,
             source: .proxy,
             // The TLS facts of the proxy say nothing about the server.
-            tls: forwarding == nil ? link.tls : nil,
+            tls: forwarding == nil ? established.tls : nil,
             failedAttempts: found.attempts,
-            resolveTime: found.choice.resolveTime,
-            connectTime: link.connectTime,
-            tlsTime: link.tlsTime,
+            resolveTime: found.selection.resolveTime,
+            connectTime: established.connectTime,
+            tlsTime: established.tlsTime,
             birth: loop.now,
-            followsAnswers: false,
-            standsInFor: nil,
+            tracksResolver: false,
+            fallbackForAnswer: nil,
             proxy: "\(entry.proxy)"
         )
-        return connection(link, facts, forwarding: forwarding)
+        return connection(established, facts, forwarding: forwarding)
     }
 
     /// Connects to an address that was chosen on this side, through a tunnel.
-    func link(
-        _ maker: LinkMaker,
+    func established(
+        _ maker: Connector,
         to endpoint: Endpoint,
         over entry: ProxyEntry
-    ) async throws(AttemptFailure) -> Link {
-        let found: Found
+    ) async throws(AttemptFailure) -> EstablishedTransport {
+        let found: DialResult
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
             found = try await line(to: entry, maker.limits, nil)
@@ -76,13 +76,14 @@ extension Dialler {
         to entry: ProxyEntry,
         _ limits: DialLimits,
         _ detour: Detour?
-    ) async throws(DialFailure) -> Found {
+    ) async throws(DialFailure) -> DialResult {
         let destination = Destination(entry.proxy)
         let maker = maker(destination, limits, entry.secrets)
-        let choice = try await choice(of: entry.proxy, limits, detour)
+        let selection = try await selection(of: entry.proxy, limits, detour)
         do throws(DialFailure) {
-            return try await search(choice, destination, limits, detour) { endpoint throws(AttemptFailure) in
-                try await maker.link(to: endpoint)
+            return try await search(selection, destination, limits, detour) {
+                endpoint throws(AttemptFailure) in
+                try await maker.established(to: endpoint)
             }
         } catch {
             throw error.asProxyFailure
@@ -90,13 +91,13 @@ extension Dialler {
     }
 
     /// Returns the addresses of the proxy.
-    func choice(
+    func selection(
         of proxy: Proxy,
         _ limits: DialLimits,
         _ detour: Detour? = nil
-    ) async throws(DialFailure) -> Choice {
+    ) async throws(DialFailure) -> EndpointSelection {
         do throws(DialFailure) {
-            return try await choice(Destination(proxy), try route(to: proxy), limits, detour)
+            return try await selection(Destination(proxy), try route(to: proxy), limits, detour)
         } catch {
             throw error.asProxyFailure
         }
@@ -118,14 +119,14 @@ extension Dialler {
 
     /// Asks the proxy for a tunnel to the target, and performs the TLS handshake with the server at its end.
     private func tunnel(
-        _ maker: LinkMaker,
+        _ maker: Connector,
         _ target: ProxyTarget,
-        _ found: Found,
+        _ found: DialResult,
         _ entry: ProxyEntry
-    ) async throws(AttemptFailure) -> Link {
+    ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let limits = maker.limits
-        let line = found.link
+        let line = found.established
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
             endpoint: found.trial.endpoint,
@@ -136,26 +137,26 @@ extension Dialler {
             connectTime: line.connectTime,
             tlsTime: nil,
             birth: start,
-            followsAnswers: false,
-            standsInFor: nil
+            tracksResolver: false,
+            fallbackForAnswer: nil
         )
         let conversation = ProxyConversation(
             connection: connection(line, facts),
             entry: entry,
             target: target,
-            patience: limits.patience(.proxy, limits.timeouts.connect)
+            deadline: limits.deadline(.proxy, limits.timeouts.connect)
         )
         // If this throws, the connection closes the transport.
         try await conversation.open()
-        conversation.connection.giveAway()
+        conversation.connection.detach()
         let time = line.connectTime + (line.tlsTime ?? .zero) + loop.now.since(start)
-        var link = Link(layers: line.layers, connectTime: time)
-        if maker.destination.isSecure { try await maker.secure(&link) }
-        return link
+        var established = EstablishedTransport(layers: line.layers, connectTime: time)
+        if maker.destination.isSecure { try await maker.secure(&established) }
+        return established
     }
 
     private func authorization(of entry: ProxyEntry) throws(DialFailure) -> String? {
-        do throws(ProxyFault) {
+        do throws(ProxyError) {
             return try entry.authorization()
         } catch {
             throw DialFailure(cause: .failed(.proxy, .proxy(error)))

@@ -52,7 +52,7 @@ public struct Proxy: Hashable, Sendable {
     /// The protocol that the proxy speaks.
     public let scheme: Scheme
     /// The proxy's host. With ``Scheme/https``, the proxy's certificate must be for it.
-    public let host: Host
+    public let host: HTTPHost
     /// The proxy's port.
     public let port: UInt16
     /// The credentials, if the proxy requires any. They are sent only to the proxy.
@@ -66,7 +66,7 @@ public struct Proxy: Hashable, Sendable {
     public var tls: TLSSettings?
 
     /// Creates a proxy from its parts.
-    public init(_ scheme: Scheme, _ host: Host, port: UInt16, credentials: Credentials? = nil) {
+    public init(_ scheme: Scheme, _ host: HTTPHost, port: UInt16, credentials: Credentials? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port
@@ -76,8 +76,8 @@ public struct Proxy: Hashable, Sendable {
 
     /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none.
     ///
-    /// - Throws: ``ProxyFault`` if the text has another form, an unknown scheme, or a path, query or fragment.
-    public init(_ text: String) throws(ProxyFault) {
+    /// - Throws: ``ProxyError`` if the text has another form, an unknown scheme, or a path, query or fragment.
+    public init(_ text: String) throws(ProxyError) {
         var rest = text[...]
         var scheme = Scheme.http
         if let mark = text.firstRange(of: "://") {
@@ -89,7 +89,7 @@ public struct Proxy: Hashable, Sendable {
         }
         // The URL parser reads all hosts, so that there is one parser for them.
         let url: HTTPURL
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             url = try HTTPURL("http://\(rest)")
         } catch {
             throw .url(error)

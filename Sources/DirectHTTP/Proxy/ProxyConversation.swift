@@ -13,18 +13,18 @@ internal import DirectIO
 ///   by their exact length. Bytes behind the response to `CONNECT` are an error, because in TLS and in HTTP the
 ///   client speaks first.
 /// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes over the transport, and
-///   the `Connection` used here ends (`giveAway`).
+///   the `Connection` used here ends (`detach`).
 struct ProxyConversation {
     /// The connection to the proxy. It is not in the pool, and hands its transport over in the end.
     let connection: Connection
     let entry: ProxyEntry
     let target: ProxyTarget
     /// The time limits of the whole negotiation.
-    let patience: Patience
+    let deadline: Deadline
 
     /// Asks for a tunnel to the target. Afterwards the bytes on the transport are the target's.
     func open() async throws(AttemptFailure) {
-        do throws(CallFailure) {
+        do throws(TransportError) {
             if entry.proxy.speaksHTTP { try await askByCONNECT() } else { try await askBySOCKS() }
             // The server sends nothing before the client has sent something.
             guard !connection.hasUnparsedBytes else { throw fault(.notAProxy) }
@@ -34,10 +34,10 @@ struct ProxyConversation {
     }
 
     /// Sends `CONNECT` and reads the response.
-    private func askByCONNECT() async throws(CallFailure) {
+    private func askByCONNECT() async throws(TransportError) {
         let authority = target.authority
-        var headers = Headers()
-        do throws(ProxyFault) {
+        var headers = HTTPHeaders()
+        do throws(ProxyError) {
             if let authorization = try entry.authorization() {
                 headers.add("Proxy-Authorization", authorization)
             }
@@ -51,7 +51,7 @@ struct ProxyConversation {
                 target: authority,
                 authority: authority,
                 headers: headers,
-                extra: Headers()
+                extra: HTTPHeaders()
             )
         )
         let count: Int
@@ -61,7 +61,7 @@ struct ProxyConversation {
                 target: authority,
                 authority: authority,
                 headers: headers,
-                extra: Headers(),
+                extra: HTTPHeaders(),
                 framing: .none,
                 into: connection.buffer
             )
@@ -70,7 +70,7 @@ struct ProxyConversation {
         }
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count]),
-            patience
+            deadline
         )
         let head = try await receiveHead()
         guard head.status.isSuccess else {
@@ -80,7 +80,7 @@ struct ProxyConversation {
     }
 
     /// Returns the head of the final response.
-    private func receiveHead() async throws(CallFailure) -> ResponseHead {
+    private func receiveHead() async throws(TransportError) -> ResponseHead {
         while true {
             switch try nextEvent() {
             case .head(let head): return head
@@ -94,7 +94,7 @@ struct ProxyConversation {
     /// Returns the beginning of the body of a refusal, as far as it arrives without an error.
     private func beginningOfBody() async -> [UInt8] {
         var body: [UInt8] = []
-        do throws(CallFailure) {
+        do throws(TransportError) {
             while body.count < Self.bodyLimit {
                 switch try nextEvent() {
                 case .content(let range):
@@ -110,7 +110,7 @@ struct ProxyConversation {
         return Array(body.prefix(Self.bodyLimit))
     }
 
-    private func nextEvent() throws(CallFailure) -> ResponseReader.Event {
+    private func nextEvent() throws(TransportError) -> ResponseReader.Event {
         do throws(HTTP1Error) {
             return try connection.nextEvent()
         } catch {
@@ -118,47 +118,47 @@ struct ProxyConversation {
         }
     }
 
-    private func fill() async throws(CallFailure) {
+    private func fill() async throws(TransportError) {
         while true {
             let step = connection.fill()
             // Checked even if bytes keep coming: one byte per second must not restart the limit.
-            try patience.check(at: connection.loop.now)
+            try deadline.check(at: connection.loop.now)
             if case .moved = step { return }
-            try await connection.wait(for: step, as: .reader, patience)
+            try await connection.wait(for: step, as: .reader, deadline)
         }
     }
 
     /// Runs the SOCKS negotiation.
-    private func askBySOCKS() async throws(CallFailure) {
+    private func askBySOCKS() async throws(TransportError) {
         let dialogue = SOCKSDialogue(credentials: entry.proxy.credentials)
         // Built before anything is sent: for a request that is not possible, no negotiation is begun.
-        let request = try sound { () throws(ProxyFault) in try dialogue.request(for: target) }
-        try await say(try sound { () throws(ProxyFault) in try dialogue.greeting() })
-        let choice = try await hear(2)
-        if try sound({ () throws(ProxyFault) in try dialogue.wantsCredentials(choice) }) {
+        let request = try sound { () throws(ProxyError) in try dialogue.request(for: target) }
+        try await say(try sound { () throws(ProxyError) in try dialogue.greeting() })
+        let selection = try await hear(2)
+        if try sound({ () throws(ProxyError) in try dialogue.wantsCredentials(selection) }) {
             try await say(dialogue.introduction())
             let welcome = try await hear(2)
-            try sound { () throws(ProxyFault) in try dialogue.checkWelcome(welcome) }
+            try sound { () throws(ProxyError) in try dialogue.checkWelcome(welcome) }
         }
         try await say(request)
         // The fifth byte is the length of the name, if the reply has one.
         let head = try await hear(5)
-        let rest = try sound { () throws(ProxyFault) in try dialogue.lengthOfRest(after: head) }
+        let rest = try sound { () throws(ProxyError) in try dialogue.lengthOfRest(after: head) }
         _ = try await hear(rest)
     }
 
     /// Sends the bytes.
-    private func say(_ bytes: [UInt8]) async throws(CallFailure) {
+    private func say(_ bytes: [UInt8]) async throws(TransportError) {
         connection.reserve(bytes.count)
         unsafe connection.buffer.copyBytes(from: bytes)
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<bytes.count]),
-            patience
+            deadline
         )
     }
 
     /// Reads exactly `count` bytes: those that follow belong to the server.
-    private func hear(_ count: Int) async throws(CallFailure) -> [UInt8] {
+    private func hear(_ count: Int) async throws(TransportError) -> [UInt8] {
         var bytes: [UInt8] = []
         connection.reserve(count)
         while bytes.count < count {
@@ -166,11 +166,11 @@ struct ProxyConversation {
                 rebasing: connection.buffer[0..<count - bytes.count]
             )
             let step = unsafe connection.read(into: room)
-            try patience.check(at: connection.loop.now)
+            try deadline.check(at: connection.loop.now)
             if case .moved(let moved) = step {
                 unsafe bytes += room[0..<moved]
             } else {
-                try await connection.wait(for: step, as: .reader, patience)
+                try await connection.wait(for: step, as: .reader, deadline)
             }
         }
         return bytes
@@ -178,21 +178,21 @@ struct ProxyConversation {
 
     /// Runs the body, and converts its error.
     private func sound<Value>(
-        _ body: () throws(ProxyFault) -> Value
-    ) throws(CallFailure) -> Value {
-        do throws(ProxyFault) {
+        _ body: () throws(ProxyError) -> Value
+    ) throws(TransportError) -> Value {
+        do throws(ProxyError) {
             return try body()
         } catch {
             throw fault(error)
         }
     }
 
-    private func fault(_ fault: ProxyFault) -> CallFailure { .failed(.proxy, .proxy(fault)) }
+    private func fault(_ fault: ProxyError) -> TransportError { .failed(.proxy, .proxy(fault)) }
 
     private static let bodyLimit = 4096
 }
 
-extension CallFailure {
+extension TransportError {
     /// The consequence for other addresses of the server or of the proxy: whether one of them may do better.
     fileprivate var consequence: AttemptFailure.Consequence {
         guard case .failed(_, .proxy(let fault)) = self else { return .tryNext }

@@ -8,13 +8,13 @@ final class ProxyEntry: Sendable {
     let proxy: Proxy
     /// The TLS state for connections to the proxy itself. Its settings and sessions are separate from those for the
     /// servers behind it.
-    let secrets: TLSSecrets
+    let secrets: TLSClientState
 
     init(_ proxy: Proxy, _ settings: HTTPClient.Settings) {
         self.proxy = proxy
         var tls = settings.tls
         tls.clientIdentity = nil
-        secrets = TLSSecrets(proxy.tls ?? tls)
+        secrets = TLSClientState(proxy.tls ?? tls)
     }
 
     /// Whether requests for the URL are sent to the proxy as a whole, which forwards them and so sees them.
@@ -23,7 +23,7 @@ final class ProxyEntry: Sendable {
     }
 
     /// The value of Proxy-Authorization.
-    func authorization() throws(ProxyFault) -> String? {
+    func authorization() throws(ProxyError) -> String? {
         guard let credentials = proxy.credentials else { return nil }
         let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
         // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617, section 2).

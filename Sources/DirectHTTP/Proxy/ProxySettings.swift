@@ -27,14 +27,14 @@ public struct ProxySettings: Hashable, Sendable {
     ///
     /// `HTTP_PROXY` is not read: where a web server runs programs, it comes from the request (CVE-2016-5385).
     ///
-    /// - Throws: ``ProxyFault`` if the text of a proxy cannot be parsed.
-    public static func fromEnvironment() throws(ProxyFault) -> ProxySettings {
+    /// - Throws: ``ProxyError`` if the text of a proxy cannot be parsed.
+    public static func fromEnvironment() throws(ProxyError) -> ProxySettings {
         try from(environmentValue)
     }
 
     /// Reads the settings from variables that `value` returns.
-    static func from(_ value: (String) -> String?) throws(ProxyFault) -> ProxySettings {
-        func proxy(_ names: String...) throws(ProxyFault) -> Proxy? {
+    static func from(_ value: (String) -> String?) throws(ProxyError) -> ProxySettings {
+        func proxy(_ names: String...) throws(ProxyError) -> Proxy? {
             for name in names {
                 if let text = value(name), !text.isEmpty { return try Proxy(text) }
             }
@@ -77,8 +77,8 @@ public struct ProxyExceptions: Hashable, Sendable {
     /// A colon and a port after a name or an address limit the entry to that port; `:*` after a name means any
     /// port. A range matches only hosts that are written as addresses: no name is resolved for it.
     ///
-    /// - Throws: ``ProxyFault/notAnException(_:)`` for an entry of another form.
-    public init(_ text: String) throws(ProxyFault) {
+    /// - Throws: ``ProxyError/notAnException(_:)`` for an entry of another form.
+    public init(_ text: String) throws(ProxyError) {
         for word in Self.words(of: text) {
             guard let rule = Self.rule(word) else { throw .notAnException(String(word)) }
             rules.append(rule)
@@ -95,7 +95,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     }
 
     /// Returns whether the host is reached without a proxy.
-    public func contain(_ host: Host, port: UInt16) -> Bool {
+    public func contain(_ host: HTTPHost, port: UInt16) -> Bool {
         rules.contains { rule in
             switch rule {
             case .everything: true

@@ -3,7 +3,7 @@ internal import DirectIO
 /// The host or address that a proxy is asked to connect to.
 enum ProxyTarget: Sendable {
     /// A host that the proxy resolves if it is a name.
-    case host(Host, port: UInt16)
+    case host(HTTPHost, port: UInt16)
     /// An address that was chosen on this side.
     case address(IPAddress, port: UInt16)
 

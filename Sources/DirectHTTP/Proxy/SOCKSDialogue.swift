@@ -6,7 +6,7 @@ struct SOCKSDialogue {
     let credentials: Proxy.Credentials?
 
     /// Returns the greeting, which offers the authentication methods.
-    func greeting() throws(ProxyFault) -> [UInt8] {
+    func greeting() throws(ProxyError) -> [UInt8] {
         guard let credentials else { return [Self.version, 1, Method.none] }
         guard (1...255).contains(credentials.user.utf8.count),
             (1...255).contains(credentials.password.utf8.count)
@@ -15,9 +15,9 @@ struct SOCKSDialogue {
     }
 
     /// Returns whether the proxy chose authentication with user name and password.
-    func wantsCredentials(_ choice: [UInt8]) throws(ProxyFault) -> Bool {
-        guard choice.count == 2, choice[0] == Self.version else { throw .notAProxy }
-        switch choice[1] {
+    func wantsCredentials(_ selection: [UInt8]) throws(ProxyError) -> Bool {
+        guard selection.count == 2, selection[0] == Self.version else { throw .notAProxy }
+        switch selection[1] {
         case Method.none: return false
         case Method.password where credentials != nil: return true
         default: throw .noCommonMethod
@@ -33,13 +33,13 @@ struct SOCKSDialogue {
     }
 
     /// Checks the reply to user name and password.
-    func checkWelcome(_ answer: [UInt8]) throws(ProxyFault) {
+    func checkWelcome(_ answer: [UInt8]) throws(ProxyError) {
         guard answer.count == 2, answer[0] == 1 else { throw .notAProxy }
         guard answer[1] == 0 else { throw .wrongCredentials }
     }
 
     /// Returns the request to connect.
-    func request(for target: ProxyTarget) throws(ProxyFault) -> [UInt8] {
+    func request(for target: ProxyTarget) throws(ProxyError) -> [UInt8] {
         var bytes: [UInt8] = [Self.version, Self.connect, 0]
         if let address = target.address {
             bytes.append(address.family == .v4 ? Kind.v4 : Kind.v6)
@@ -54,7 +54,7 @@ struct SOCKSDialogue {
     }
 
     /// Returns the number of bytes that follow the first five of a reply. Throws if the reply is not a success.
-    func lengthOfRest(after head: [UInt8]) throws(ProxyFault) -> Int {
+    func lengthOfRest(after head: [UInt8]) throws(ProxyError) -> Int {
         guard head.count == 5, head[0] == Self.version else { throw .notAProxy }
         guard head[1] == 0 else { throw .socksReply(head[1]) }
         // An address without the byte that has been read already, or a name without its length, and a port.

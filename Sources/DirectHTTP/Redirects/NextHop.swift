@@ -18,13 +18,13 @@ struct NextHop {
         _ head: ResponseHead,
         _ policy: RedirectPolicy,
         upgrade: (HTTPURL) -> HTTPURL? = { _ in nil }
-    ) throws(RedirectFault) {
+    ) throws(RedirectError) {
         // A tunnel to another target is not the one that was asked for (RFC 9110, section 9.3.6).
         guard !request.method.isConnect, let way = Way(request.method, head.status),
             let location = try Self.location(head.headers)
         else { return nil }
         var target: HTTPURL
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             // The server must not choose the client's credentials: those in Location are never sent.
             target = try location.withSpan(url.resolving(utf8:)).withoutCredentials
             target = target.inheritingFragment(from: url)
@@ -49,7 +49,10 @@ struct NextHop {
         }
         if !way.keepsBody { next.dropBody() }
         if crossesOrigins {
-            next.headers.keepHarmless(hasBody: !next.body.isNone, surviving: policy.survivingFields)
+            next.headers.keepCrossOriginSafe(
+                hasBody: !next.body.isNone,
+                surviving: policy.extraCrossOriginFields
+            )
         }
         if policy.sendsReferer {
             let isRevealed = url.scheme == .http || target.scheme == .https
@@ -59,7 +62,7 @@ struct NextHop {
     }
 
     /// Returns the only location; `nil` if there is none or it is empty.
-    private static func location(_ headers: Headers) throws(RedirectFault) -> [UInt8]? {
+    private static func location(_ headers: HTTPHeaders) throws(RedirectError) -> [UInt8]? {
         guard let first = headers.index(of: "location") else { return nil }
         let location = headers.valueBytes(at: first)
         var next = headers.index(of: "location", from: first + 1)
@@ -72,10 +75,10 @@ struct NextHop {
 
     /// The change that a status makes to the request. A status that is not listed here is not followed.
     private struct Way {
-        var method: Method
+        var method: HTTPMethod
         var keepsBody: Bool
 
-        init?(_ method: Method, _ status: Status) {
+        init?(_ method: HTTPMethod, _ status: HTTPStatus) {
             switch status {
             case .movedPermanently, .found:
                 // Every browser turns a POST into a GET, and servers rely on that (RFC 9110, section 15.4.3).
@@ -86,7 +89,7 @@ struct NextHop {
             }
         }
 
-        private init(_ method: Method, becomesGet: Bool) {
+        private init(_ method: HTTPMethod, becomesGet: Bool) {
             self.method = becomesGet ? .get : method
             keepsBody = !becomesGet
         }
@@ -115,17 +118,17 @@ extension RequestBody {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// Removes all fields except those that are known to be safe for another origin.
     ///
     /// A list of the unsafe ones would never be complete (CVE-2026-40895): every API has a key field of its own.
-    mutating func keepHarmless(hasBody: Bool, surviving: [String]) {
+    mutating func keepCrossOriginSafe(hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         removeAll { !Self.mayCross($0, hasBody: hasBody, surviving) }
     }
 
     /// Removes values that are not known to be safe for another origin and are copies of those in `others`.
-    mutating func dropCopies(of others: Headers, hasBody: Bool, surviving: [String]) {
+    mutating func dropCopies(of others: HTTPHeaders, hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         for name in Set(others.map { $0.name.lowercased() })
         where !Self.mayCross(name, hasBody: hasBody, surviving) {

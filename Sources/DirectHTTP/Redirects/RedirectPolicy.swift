@@ -9,7 +9,7 @@ public import DirectHTTP1
 public struct RedirectPolicy: Sendable {
     /// Whether redirects are followed; if not, the response is delivered as it is.
     public var isFollowing = true
-    /// The highest number of redirects in a row. One more fails with ``RedirectFault/tooMany(limit:isLoop:)``.
+    /// The highest number of redirects in a row. One more fails with ``RedirectError/tooMany(limit:isLoop:)``.
     public var limit = 20
     /// Whether redirects from `https` to `http` are followed, where anyone on the path can read the request.
     public var insecureAllowsDowngrade = false
@@ -20,7 +20,7 @@ public struct RedirectPolicy: Sendable {
     public var sendsReferer = false
     /// Names of fields, the request's and the client's, that may be sent to other origins although they are not
     /// known to be safe.
-    public var survivingFields: [String] = []
+    public var extraCrossOriginFields: [String] = []
     /// Called before each hop, to change the request or to deliver the response. An error that it throws fails the
     /// call.
     public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)?
@@ -44,9 +44,9 @@ public struct Redirect: Sendable {
     /// The request that was redirected.
     public let request: Request
     /// The status of the redirect.
-    public let status: Status
+    public let status: HTTPStatus
     /// The header fields of the redirect.
-    public let headers: Headers
+    public let headers: HTTPHeaders
     /// The request that the redirect leads to.
     public let next: Request
     /// The URL that the redirect leads to.
@@ -69,13 +69,13 @@ public enum RedirectDecision: Sendable {
 
 /// The reason that a redirect was not followed.
 @nonexhaustive
-public enum RedirectFault: Error, Hashable, Sendable, CustomStringConvertible {
+public enum RedirectError: Error, Hashable, Sendable, CustomStringConvertible {
     /// More than `limit` redirects in a row; `isLoop` if a URL came up twice.
     case tooMany(limit: Int, isLoop: Bool)
     /// Several `Location` fields that differ.
     case severalLocations
     /// The URL in `Location` is invalid.
-    case location(URLFault)
+    case location(HTTPURLError)
     /// The redirect leads from `https` to `http`.
     case downgrade
     /// The body would have to be sent again, and it can be sent only once.

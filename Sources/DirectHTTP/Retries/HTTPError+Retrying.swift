@@ -7,17 +7,17 @@ extension HTTPError {
     /// False if another attempt would fail the same way: the request is invalid, the name has no address, an
     /// address is refused, or the server could not prove its identity. To retry in the last case would be a way
     /// around the check.
-    public var isWorthRetrying: Bool { phase != .request && reason.mayPass }
+    public var isWorthRetrying: Bool { phase != .request && reason.isTransient }
 }
 
 extension HTTPError.Reason {
-    fileprivate var mayPass: Bool {
+    fileprivate var isTransient: Bool {
         switch self {
         case .system, .overtaken, .timedOut, .tooSlow, .connectionClosed, .http: true
         case .lookup(let error): !error.saysNone
-        case .resolver(let error): error.mayPass
-        case .tls(let error): error.consequence.mayPass
-        case .proxy(let fault): fault.mayPass
+        case .resolver(let error): error.isTransient
+        case .tls(let error): error.consequence.isTransient
+        case .proxy(let fault): fault.isTransient
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
             .bodyAlreadyRead, .cache, .coding, .requestBody, .noStream, .streamClosed:
             false
@@ -28,11 +28,11 @@ extension HTTPError.Reason {
 
 extension ResolverError {
     /// If several resolvers were asked, one of them may have an answer next time.
-    fileprivate var mayPass: Bool { reason.mayPass || earlier.contains(where: \.mayPass) }
+    fileprivate var isTransient: Bool { reason.isTransient || earlier.contains(where: \.isTransient) }
 }
 
 extension ResolverError.Reason {
-    fileprivate var mayPass: Bool {
+    fileprivate var isTransient: Bool {
         switch self {
         case .timedOut, .malformed, .refused, .other: true
         case .request(let error): error.isWorthRetrying
@@ -43,16 +43,16 @@ extension ResolverError.Reason {
 }
 
 extension AttemptFailure.Consequence {
-    fileprivate var mayPass: Bool {
+    fileprivate var isTransient: Bool {
         switch self {
         case .tryNext: true
-        case .wrongServer, .stop: false
+        case .onCertificateMismatch, .stop: false
         }
     }
 }
 
-extension ProxyFault {
-    fileprivate var mayPass: Bool {
+extension ProxyError {
+    fileprivate var isTransient: Bool {
         switch self {
         case .refused(let refusal): refusal.status.code >= 500 || refusal.status == 429
         // A destination that cannot be reached now may be reachable later (RFC 1928, section 6).

@@ -17,7 +17,7 @@ public struct RetryPolicy: Sendable {
     /// The highest number of attempts, the first one included.
     public var attempts = 3
     /// The statuses that are retried.
-    public var statuses: Set<Status> = [408, 425, 429, 502, 503, 504]
+    public var statuses: Set<HTTPStatus> = [408, 425, 429, 502, 503, 504]
     /// Whether failures are retried for which ``HTTPError/isWorthRetrying`` is true.
     public var retriesFailures = true
     /// Whether requests with methods that are not idempotent are retried, too; for servers that recognise
@@ -60,7 +60,7 @@ public struct RetryPolicy: Sendable {
 
     /// The result of an attempt.
     enum Outcome {
-        case answer(Status, retryAfter: Duration?)
+        case answer(HTTPStatus, retryAfter: Duration?)
         case failure(isWorthRetrying: Bool)
     }
 
@@ -75,7 +75,7 @@ public struct RetryPolicy: Sendable {
 /// The delay that a server asks for (RFC 9110, section 10.2.3).
 enum RetryAfter {
     /// Returns the delay; `nil` if there is none or it is invalid.
-    static func wait(_ headers: Headers, now: UnixTime) -> Duration? {
+    static func wait(_ headers: HTTPHeaders, now: UnixTime) -> Duration? {
         guard let text = headers["Retry-After"] else { return nil }
         if let seconds = Int64(text), text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) { return .seconds(seconds) }
         // Digits that overflow ask for a longer delay than any policy allows.

@@ -98,7 +98,7 @@ extension HSTSStore {
     }
 
     /// Applies the policy of a response that came over https from a server whose certificate was accepted.
-    func learn(from headers: Headers, host: Host, at now: UnixTime) {
+    func learn(from headers: HTTPHeaders, host: HTTPHost, at now: UnixTime) {
         // Only the first field counts (section 8.1), and addresses are never stored (section 8.1.1).
         guard let index = headers.index(of: "strict-transport-security"), let name = host.name,
             let policy = HSTSPolicy(headers.valueBytes(at: index))

@@ -11,13 +11,13 @@ public struct DomainName: Hashable, Sendable {
     ///
     /// A trailing dot is refused here: a URL keeps it apart from the name.
     ///
-    /// - Throws: The ``HostFault`` of a text that is not a name.
-    public init(_ text: String) throws(HostFault) {
-        self = try withUTF8Result(of: text) { utf8 throws(HostFault) in try DomainName(utf8: utf8) }
+    /// - Throws: The ``HTTPHostError`` of a text that is not a name.
+    public init(_ text: String) throws(HTTPHostError) {
+        self = try withUTF8Result(of: text) { utf8 throws(HTTPHostError) in try DomainName(utf8: utf8) }
     }
 
     /// Parses a name from the whole of the given bytes.
-    package init(utf8 text: Span<UInt8>) throws(HostFault) {
+    package init(utf8 text: Span<UInt8>) throws(HTTPHostError) {
         let scan = try NameScan(text, 0..<text.count)
         guard scan.end == text.count else { throw .invalidCharacter(text[scan.end]) }
         guard !scan.hasTrailingDot else { throw .emptyLabel }

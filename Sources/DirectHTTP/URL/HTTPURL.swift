@@ -6,7 +6,7 @@
 /// segments are removed, characters beyond ASCII and other invalid bytes in path, query, fragment and user
 /// information are escaped as UTF-8, the default port is dropped, and scheme and host are converted to lower case.
 ///
-/// Deliberately refused, each with a ``URLFault`` of its own (docs/URLs.md has the reasons):
+/// Deliberately refused, each with a ``HTTPURLError`` of its own (docs/URLs.md has the reasons):
 /// - spaces or control characters around the URL; tabs and line breaks within it;
 /// - a backslash before the query, which browsers read as a slash;
 /// - `http:example.com` and `http:/example.com`, where browsers guess the missing slashes;
@@ -35,13 +35,13 @@ public struct HTTPURL: Sendable {
     /// Parses a URL.
     ///
     /// - Parameter text: The URL, with its scheme.
-    /// - Throws: A ``URLFault`` that names the part that is invalid.
-    public init(_ text: String) throws(URLFault) {
-        self = try withUTF8Result(of: text) { utf8 throws(URLFault) in try HTTPURL(utf8: utf8) }
+    /// - Throws: A ``HTTPURLError`` that names the part that is invalid.
+    public init(_ text: String) throws(HTTPURLError) {
+        self = try withUTF8Result(of: text) { utf8 throws(HTTPURLError) in try HTTPURL(utf8: utf8) }
     }
 
     /// Parses a URL from the whole of the given bytes.
-    package init(utf8 text: Span<UInt8>) throws(URLFault) {
+    package init(utf8 text: Span<UInt8>) throws(HTTPURLError) {
         let parts = try URLParts(text)
         guard let scheme = parts.scheme, let authority = parts.authority else { throw .notHTTP }
         storage = Storage(
@@ -58,13 +58,13 @@ public struct HTTPURL: Sendable {
     /// afterwards.
     ///
     /// - Parameter reference: A URL or a relative reference.
-    /// - Throws: A ``URLFault`` that names the part of the reference that is invalid.
-    public func resolving(_ reference: String) throws(URLFault) -> HTTPURL {
-        try withUTF8Result(of: reference) { utf8 throws(URLFault) in try resolving(utf8: utf8) }
+    /// - Throws: A ``HTTPURLError`` that names the part of the reference that is invalid.
+    public func resolving(_ reference: String) throws(HTTPURLError) -> HTTPURL {
+        try withUTF8Result(of: reference) { utf8 throws(HTTPURLError) in try resolving(utf8: utf8) }
     }
 
     /// Resolves a reference given as bytes, such as the value of a `Location` field.
-    package func resolving(utf8 text: Span<UInt8>) throws(URLFault) -> HTTPURL {
+    package func resolving(utf8 text: Span<UInt8>) throws(HTTPURLError) -> HTTPURL {
         let parts = try URLParts(text)
         let fragment = Self.fragment(text, parts)
         guard let authority = parts.authority else {
@@ -98,7 +98,7 @@ extension HTTPURL {
     public var scheme: Scheme { storage.authority.origin.scheme }
 
     /// The name or address, without trailing dot.
-    public var host: Host { storage.authority.origin.host }
+    public var host: HTTPHost { storage.authority.origin.host }
 
     /// Whether the URL writes the name with a trailing dot (`example.com.`), which marks it as complete.
     ///

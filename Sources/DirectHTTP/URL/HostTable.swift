@@ -6,7 +6,7 @@ internal import DirectIO
 /// found.
 struct HostTable<Value> {
     private struct Entry {
-        let host: Host
+        let host: HTTPHost
         var value: Value
     }
 
@@ -20,7 +20,7 @@ struct HostTable<Value> {
     /// All values, in no particular order.
     var values: [Value] { places.values.flatMap { $0.map(\.value) } }
 
-    subscript(host: Host) -> Value? {
+    subscript(host: HTTPHost) -> Value? {
         get { places[Self.hash(host)]?.first { $0.host == host }?.value }
         set {
             let hash = Self.hash(host)
@@ -34,7 +34,7 @@ struct HostTable<Value> {
     }
 
     /// Calls `body` with the values of the host and of the names above it, the longest name first.
-    func visit(atOrAbove host: Host, _ body: (Value) -> Void) {
+    func visit(atOrAbove host: HTTPHost, _ body: (Value) -> Void) {
         guard count > 0 else { return }
         guard case .name(let name) = host else {
             if let value = self[host] { body(value) }
@@ -69,7 +69,7 @@ struct HostTable<Value> {
         }
     }
 
-    private static func hash(_ host: Host) -> UInt64 {
+    private static func hash(_ host: HTTPHost) -> UInt64 {
         var hash = FoldedHash()
         switch host {
         case .name(let name):

@@ -16,7 +16,7 @@ struct NameScan {
     /// Scans the range up to a colon or its end. Throws if the name contains a byte that is not allowed, or is too
     /// long.
     @inline(__always)
-    init(_ text: Span<UInt8>, _ range: Range<Int>) throws(HostFault) {
+    init(_ text: Span<UInt8>, _ range: Range<Int>) throws(HTTPHostError) {
         let host = text.extracting(range)
         var end = host.count
         var label = 0
@@ -76,7 +76,7 @@ struct NameScan {
         return true
     }
 
-    private static func fault(for byte: UInt8) -> HostFault {
+    private static func fault(for byte: UInt8) -> HTTPHostError {
         switch byte {
         case 0x80...: .notASCII
         case UInt8(ascii: "%"): .percentEncoded

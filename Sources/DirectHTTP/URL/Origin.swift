@@ -10,12 +10,12 @@ public struct Origin: Hashable, Sendable {
     /// The port, even if the URL omits it because it is the default port.
     public let port: UInt16
     /// The host, without trailing dot.
-    public let host: Host
+    public let host: HTTPHost
 
     private let storedHash: UInt64
 
     /// Creates an origin.
-    public init(scheme: HTTPURL.Scheme, host: consuming Host, port: UInt16) {
+    public init(scheme: HTTPURL.Scheme, host: consuming HTTPHost, port: UInt16) {
         storedHash = Self.hash(scheme, host, port)
         self.scheme = scheme
         self.port = port
@@ -33,7 +33,7 @@ public struct Origin: Hashable, Sendable {
         hasher.combine(storedHash)
     }
 
-    private static func hash(_ scheme: HTTPURL.Scheme, _ host: borrowing Host, _ port: UInt16) -> UInt64 {
+    private static func hash(_ scheme: HTTPURL.Scheme, _ host: borrowing HTTPHost, _ port: UInt16) -> UInt64 {
         var hash = FoldedHash()
         hash.fold(UInt64(port) << 1 | (scheme == .https ? 1 : 0))
         switch host {

@@ -17,7 +17,7 @@ struct URLAuthority: Sendable {
         _ range: Range<Int>,
         atSign: Int?,
         scheme: HTTPURL.Scheme
-    ) throws(URLFault) {
+    ) throws(HTTPURLError) {
         let start = atSign.map { $0 + 1 } ?? range.lowerBound
         var (host, bytes, end, hasTrailingDot) = try Self.readHost(text, start..<range.upperBound)
         let port = try Self.port(text.extracting(end..<range.upperBound)) ?? scheme.defaultPort
@@ -50,11 +50,11 @@ struct URLAuthority: Sendable {
         hasTrailingDot = other.hasTrailingDot
     }
 
-    private typealias ReadHost = (host: Host, bytes: [UInt8], end: Int, hasTrailingDot: Bool)
+    private typealias ReadHost = (host: HTTPHost, bytes: [UInt8], end: Int, hasTrailingDot: Bool)
 
     /// Parses the host at the start of the range; returns it with the bytes for `Host` and the index after it.
     @inline(__always)
-    private static func readHost(_ text: Span<UInt8>, _ range: Range<Int>) throws(URLFault) -> ReadHost {
+    private static func readHost(_ text: Span<UInt8>, _ range: Range<Int>) throws(HTTPURLError) -> ReadHost {
         guard !range.isEmpty else { throw .host(.missing) }
         if text[range.lowerBound] == UInt8(ascii: "[") {
             let end = try closingBracket(in: text, range)
@@ -63,7 +63,7 @@ struct URLAuthority: Sendable {
             address.appendAuthority(to: &bytes)
             return (.address(address), bytes, end, false)
         }
-        do throws(HostFault) {
+        do throws(HTTPHostError) {
             let scan = try NameScan(text, range)
             let bytes = scan.lowerCased(text)
             guard scan.endsInNumber else {
@@ -81,7 +81,8 @@ struct URLAuthority: Sendable {
     }
 
     /// Returns the index after the closing bracket.
-    private static func closingBracket(in text: Span<UInt8>, _ range: Range<Int>) throws(URLFault) -> Int {
+    private static func closingBracket(in text: Span<UInt8>, _ range: Range<Int>) throws(HTTPURLError) -> Int
+    {
         var end = range.lowerBound
         while text[end] != UInt8(ascii: "]") {
             end += 1
@@ -95,7 +96,7 @@ struct URLAuthority: Sendable {
     }
 
     /// Parses an IPv6 address, with its zone after `%25` (RFC 6874).
-    private static func bracketed(_ text: Span<UInt8>) throws(URLFault) -> IPAddress {
+    private static func bracketed(_ text: Span<UInt8>) throws(HTTPURLError) -> IPAddress {
         for index in text.indices where text[index] == UInt8(ascii: "%") {
             guard index + 2 < text.count, text[index + 1] == 0x32, text[index + 2] == 0x35,
                 let address = IPAddress(
@@ -111,7 +112,7 @@ struct URLAuthority: Sendable {
 
     /// Parses the port after a colon. Leading zeros are allowed, and the port may be empty (RFC 3986, section
     /// 3.2.3).
-    private static func port(_ text: Span<UInt8>) throws(URLFault) -> UInt16? {
+    private static func port(_ text: Span<UInt8>) throws(HTTPURLError) -> UInt16? {
         guard text.count > 1 else { return nil }
         var port: UInt32 = 0
         for index in 1..<text.count {

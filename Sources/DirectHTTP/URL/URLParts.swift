@@ -23,7 +23,7 @@ struct URLParts {
     private(set) var needsRewriting = false
 
     @inline(__always)
-    init(_ text: Span<UInt8>) throws(URLFault) {
+    init(_ text: Span<UInt8>) throws(HTTPURLError) {
         guard text.count <= Self.maximumLength else { throw .tooLong(limit: Self.maximumLength) }
         guard !text.isEmpty else { return }
         guard text[0] > 0x20, text[text.count - 1] > 0x20 else { throw .surroundedBySpace }
@@ -45,7 +45,7 @@ struct URLParts {
     }
 
     /// Reads the scheme and its colon; returns the index after them.
-    private mutating func readScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
+    private mutating func readScheme(_ text: Span<UInt8>) throws(HTTPURLError) -> Int {
         if text.beginsWithHTTP, text.count > 4 {
             if text[4] == UInt8(ascii: ":") {
                 scheme = .http
@@ -61,7 +61,7 @@ struct URLParts {
 
     /// Returns 0 for a relative reference, and throws if the text begins with a scheme, because no other scheme is
     /// supported.
-    private func readNoScheme(_ text: Span<UInt8>) throws(URLFault) -> Int {
+    private func readNoScheme(_ text: Span<UInt8>) throws(HTTPURLError) -> Int {
         var end = 0
         while end < text.count, Self.standsInScheme(text[end]) { end += 1 }
         guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0].isLetter else { return 0 }
@@ -71,7 +71,7 @@ struct URLParts {
     }
 
     /// Finds the end of the authority, and its at-sign.
-    private mutating func readAuthority(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
+    private mutating func readAuthority(_ text: Span<UInt8>, from start: Int) throws(HTTPURLError) -> Int {
         var position = start
         scan: while position < text.count {
             let byte = text[position]
@@ -95,7 +95,7 @@ struct URLParts {
     }
 
     /// Finds the end of the path.
-    private mutating func readPath(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
+    private mutating func readPath(_ text: Span<UInt8>, from start: Int) throws(HTTPURLError) -> Int {
         var position = start
         scan: while position < text.count {
             let byte = text[position]
@@ -122,7 +122,7 @@ struct URLParts {
     }
 
     /// Finds the end of the query.
-    private mutating func readQuery(_ text: Span<UInt8>, from start: Int) throws(URLFault) -> Int {
+    private mutating func readQuery(_ text: Span<UInt8>, from start: Int) throws(HTTPURLError) -> Int {
         var position = start
         while position < text.count {
             let byte = text[position]
@@ -137,7 +137,7 @@ struct URLParts {
         return position
     }
 
-    private static func refuseLineBreak(_ byte: UInt8) throws(URLFault) {
+    private static func refuseLineBreak(_ byte: UInt8) throws(HTTPURLError) {
         guard byte != 0x09, byte != 0x0A, byte != 0x0D else { throw .tabOrLineBreak }
     }
 

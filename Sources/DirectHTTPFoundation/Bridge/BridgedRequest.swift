@@ -85,7 +85,7 @@ struct BridgedRequest: Sendable {
     }
 
     /// Returns the head of a response as Foundation's type, optionally with other fields.
-    func head(_ response: Response, headers: Headers? = nil) throws -> HTTPURLResponse {
+    func head(_ response: Response, headers: HTTPHeaders? = nil) throws -> HTTPURLResponse {
         let url = try responseURL(response.url, response.history)
         let head = HTTPURLResponse(
             status: response.status,

@@ -24,7 +24,7 @@ extension Cookie {
     public init?(_ cookie: HTTPCookie) {
         let coversSubdomains = cookie.domain.hasPrefix(".")
         let domain = coversSubdomains ? String(cookie.domain.dropFirst()) : cookie.domain
-        guard let host = try? DirectHTTP.Host(domain) else { return nil }
+        guard let host = try? DirectHTTP.HTTPHost(domain) else { return nil }
         try? self.init(
             cookie.name,
             cookie.value,
@@ -70,7 +70,7 @@ final class FoundationCookies: CookieStore, CustomReflectable, @unchecked Sendab
         jar?.cookies(for: url) ?? []
     }
 
-    func take(_ headers: Headers, from url: HTTPURL) {
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) {
         guard headers.contains("Set-Cookie"), storage.cookieAcceptPolicy != .never else { return }
         change.withLock { _ in
             let jar = jar ?? CookieJar()
@@ -114,7 +114,7 @@ final class JoinedCookies: CookieStore {
         return cookies + second.cookies(for: url).filter { !names.contains($0.name) }
     }
 
-    func take(_ headers: Headers, from url: HTTPURL) {
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) {
         first.take(headers, from: url)
         second.take(headers, from: url)
     }
@@ -124,7 +124,7 @@ final class JoinedCookies: CookieStore {
 final class NoCookies: CookieStore {
     func cookies(for url: HTTPURL) -> [Cookie] { [] }
 
-    func take(_ headers: Headers, from url: HTTPURL) {}
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) {}
 }
 
 extension Int64 {

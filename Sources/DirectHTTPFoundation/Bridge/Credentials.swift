@@ -15,9 +15,9 @@ public import Foundation
 /// the following requests to that origin without a challenge.
 public final class CredentialAuthenticator: Authenticator {
     private let find: @Sendable (Challenge, HTTPURL) -> URLCredential?
-    private let memory = Locked(Memory())
+    private let memory = Locked(CookiesAndHSTS())
 
-    private struct Memory {
+    private struct CookiesAndHSTS {
         /// The authenticators that answered an origin last.
         var known: [Origin: any Authenticator] = [:]
         /// One authenticator for each use of a credential: two of them would count the uses of one nonce twice.
@@ -37,13 +37,13 @@ public final class CredentialAuthenticator: Authenticator {
     }
 
     /// Returns the `Authorization` field for an origin that has been answered before, or `nil` for any other.
-    public func authorization(for question: AuthenticationQuestion) async throws -> String? {
+    public func authorization(for question: AuthenticationRequest) async throws -> String? {
         try await memory.withLock { $0.known[question.url.origin] }?.authorization(for: question)
     }
 
     /// Returns the `Authorization` field that answers the challenges, or `nil` without a credential for them.
     public func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {

@@ -44,8 +44,8 @@ extension URLError.Code {
         switch error {
         case is CancellationError: self = .cancelled
         case let error as HTTPError: self = Self(error.reason, in: error.phase)
-        case let fault as URLFault: self = Self(fault)
-        case is AuthenticationFault: self = .userAuthenticationRequired
+        case let fault as HTTPURLError: self = Self(fault)
+        case is AuthenticationError: self = .userAuthenticationRequired
         case let error as URLError: self = error.code
         default: self = .unknown
         }
@@ -70,7 +70,7 @@ extension URLError.Code {
         }
     }
 
-    private init(_ fault: URLFault) {
+    private init(_ fault: HTTPURLError) {
         switch fault {
         case .notHTTP, .unsupportedScheme: self = .unsupportedURL
         default: self = .badURL
@@ -92,7 +92,7 @@ extension URLError.Code {
     /// `ENOENT`, the same number everywhere.
     private static let noEntry: Int32 = 2
 
-    private init(_ fault: RedirectFault) {
+    private init(_ fault: RedirectError) {
         switch fault {
         case .tooMany: self = .httpTooManyRedirects
         case .location, .severalLocations: self = .redirectToNonExistentLocation

@@ -14,9 +14,9 @@ extension Request {
     public init(_ request: URLRequest) {
         let fields = request.allHTTPHeaderFields ?? [:]
         self.init(
-            Method(stringLiteral: request.httpMethod ?? "GET"),
+            HTTPMethod(stringLiteral: request.httpMethod ?? "GET"),
             request.url?.absoluteString ?? "",
-            headers: Headers(fields, request.cachePolicy),
+            headers: HTTPHeaders(fields, request.cachePolicy),
             body: RequestBody(
                 of: request,
                 announced: fields.value(for: "Content-Length").flatMap(UInt64.init)
@@ -78,7 +78,7 @@ extension RequestBody {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     fileprivate init(_ fields: [String: String], _ policy: URLRequest.CachePolicy) {
         self.init()
         for (name, value) in fields where !name.isOwnedByClient { add(name, value) }

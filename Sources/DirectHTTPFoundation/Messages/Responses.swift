@@ -27,7 +27,7 @@ extension HTTPURLResponse {
     }
 
     /// Builds a head from its parts.
-    convenience init?(status: Status, version: HTTPVersion, headers: Headers, url: URL) {
+    convenience init?(status: HTTPStatus, version: HTTPVersion, headers: HTTPHeaders, url: URL) {
         self.init(
             url: url,
             statusCode: Int(status.code),
@@ -37,7 +37,7 @@ extension HTTPURLResponse {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// One value for each name, in the spelling of the first field of that name.
     var folded: [String: String] {
         var values = [String: String](minimumCapacity: count)

@@ -6,7 +6,7 @@ extension HTTPURL {
     /// not count.
     ///
     /// - Throws: The reason why the parser refuses it.
-    public init(_ url: URL) throws(URLFault) {
+    public init(_ url: URL) throws(HTTPURLError) {
         try self.init(url.absoluteString)
     }
 }
@@ -20,7 +20,7 @@ extension URL {
 
 extension Request {
     /// Creates a request to a URL of Foundation's. If it is no http or https URL, sending the request reports that.
-    public init(_ method: Method, _ url: URL, headers: Headers = [:], body: RequestBody = .none) {
+    public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
         self.init(method, url.absoluteString, headers: headers, body: body)
     }
 }

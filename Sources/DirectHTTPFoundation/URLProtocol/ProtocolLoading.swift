@@ -11,7 +11,7 @@ final class ProtocolLoading: Sendable {
     private let client: HTTPClient
     private let order: ProtocolOrder
     private let session: ProtocolClient
-    private let turnstile = Turnstile()
+    private let turnstile = AsyncGate()
     private let work = Locked<Task<Void, Never>?>(nil)
 
     /// Prepares the loading. Called on the task's queue.

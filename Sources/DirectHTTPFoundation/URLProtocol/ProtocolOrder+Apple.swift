@@ -11,7 +11,7 @@ struct ProtocolOrder: Sendable {
     let url: URL?
     private let bridged: BridgedRequest
     private let policy: RedirectPolicy
-    private let isAwayFromHome: Bool
+    private let hasCrossedOrigin: Bool
     private let next = Locked<URLRequest?>(nil)
 
     /// Converts the request.
@@ -19,19 +19,19 @@ struct ProtocolOrder: Sendable {
         url = request.url
         bridged = BridgedRequest(request, settings)
         policy = settings.redirects
-        isAwayFromHome = URLProtocol.property(forKey: Self.away, in: request) != nil
+        hasCrossedOrigin = URLProtocol.property(forKey: Self.away, in: request) != nil
     }
 
     /// Returns the request to send. Its redirects are not followed but noted for the session.
     func request() async throws -> Request {
         var request = try bridged.checked()
         request.redirects = policy
-        request.redirects?.decide = { [decide = policy.decide, next, isAwayFromHome] redirect in
+        request.redirects?.decide = { [decide = policy.decide, next, hasCrossedOrigin] redirect in
             let decision = try await decide?(redirect) ?? .follow(redirect.next)
             guard case .follow(let proposed) = decision else { return .deliver }
             let request = URLRequest(proposed)
             next.withLock {
-                $0 = isAwayFromHome || redirect.crossesOrigins ? request?.leavingHome() : request
+                $0 = hasCrossedOrigin || redirect.crossesOrigins ? request?.leavingHome() : request
             }
             // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the redirect.
             return request == nil ? decision : .deliver
@@ -42,7 +42,7 @@ struct ProtocolOrder: Sendable {
     /// Sends the request. The session follows redirects, so only it knows whether an earlier hop has left the
     /// origin.
     func send(_ request: Request, with client: HTTPClient) async throws -> Response {
-        isAwayFromHome ? try await client.sendContinued(request) : try await client.send(request)
+        hasCrossedOrigin ? try await client.sendContinued(request) : try await client.send(request)
     }
 
     /// Returns the head of the response for the session.

@@ -147,13 +147,13 @@ private struct SessionAuthenticator: Authenticator {
         self.clients = clients
     }
 
-    func authorization(for question: AuthenticationQuestion) async throws -> String? {
+    func authorization(for question: AuthenticationRequest) async throws -> String? {
         if let answer = try await credentials.authorization(for: question) { return answer }
         return try await clients[question.url.origin]?.authorization(for: question)
     }
 
     func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {
@@ -172,10 +172,10 @@ private struct SessionAuthenticator: Authenticator {
     }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// Renames the challenge of a 401. FoundationNetworking handles `WWW-Authenticate` by itself: without a
     /// credential the task never ends, with one it sends the request again with its own network stack.
-    fileprivate func withoutFatalChallenge(_ status: Status) -> Headers {
+    fileprivate func withoutFatalChallenge(_ status: HTTPStatus) -> HTTPHeaders {
         guard status == .unauthorized, contains("WWW-Authenticate") else { return self }
         var headers = self
         for challenge in values(for: "WWW-Authenticate") { headers.add("X-WWW-Authenticate", challenge) }

@@ -32,17 +32,17 @@ public struct URLProtocolBinding: Sendable {
         }
         guard schemes.contains(scheme) else { return false }
         guard hosts != nil, let text = url.host else { return true }
-        return (try? DirectHTTP.Host(text)).map { accepts($0) } ?? false
+        return (try? DirectHTTP.HTTPHost(text)).map { accepts($0) } ?? false
     }
 
-    private func accepts(_ host: DirectHTTP.Host) -> Bool {
+    private func accepts(_ host: DirectHTTP.HTTPHost) -> Bool {
         hosts?.contains { $0.matches(host) } ?? true
     }
 }
 
 extension HostPattern {
     /// Whether the pattern covers the host.
-    fileprivate func matches(_ host: DirectHTTP.Host) -> Bool {
+    fileprivate func matches(_ host: DirectHTTP.HTTPHost) -> Bool {
         switch self {
         case .host(let own): own == host
         case .subdomains(let name): host.description.hasSuffix(".\(name)")

@@ -24,26 +24,26 @@ package struct DNSAnswer: Sendable {
     ///   - bytes: The whole DNS message.
     ///   - host: The name that was queried; the message's question must have the same.
     ///   - type: The record type that was queried: ``DNSType/a`` or ``DNSType/aaaa``.
-    /// - Throws: A ``DNSFault`` if the message is malformed, truncated, or the response to another query.
+    /// - Throws: A ``DNSMessageError`` if the message is malformed, truncated, or the response to another query.
     package init(
         _ bytes: [UInt8],
         to host: DomainName,
         type: UInt16
-    ) throws(DNSFault) {
+    ) throws(DNSMessageError) {
         let message = try DNSMessage(bytes)
         guard message.isResponse, message.id == 0, message.questionCount == 1,
             let question = message.question, question.type == type,
             question.dataClass == DNSMessage.internet,
             bytes.withSpan({ $0.isName(question.name, host.bytes) })
-        else { throw DNSFault(.notTheAnswer, at: 0) }
-        guard !message.isTruncated else { throw DNSFault(.truncated, at: 2) }
+        else { throw DNSMessageError(.notTheAnswer, at: 0) }
+        guard !message.isTruncated else { throw DNSMessageError(.truncated, at: 2) }
         try self.init(message, type: type)
     }
 
     /// Follows the alias chain from the name in the question and takes the addresses of the name at its end.
     ///
     /// Address records of other names, including names inside the chain, are ignored: they were not queried.
-    package init(_ message: DNSMessage, type: UInt16) throws(DNSFault) {
+    package init(_ message: DNSMessage, type: UInt16) throws(DNSMessageError) {
         code = message.code
         guard let question = message.question else { return }
         let whole = message.bytes[...]
@@ -53,7 +53,7 @@ package struct DNSAnswer: Sendable {
         var steps = 0
         while let alias = try Self.alias(of: name, in: message) {
             steps += 1
-            guard steps <= Self.mostAliases else { throw DNSFault(.endlessAliases, at: alias.name) }
+            guard steps <= Self.mostAliases else { throw DNSMessageError(.endlessAliases, at: alias.name) }
             name = alias.data
             seconds = min(seconds, alias.timeToLive)
         }
@@ -72,7 +72,9 @@ package struct DNSAnswer: Sendable {
         }
     }
 
-    private static func alias(of name: Int, in message: DNSMessage) throws(DNSFault) -> DNSMessage.Record? {
+    private static func alias(of name: Int, in message: DNSMessage) throws(DNSMessageError) -> DNSMessage
+        .Record?
+    {
         let whole = message.bytes[...]
         let bytes = whole.span
         var found: DNSMessage.Record?
@@ -84,7 +86,7 @@ package struct DNSAnswer: Sendable {
             }
             // A name has at most one alias (RFC 2181, section 10.1). The same alias twice is harmless.
             guard bytes.isSameName(known.data, record.data) else {
-                throw DNSFault(.contradiction, at: record.name)
+                throw DNSMessageError(.contradiction, at: record.name)
             }
         }
         return found

@@ -36,13 +36,13 @@ package struct DNSMessage {
 
     /// Parses a whole message.
     ///
-    /// - Throws: A ``DNSFault`` with the offset of the first error.
-    package init(_ bytes: [UInt8]) throws(DNSFault) {
+    /// - Throws: A ``DNSMessageError`` with the offset of the first error.
+    package init(_ bytes: [UInt8]) throws(DNSMessageError) {
         self.bytes = bytes
         let whole = bytes[...]
         let all = whole.span
-        guard all.count >= Self.headerSize else { throw DNSFault(.cutOff(.header), at: all.count) }
-        guard all.count <= 0xFFFF else { throw DNSFault(.tooLong, at: 0xFFFF) }
+        guard all.count >= Self.headerSize else { throw DNSMessageError(.cutOff(.header), at: all.count) }
+        guard all.count <= 0xFFFF else { throw DNSMessageError(.tooLong, at: 0xFFFF) }
         id = all.number16(0)
         let flags = all.number16(2)
         isResponse = flags & 0x8000 != 0
@@ -55,12 +55,12 @@ package struct DNSMessage {
         for _ in 0..<(Int(all.number16(8)) + Int(all.number16(10))) {
             try readRecord(all, &position, isAnswer: false)
         }
-        guard position == all.count else { throw DNSFault(.bytesBehind, at: position) }
+        guard position == all.count else { throw DNSMessageError(.bytesBehind, at: position) }
     }
 
-    private mutating func readQuestion(_ all: Span<UInt8>, _ position: inout Int) throws(DNSFault) {
+    private mutating func readQuestion(_ all: Span<UInt8>, _ position: inout Int) throws(DNSMessageError) {
         let end = try all.endOfName(at: position)
-        guard end + 4 <= all.count else { throw DNSFault(.cutOff(.question), at: position) }
+        guard end + 4 <= all.count else { throw DNSMessageError(.cutOff(.question), at: position) }
         if question == nil {
             question = Question(name: position, type: all.number16(end), dataClass: all.number16(end + 2))
         }
@@ -71,16 +71,16 @@ package struct DNSMessage {
         _ all: Span<UInt8>,
         _ position: inout Int,
         isAnswer: Bool
-    ) throws(DNSFault) {
+    ) throws(DNSMessageError) {
         let start = position
         let end = try all.endOfName(at: start)
-        guard end + 10 <= all.count else { throw DNSFault(.cutOff(.record), at: start) }
+        guard end + 10 <= all.count else { throw DNSMessageError(.cutOff(.record), at: start) }
         let type = all.number16(end)
         let dataClass = all.number16(end + 2)
         let time = all.number32(end + 4)
         let length = Int(all.number16(end + 8))
         let data = end + 10
-        guard data + length <= all.count else { throw DNSFault(.cutOff(.data), at: start) }
+        guard data + length <= all.count else { throw DNSMessageError(.cutOff(.data), at: start) }
         position = data + length
         if type == DNSType.options {
             // EDNS keeps the upper bits of the response code in the time-to-live field (RFC 6891, section 6.1.3).
@@ -92,11 +92,11 @@ package struct DNSMessage {
         switch type {
         case DNSType.a, DNSType.aaaa:
             guard length == (type == DNSType.a ? 4 : 16) else {
-                throw DNSFault(.dataLength(type), at: start)
+                throw DNSMessageError(.dataLength(type), at: start)
             }
         case DNSType.alias:
             guard try all.endOfName(at: data) == position else {
-                throw DNSFault(.dataLength(type), at: start)
+                throw DNSMessageError(.dataLength(type), at: start)
             }
         default: return
         }

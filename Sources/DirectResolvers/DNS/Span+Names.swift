@@ -7,32 +7,32 @@
 /// Only ``endOfName(at:)`` checks a name. The other functions require a name that it has accepted.
 extension Span<UInt8> {
     /// Checks the name at `start` and returns the offset of the first byte after it.
-    func endOfName(at start: Int) throws(DNSFault) -> Int {
+    func endOfName(at start: Int) throws(DNSMessageError) -> Int {
         var position = start
         var partStart = start
         var end: Int?
         var length = 1
         var jumps = 0
         while true {
-            guard position < count else { throw DNSFault(.cutOff(.name), at: start) }
+            guard position < count else { throw DNSMessageError(.cutOff(.name), at: start) }
             let size = self[position]
             switch size >> 6 {
             case 0:
                 if size == 0 { return end ?? position + 1 }
                 length += Int(size) + 1
-                guard length <= 255 else { throw DNSFault(.longName, at: start) }
+                guard length <= 255 else { throw DNSMessageError(.longName, at: start) }
                 position += Int(size) + 1
             case 3:
-                guard position + 1 < count else { throw DNSFault(.cutOff(.name), at: start) }
+                guard position + 1 < count else { throw DNSMessageError(.cutOff(.name), at: start) }
                 let target = Int(size & 0x3F) << 8 | Int(self[position + 1])
                 jumps += 1
                 guard target >= DNSMessage.headerSize, target < partStart, jumps <= Self.mostJumps else {
-                    throw DNSFault(.badPointer, at: position)
+                    throw DNSMessageError(.badPointer, at: position)
                 }
                 if end == nil { end = position + 2 }
                 position = target
                 partStart = target
-            default: throw DNSFault(.reservedLabel, at: position)
+            default: throw DNSMessageError(.reservedLabel, at: position)
             }
         }
     }

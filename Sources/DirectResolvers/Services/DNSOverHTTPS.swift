@@ -74,7 +74,7 @@ struct DNSMessageFormat: ServiceFormat {
             let message = DNSQuery.message(host, type: type, isPadded: isPadded)
             switch method {
             case .post:
-                let headers: Headers = ["Accept": Self.mediaType, "Content-Type": Self.mediaType]
+                let headers: HTTPHeaders = ["Accept": Self.mediaType, "Content-Type": Self.mediaType]
                 return ServiceQuestion(
                     method: .post,
                     target: path,
@@ -97,7 +97,7 @@ struct DNSMessageFormat: ServiceFormat {
         try response.checkIsSuccess()
         try response.checkMediaType(Self.mediaType)
         let message: DNSAnswer
-        do throws(DNSFault) {
+        do throws(DNSMessageError) {
             message = try DNSAnswer(response.body, to: host, type: question.type)
         } catch {
             throw .malformed("\(error)")

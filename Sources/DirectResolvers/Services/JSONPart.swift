@@ -9,7 +9,7 @@ struct JSONPart: Sendable {
     let path: String
 
     init(_ body: [UInt8]) throws(ResolverError.Reason) {
-        do throws(JSONFault) {
+        do throws(JSONError) {
             self.init(try JSONReader.read(body), path: "")
         } catch {
             throw .malformed("it is not JSON: \(error)")
@@ -74,7 +74,7 @@ struct JSONPart: Sendable {
     /// Returns the value as a domain name. A trailing dot is removed.
     func domainName() throws(ResolverError.Reason) -> DomainName {
         let text = try text()
-        do throws(HostFault) {
+        do throws(HTTPHostError) {
             return try DomainName(text.hasSuffix(".") ? String(text.dropLast()) : text)
         } catch {
             throw .malformed("\(path) is not a name: \(error)")

@@ -23,9 +23,9 @@ protocol ServiceFormat: Sendable {
 
 /// One request to a service.
 struct ServiceQuestion: Sendable {
-    var method = DirectHTTP.Method.get
+    var method = HTTPMethod.get
     var target: String
-    var headers: Headers = [:]
+    var headers: HTTPHeaders = [:]
     var body: [UInt8]?
     /// The record type that is queried, or 0 in formats without record types.
     var type: UInt16 = 0

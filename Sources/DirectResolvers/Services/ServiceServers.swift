@@ -8,7 +8,7 @@ public struct ServiceServers: Sendable {
     public let endpoints: [Endpoint]
     let scheme: HTTPURL.Scheme
     /// The name that the certificate must contain. `nil` stands for the server's address.
-    let host: Result<Host, HostFault>?
+    let host: Result<HTTPHost, HTTPHostError>?
 
     /// Returns servers whose identity is verified with TLS.
     ///
@@ -29,9 +29,9 @@ public struct ServiceServers: Sendable {
         ServiceServers(endpoints: endpoints, scheme: .http, host: name.map(Self.host))
     }
 
-    private static func host(_ name: String) -> Result<Host, HostFault> {
-        do throws(HostFault) {
-            return .success(try Host(name))
+    private static func host(_ name: String) -> Result<HTTPHost, HTTPHostError> {
+        do throws(HTTPHostError) {
+            return .success(try HTTPHost(name))
         } catch {
             return .failure(error)
         }
@@ -41,7 +41,7 @@ public struct ServiceServers: Sendable {
     /// address, and never the port that is dialled.
     func url(_ target: String, at endpoint: Endpoint) throws(ResolverError.Reason) -> HTTPURL {
         if let fault = endpoint.fault { throw .address(fault) }
-        let host: Host
+        let host: HTTPHost
         switch self.host {
         case .success(let named): host = named
         case .failure(let fault): throw .refused("the servers' name is invalid: \(fault)")
@@ -49,7 +49,7 @@ public struct ServiceServers: Sendable {
         }
         let isV6 = host.address?.family == .v6
         let authority = isV6 ? "[\(host)]" : "\(host)"
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             return try HTTPURL("\(scheme.rawValue)://\(authority)\(target)")
         } catch {
             throw .refused("the servers have no URL: \(error)")

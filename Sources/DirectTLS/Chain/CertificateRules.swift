@@ -4,24 +4,24 @@
 public enum CertificateRules: Hashable, Sendable {
     /// The rules that hardly any chain in use breaks, of public and private authorities alike; keys and signatures
     /// with at least 112 bits of security.
-    case widelyKept
+    case standard
     /// The full profile of the public web: RFC 5280 to the letter, and the CA/Browser Forum's Baseline Requirements.
     /// Certificates of private authorities often break it, and so do some public roots.
-    case publicWeb
+    case webPKI
     /// No rules beyond OpenSSL's own, at the security level of OpenSSL's configuration, whatever that is.
-    case insecureOnlyWhatOpenSSLChecks
+    case insecureOpenSSLOnly
 
     /// The lowest OpenSSL security level (`SSL_CTX_set_security_level`) for these rules. Level 2 means 112 bits: RSA
     /// keys of 2048 bits, curves of 224, no SHA-1.
     var minimumSecurityLevel: Int32 {
-        self == .insecureOnlyWhatOpenSSLChecks ? 0 : 2
+        self == .insecureOpenSSLOnly ? 0 : 2
     }
 
     var rules: [ChainRule] {
         switch self {
-        case .widelyKept: ChainRule.widelyKept
-        case .publicWeb: ChainRule.publicWeb
-        case .insecureOnlyWhatOpenSSLChecks: []
+        case .standard: ChainRule.standard
+        case .webPKI: ChainRule.webPKI
+        case .insecureOpenSSLOnly: []
         }
     }
 }

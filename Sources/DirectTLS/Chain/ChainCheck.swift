@@ -15,7 +15,7 @@ struct ChainCheck {
 
     /// Verifies the chain, and leaves the result in the `X509_STORE_CTX` too, from which OpenSSL takes the alert and
     /// the chain.
-    func run() -> Rejection? {
+    func run() -> VerificationFailure? {
         // Failed attempts leave errors behind, and one in the queue would make a good handshake look failed.
         ERR_set_mark()
         guard let rejection = rejectionOfFirstPath() else {
@@ -34,7 +34,7 @@ struct ChainCheck {
     }
 
     /// Verifies the path that OpenSSL builds, and returns its first fault: OpenSSL's own, else one of our rules.
-    private func rejectionOfFirstPath() -> Rejection? {
+    private func rejectionOfFirstPath() -> VerificationFailure? {
         guard X509_verify_cert(check) == 1 else {
             if X509_STORE_CTX_get_error(check) == X509_V_OK {
                 X509_STORE_CTX_set_error(check, X509_V_ERR_UNSPECIFIED)
@@ -50,8 +50,8 @@ struct ChainCheck {
         return rejection(fault.rule)
     }
 
-    private func rejection(_ rule: ChainRule?) -> Rejection {
-        Rejection(
+    private func rejection(_ rule: ChainRule?) -> VerificationFailure {
+        VerificationFailure(
             X509_STORE_CTX_get_error(check),
             reason: rule?.fault,
             depth: X509_STORE_CTX_get_error_depth(check),

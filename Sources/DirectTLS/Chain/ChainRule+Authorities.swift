@@ -3,14 +3,14 @@ internal import CDirectOpenSSL
 extension ChainRule {
     /// RFC 5280, section 4.2.1.9: authorities are marked as such by basicConstraints. OpenSSL accepts a root or an
     /// old certificate without it.
-    static let authoritiesSaySo = ChainRule(
+    static let caHasBasicConstraints = ChainRule(
         "an authority without basicConstraints (RFC 5280, 4.2.1.9)"
     ) { certificate in
         !certificate.isServers && !certificate.isAuthority
     }
 
     /// Baseline Requirements, section 7.1.2.7.8: a subscriber's certificate is not an authority's.
-    static let serversAreNoAuthorities = ChainRule(
+    static let leafIsNotCA = ChainRule(
         "an authority's certificate used by a server (Baseline Requirements, 7.1.2.7.8)"
     ) { certificate in
         certificate.isServers && certificate.isAuthority
@@ -31,7 +31,7 @@ extension ChainRule {
     }
 
     /// Baseline Requirements, section 7.1.2.1.2: a root's certificate does not limit what the root may sign for.
-    static let rootsHaveNoPurpose = ChainRule(
+    static let rootHasNoEKU = ChainRule(
         "a root with extKeyUsage (Baseline Requirements, 7.1.2.1.2)"
     ) { certificate in
         certificate.isRoot && !certificate.isServers && certificate.has(NID_ext_key_usage)

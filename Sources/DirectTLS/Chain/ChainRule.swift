@@ -21,7 +21,7 @@ struct ChainRule: Sendable {
 
     /// Public authorities follow these rules because they must. Private ones do because other clients insist, or
     /// because they never had a reason to break them.
-    static let widelyKept = [
+    static let standard = [
         noConstraintsBelowAuthorities,
         noEmptyConstraints,
         noWildcardAcrossConstraints,
@@ -33,12 +33,12 @@ struct ChainRule: Sendable {
     ]
 
     /// Used together with OpenSSL's own strict checks (`X509_V_FLAG_X509_STRICT`).
-    static let publicWeb =
-        widelyKept + [
-            authoritiesSaySo,
-            serversAreNoAuthorities,
+    static let webPKI =
+        standard + [
+            caHasBasicConstraints,
+            leafIsNotCA,
             rootsPointToThemselves,
-            rootsHaveNoPurpose,
+            rootHasNoEKU,
             serversHaveServerPurpose,
             positiveSerialNumbers,
             onlyHostNames,

@@ -38,7 +38,7 @@ extension TLSContext {
         }
     }
 
-    /// Does what OpenSSL itself does at the end of a handshake, and `expectIdentity` before one.
+    /// Does what OpenSSL itself does at the end of a handshake, and `configureVerification` before one.
     private func prepare(
         _ check: OpaquePointer,
         _ identity: ServerIdentity,

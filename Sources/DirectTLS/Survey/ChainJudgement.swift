@@ -56,7 +56,7 @@ package struct ChainJudgement: Sendable {
 
     /// Verifies once more, this time to the end, whatever faults there are.
     private init(
-        recording rejection: Rejection,
+        recording rejection: VerificationFailure,
         _ leaf: OpaquePointer,
         _ sent: OpaquePointer,
         _ context: SurveyContext,
@@ -98,7 +98,7 @@ package struct ChainJudgement: Sendable {
         let parameters = X509_STORE_CTX_get0_param(check)
         X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context.raw))
         X509_STORE_CTX_set_default(check, "ssl_server")
-        if context.rules == .publicWeb {
+        if context.rules == .webPKI {
             X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT))
         }
         if let time { X509_VERIFY_PARAM_set_time(parameters, time) }
@@ -140,7 +140,7 @@ private let recordFault: @convention(c) (Int32, OpaquePointer?) -> Int32 = { isG
     return 1
 }
 
-extension Rejection {
+extension VerificationFailure {
     fileprivate var fault: ChainJudgement.Fault {
         guard case .certificateRejected(let fault) = error else {
             return ChainJudgement.Fault(code: -1, reason: "\(error)", depth: 0)

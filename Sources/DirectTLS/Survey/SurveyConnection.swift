@@ -66,7 +66,7 @@ package final class SurveyConnection: @unchecked Sendable {
             isOpen = true
             return .done
         }
-        return switch Stop(of: ssl, result, transport, rejection: nil) {
+        return switch SSLResult(of: ssl, result, transport, rejection: nil) {
         case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: .wantsWrite
         case .closeNotify: .failed(.alertReceived(number: 0, name: alertName(0)))
@@ -87,7 +87,7 @@ package final class SurveyConnection: @unchecked Sendable {
             if transport.pointee.messages > 0 { forgetMessages(ssl, transport) }
             return .bytes(count)
         }
-        return switch Stop(of: ssl, result, transport, rejection: nil) {
+        return switch SSLResult(of: ssl, result, transport, rejection: nil) {
         case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: .wantsWrite
         case .closeNotify: .closeNotify
@@ -103,7 +103,7 @@ package final class SurveyConnection: @unchecked Sendable {
         ErrorQueue.clear()
         let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
         if result == 1 { return .bytes(count) }
-        return switch Stop(of: ssl, result, transport, rejection: nil) {
+        return switch SSLResult(of: ssl, result, transport, rejection: nil) {
         case .wantsRead: .wantsRead
         case .wantsWrite: .wantsWrite
         case .closeNotify, .truncated: .failed(.truncated)

@@ -15,7 +15,7 @@ package final class SurveyContext: @unchecked Sendable {
     package init(
         roots: TrustRoots = .system,
         versions: ClosedRange<TLSVersion> = .tls12 ... .tls13,
-        rules: CertificateRules = .widelyKept
+        rules: CertificateRules = .standard
     ) throws(TLSError) {
         OpenSSLLibrary.start()
         ErrorQueue.clear()

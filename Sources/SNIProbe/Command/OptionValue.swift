@@ -60,10 +60,10 @@ struct OptionValue {
             }
             // A trailing dot marks a fully qualified name and is not part of it.
             let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
-            do throws(HostFault) {
+            do throws(HTTPHostError) {
                 return try DomainName(bare).text
             } catch .notASCII {
-                throw UsageError(TargetFault.notASCII(text, label: Punycode.name(text)))
+                throw UsageError(TargetError.notASCII(text, label: Punycode.name(text)))
             } catch {
                 throw UsageError("\(option): \(quoted(text)): \(error)")
             }

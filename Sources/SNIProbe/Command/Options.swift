@@ -61,7 +61,7 @@ struct Options: Sendable {
         for (option, value) in arguments.options { try take(option, value) }
         guard detour == nil else { return }
         for word in arguments.words {
-            do throws(TargetFault) {
+            do throws(TargetError) {
                 words.append(try TargetWord(word))
             } catch {
                 throw UsageError(error)
@@ -106,7 +106,7 @@ struct Options: Sendable {
         case .skipDefault: settings.skipsDefault = true
         case .tls: settings.versions = try OptionValue(option, value).tlsVersion
         case .method:
-            guard let method = Method(validating: value) else {
+            guard let method = HTTPMethod(validating: value) else {
                 throw UsageError("\(quoted(value)) is not a method")
             }
             guard method != .connect else {

@@ -10,13 +10,13 @@ struct UsageError: Error, Equatable {
         self.code = code
     }
 
-    init(_ fault: TargetFault) {
+    init(_ fault: TargetError) {
         let words = fault.words
         self.init(words.what, hint: words.hint)
     }
 
     /// Creates the error for a line of a file.
-    init(_ fault: TargetFault, in file: String, line: Int) {
+    init(_ fault: TargetError, in file: String, line: Int) {
         let words = fault.words
         self.init("\(PlainText.harmless(file, unicode: true)):\(line): \(words.what)", hint: words.hint)
     }

@@ -36,7 +36,7 @@ struct Exchange {
 
     private func requestBytes() throws(Stop) -> [UInt8] {
         let (target, authority) = (url.targetBytes, url.authorityBytes)
-        let extra: Headers = ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"]
+        let extra: HTTPHeaders = ["User-Agent": "sni-probe/\(Version.text)", "Accept": "*/*"]
         let bound = RequestWriter.headSizeBound(
             method: settings.method,
             target: target,

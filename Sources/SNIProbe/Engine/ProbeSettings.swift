@@ -17,8 +17,8 @@ struct ProbeSettings: Sendable {
     var serverName = ServerName.host
     /// Whether the second handshake is skipped.
     var skipsDefault = false
-    var method = Method.get
-    var headers = Headers()
+    var method = HTTPMethod.get
+    var headers = HTTPHeaders()
     /// Whether the request is sent even if the certificate is wrong.
     var insecure = false
     var timeout: Duration = .seconds(5)

@@ -19,7 +19,7 @@ final class LineSource {
         /// The next line has not arrived at the descriptor yet.
         case needsInput
         case end
-        case fault(TargetFault, number: Int)
+        case fault(TargetError, number: Int)
     }
 
     let name: String

@@ -17,7 +17,7 @@ struct ProbeAddresses: Hashable, Sendable {
     }
 
     /// Parses `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]:8443` or `203.0.113.0/28`.
-    init(_ text: some StringProtocol) throws(TargetFault) {
+    init(_ text: some StringProtocol) throws(TargetError) {
         if let slash = text.firstIndex(of: "/") {
             try self.init(network: text[..<slash], length: text[text.index(after: slash)...])
             return
@@ -30,7 +30,7 @@ struct ProbeAddresses: Hashable, Sendable {
         }
     }
 
-    private init(network: some StringProtocol, length: some StringProtocol) throws(TargetFault) {
+    private init(network: some StringProtocol, length: some StringProtocol) throws(TargetError) {
         let whole = "\(network)/\(length)"
         guard let address = IPAddress(String(network)), address.zone == nil else {
             throw .notAnAddress(whole)

@@ -151,7 +151,7 @@ final class ProbeFeed {
     }
 
     private func parse(_ text: String, _ file: String, _ number: Int) throws(UsageError) -> TargetLine {
-        do throws(TargetFault) {
+        do throws(TargetError) {
             let line = try TargetLine(text)
             guard line.addresses.isEmpty || !openTargets.isEmpty else { throw .noTarget }
             return line

@@ -12,11 +12,11 @@ struct ProbeTarget: Hashable, Sendable {
         case http(HTTPURL)
     }
 
-    let host: Host
+    let host: HTTPHost
     let port: UInt16
     let errand: Errand
 
-    init(host: Host, port: UInt16 = 443) {
+    init(host: HTTPHost, port: UInt16 = 443) {
         self.host = host
         self.port = port
         errand = .handshake

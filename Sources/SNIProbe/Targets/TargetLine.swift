@@ -16,7 +16,7 @@ struct TargetLine: Equatable {
 
     /// Parses a line. It contains the same words as the command line, `IP name…` as in hosts(5), `IP,name` as for
     /// zgrab2, or addresses alone. A word that begins with `#` ends the line.
-    init(_ line: some StringProtocol) throws(TargetFault) {
+    init(_ line: some StringProtocol) throws(TargetError) {
         var words: [Substring] = []
         for word in Substring(line).split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }) {
             guard word.first != "#" else { break }
@@ -30,7 +30,7 @@ struct TargetLine: Equatable {
 
     /// Parses `IP,name`. After a second comma there may be a tag, which is ignored. Returns whether the word has this
     /// form.
-    private mutating func readPair(_ word: Substring) throws(TargetFault) -> Bool {
+    private mutating func readPair(_ word: Substring) throws(TargetError) -> Bool {
         let parts = word.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count > 1, let range = try? ProbeAddresses(parts[0]) else { return false }
         if (try? ProbeAddresses(parts[1])) != nil { return false }
@@ -42,7 +42,7 @@ struct TargetLine: Equatable {
         return true
     }
 
-    private mutating func read(_ words: [Substring]) throws(TargetFault) {
+    private mutating func read(_ words: [Substring]) throws(TargetError) {
         var named: [TargetWord] = []
         var ranges: [ProbeAddresses] = []
         for word in words {
@@ -60,7 +60,7 @@ struct TargetLine: Equatable {
         try add(named, at: ranges)
     }
 
-    private mutating func add(_ words: [TargetWord], at ranges: [ProbeAddresses]) throws(TargetFault) {
+    private mutating func add(_ words: [TargetWord], at ranges: [ProbeAddresses]) throws(TargetError) {
         for case .target(let target, let own) in words {
             targets.append((target, own.isEmpty ? ranges : own))
         }

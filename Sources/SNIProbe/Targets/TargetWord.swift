@@ -5,7 +5,7 @@ enum TargetWord: Equatable {
     case target(ProbeTarget, at: [ProbeAddresses])
     case addresses([ProbeAddresses])
 
-    init(_ word: String) throws(TargetFault) {
+    init(_ word: String) throws(TargetError) {
         if word.hasPrefix("@") {
             self = .addresses(try Self.addresses(word.dropFirst()))
         } else if word.contains("://") {
@@ -16,7 +16,7 @@ enum TargetWord: Equatable {
     }
 
     /// Parses addresses separated by commas.
-    static func addresses(_ text: some StringProtocol) throws(TargetFault) -> [ProbeAddresses] {
+    static func addresses(_ text: some StringProtocol) throws(TargetError) -> [ProbeAddresses] {
         guard !text.isEmpty else { throw .noAddresses }
         var ranges: [ProbeAddresses] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -26,7 +26,7 @@ enum TargetWord: Equatable {
     }
 
     /// Parses a URL. A suffix `@…` counts only after the authority, and only if it consists of addresses.
-    private static func url(_ word: String) throws(TargetFault) -> TargetWord {
+    private static func url(_ word: String) throws(TargetError) -> TargetWord {
         var text = Substring(word)
         var ranges: [ProbeAddresses] = []
         if let scheme = word.range(of: "://"),
@@ -38,7 +38,7 @@ enum TargetWord: Equatable {
             ranges = found
         }
         let url: HTTPURL
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             url = try HTTPURL(String(text))
         } catch .host(.notASCII) {
             throw .notASCII(word, label: Punycode.name(hostPart(of: text)))
@@ -58,13 +58,13 @@ enum TargetWord: Equatable {
         return String(authority.split(separator: "@").last?.prefix { $0 != ":" } ?? "")
     }
 
-    private static func host(_ word: String) throws(TargetFault) -> TargetWord {
+    private static func host(_ word: String) throws(TargetError) -> TargetWord {
         guard let at = word.firstIndex(of: "@") else { return try named(word, at: nil) }
         return try named(String(word[..<at]), at: addresses(word[word.index(after: at)...]))
     }
 
     /// Parses `host`, `host:port`, or `host:port:IP` in curl's syntax.
-    private static func named(_ text: String, at ranges: [ProbeAddresses]?) throws(TargetFault) -> TargetWord
+    private static func named(_ text: String, at ranges: [ProbeAddresses]?) throws(TargetError) -> TargetWord
     {
         if let endpoint = try? Endpoint(text) {
             let target = ProbeTarget(host: .address(endpoint.address), port: endpoint.port ?? 443)
@@ -79,10 +79,10 @@ enum TargetWord: Equatable {
         return .target(ProbeTarget(host: host, port: port), at: try addresses(parts[2]))
     }
 
-    private static func name(_ text: String) throws(TargetFault) -> Host {
+    private static func name(_ text: String) throws(TargetError) -> HTTPHost {
         // A trailing dot marks a fully qualified name and is not part of it.
         let bare = text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
-        do throws(HostFault) {
+        do throws(HTTPHostError) {
             return .name(try DomainName(bare))
         } catch .notASCII {
             throw .notASCII(text, label: Punycode.name(bare))
@@ -93,7 +93,7 @@ enum TargetWord: Equatable {
         }
     }
 
-    private static func port(_ text: Substring) throws(TargetFault) -> UInt16 {
+    private static func port(_ text: Substring) throws(TargetError) -> UInt16 {
         guard let port = UInt16(text), port > 0, text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
             throw .badPort(String(text))
         }

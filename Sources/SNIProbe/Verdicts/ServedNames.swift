@@ -22,7 +22,7 @@ struct ServedNames {
     }
 
     /// Returns why a name that is similar to the host does not match it, or `nil` if no name is similar.
-    func nearMiss(_ host: Host) -> String? {
+    func nearMiss(_ host: HTTPHost) -> String? {
         switch host {
         case .address(let address): nearMiss(address)
         case .name(let name): nearMiss(name.text)

@@ -8,7 +8,7 @@ extension CacheVector {
     func differences(folder: String? = nil) async -> [Difference] {
         let stage = CacheStage()
         let cache: ResponseCache
-        do throws(CacheFault) {
+        do throws(CacheError) {
             let patience = staleWhenUnreachable.map { Duration.seconds($0) }
             cache = try ResponseCache(folder: folder, staleWhenUnreachable: patience) { stage.now }
         } catch {
@@ -33,13 +33,13 @@ extension CacheVector {
     {
         do {
             let url = try HTTPURL("https://a.example/").resolving(exchange.url)
-            var request = Request(Method(stringLiteral: exchange.method), url)
-            request.headers = Headers(exchange.fields)
+            var request = Request(HTTPMethod(stringLiteral: exchange.method), url)
+            request.headers = HTTPHeaders(exchange.fields)
             if let body = exchange.body { request.body = .text(body) }
             if !exchange.upgrade.isEmpty { request.upgrade = exchange.upgrade }
             let response = try await cache.send(request, url: url) { request, sent in
                 let request = request.with(exchange.added)
-                sent.note(request, defaults: Headers())
+                sent.note(request, defaults: HTTPHeaders())
                 return try stage.answer(request)
             }
             return .success(try await response.collected(upTo: 1 << 20))
@@ -88,10 +88,10 @@ private final class CacheStage: Sendable {
             return state.exchange
         }
         guard let exchange, case .answers(let code, let fields, let body) = exchange.origin,
-            let status = Status(code: code)
+            let status = HTTPStatus(code: code)
         else { throw HTTPError(.response, .connectionClosed) }
         let content = request.method == .head || code == 304 ? [] : Array(body.utf8)
-        return try Response(to: request, status, headers: Headers(fields), body: content)
+        return try Response(to: request, status, headers: HTTPHeaders(fields), body: content)
     }
 }
 
@@ -116,7 +116,7 @@ extension CacheVector.Answer {
 extension Difference {
     fileprivate static func between(
         _ wanted: [(name: String, value: String?)],
-        in headers: Headers,
+        in headers: HTTPHeaders,
         _ what: String
     ) -> [Difference] {
         wanted.flatMap { name, value in

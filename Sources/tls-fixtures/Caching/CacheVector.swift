@@ -48,12 +48,12 @@ struct CacheVector: Sendable {
     /// The time for which the cache may use stale responses if the origin cannot be reached, in seconds.
     let staleWhenUnreachable: Int64?
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         staleWhenUnreachable = try fields.optional("staleWhenUnreachable", Read.integer)
         let exchanges = try fields.required("exchanges", Read.list(of: Exchange.init))
         let line = fields.line
-        answers = try fields.required("expect") { value throws(FieldFault) in
+        answers = try fields.required("expect") { value throws(FieldError) in
             var fields = try Fields(value)
             let answers = try fields.required("answers", Read.list(of: Answer.init))
             try fields.end()
@@ -61,7 +61,7 @@ struct CacheVector: Sendable {
         }
         self.exchanges = exchanges
         guard answers.count == exchanges.count else {
-            throw FieldFault(line: line, what: "\(exchanges.count) exchanges and \(answers.count) answers")
+            throw FieldError(line: line, what: "\(exchanges.count) exchanges and \(answers.count) answers")
         }
     }
 
@@ -70,7 +70,7 @@ struct CacheVector: Sendable {
 }
 
 extension CacheVector.Exchange {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         time = try fields.optional("at", Read.integer) ?? 0
         method = try fields.optional("method", Read.text) ?? "GET"
@@ -85,12 +85,12 @@ extension CacheVector.Exchange {
 }
 
 extension CacheVector.Answer {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         use = try fields.required("use", Read.text)
         guard Self.uses.contains(use) else {
             let what = "use: \"\(use)\" is not one of \(Self.uses.joined(separator: ", "))"
-            throw FieldFault(line: value.line, what: what)
+            throw FieldError(line: value.line, what: what)
         }
         status = try fields.optional("status", Read.integer)
         body = try fields.optional("body", Read.text)
@@ -105,7 +105,7 @@ extension CacheVector.Answer {
 
 extension Read {
     /// Reads names and values. A number stands for the date that many seconds after the start.
-    fileprivate static func fieldLines(_ value: JSONValue) throws(FieldFault) -> [(
+    fileprivate static func fieldLines(_ value: JSONValue) throws(FieldError) -> [(
         name: String, value: String
     )] {
         var lines: [(name: String, value: String)] = []
@@ -117,7 +117,7 @@ extension Read {
     }
 
     /// Reads names and values like ``fieldLines(_:)``. Null means that the field must be absent.
-    fileprivate static func wantedFields(_ value: JSONValue) throws(FieldFault) -> [(
+    fileprivate static func wantedFields(_ value: JSONValue) throws(FieldError) -> [(
         name: String, value: String?
     )] {
         var wanted: [(name: String, value: String?)] = []
@@ -128,12 +128,12 @@ extension Read {
         return wanted
     }
 
-    private static func fieldValue(_ value: JSONValue) throws(FieldFault) -> String {
+    private static func fieldValue(_ value: JSONValue) throws(FieldError) -> String {
         guard case .number = value.content else { return try text(value) }
         return HTTPDate.text(CacheVector.start.advanced(bySeconds: try integer(value)))
     }
 
-    fileprivate static func origin(_ value: JSONValue) throws(FieldFault) -> (CacheVector.Origin, Int64) {
+    fileprivate static func origin(_ value: JSONValue) throws(FieldError) -> (CacheVector.Origin, Int64) {
         if case .text("unreachable") = value.content { return (.isUnreachable, 0) }
         var fields = try Fields(value)
         let status: Int = try fields.optional("status", Read.integer) ?? 200

@@ -18,7 +18,7 @@ struct CookieVector: Sendable {
         var fields: [[UInt8]]
         var time: UnixTime
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             url = try fields.required("url", CookieVector.url)
             self.fields = try fields.required("set", Read.list(of: Read.bytes))
@@ -34,10 +34,10 @@ struct CookieVector: Sendable {
         var cookie: [UInt8]?
         var time: UnixTime
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             url = try fields.required("url", CookieVector.url)
-            cookie = try fields.required("cookie") { value throws(FieldFault) -> [UInt8]? in
+            cookie = try fields.required("cookie") { value throws(FieldError) -> [UInt8]? in
                 value.isNull ? nil : try Read.bytes(value)
             }
             time = CookieVector.start.advanced(bySeconds: try fields.optional("at", Read.integer) ?? 0)
@@ -45,15 +45,15 @@ struct CookieVector: Sendable {
         }
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         responses = try fields.required("responses", Read.list(of: Response.init))
-        requests = try fields.required("expect") { value throws(FieldFault) -> [Request] in
+        requests = try fields.required("expect") { value throws(FieldError) -> [Request] in
             var expect = try Fields(value)
             let requests = try expect.required("requests", Read.list(of: Request.init))
             try expect.end()
             guard !requests.isEmpty else {
-                throw FieldFault(line: value.line, what: "no request is expected")
+                throw FieldError(line: value.line, what: "no request is expected")
             }
             return requests
         }
@@ -63,7 +63,7 @@ struct CookieVector: Sendable {
     func differences() -> [Difference] {
         let jar = CookieJar()
         for response in responses {
-            var headers = Headers()
+            var headers = HTTPHeaders()
             for field in response.fields { headers.add("Set-Cookie", bytes: field) }
             jar.take(headers, from: response.url, at: response.time)
         }
@@ -81,12 +81,12 @@ struct CookieVector: Sendable {
         bytes.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) } ?? "no field"
     }
 
-    private static func url(_ value: JSONValue) throws(FieldFault) -> HTTPURL {
+    private static func url(_ value: JSONValue) throws(FieldError) -> HTTPURL {
         let text = try Read.text(value)
-        do throws(URLFault) {
+        do throws(HTTPURLError) {
             return try HTTPURL(text)
         } catch {
-            throw FieldFault(line: value.line, what: "\(error)")
+            throw FieldError(line: value.line, what: "\(error)")
         }
     }
 }

@@ -23,7 +23,7 @@ struct DecodingVector: Sendable {
         case raw
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         encodings = try fields.required("encodings", Read.texts)
         needs = try fields.optional("needs", Read.texts) ?? []
@@ -83,7 +83,7 @@ struct DecodingVector: Sendable {
     }
 
     /// Reads the decoder's limits and the maximum number of codings.
-    private static func limits(_ value: JSONValue) throws(FieldFault) -> (DecodingLimits, Int) {
+    private static func limits(_ value: JSONValue) throws(FieldError) -> (DecodingLimits, Int) {
         var limits = DecodingLimits()
         var fields = try Fields(value)
         if let size: UInt64 = try fields.optional("size", Read.integer) { limits.size = size }
@@ -98,11 +98,11 @@ struct DecodingVector: Sendable {
     }
 
     /// Reads a number or null, which means no limit.
-    private static func bound(_ value: JSONValue) throws(FieldFault) -> UInt64? {
+    private static func bound(_ value: JSONValue) throws(FieldError) -> UInt64? {
         value.isNull ? nil : try Read.integer(value)
     }
 
-    private static func expectation(_ value: JSONValue) throws(FieldFault) -> Decoded {
+    private static func expectation(_ value: JSONValue) throws(FieldError) -> Decoded {
         var fields = try Fields(value)
         let content = try fields.optional("content", Read.repeated("text", Read.bytes))
         let fault = try fields.optional("fault", Read.text)
@@ -112,7 +112,7 @@ struct DecodingVector: Sendable {
         case (let content?, nil, nil): return .content(content)
         case (nil, let fault?, nil): return .fault(fault)
         case (nil, nil, true): return .raw
-        default: throw FieldFault(line: value.line, what: "one of content, fault and raw is expected")
+        default: throw FieldError(line: value.line, what: "one of content, fault and raw is expected")
         }
     }
 }
@@ -137,9 +137,9 @@ extension Read {
     /// the number of times it is repeated.
     fileprivate static func repeated(
         _ name: String,
-        _ read: @escaping (JSONValue) throws(FieldFault) -> [UInt8]
-    ) -> (JSONValue) throws(FieldFault) -> [UInt8] {
-        { value throws(FieldFault) in
+        _ read: @escaping (JSONValue) throws(FieldError) -> [UInt8]
+    ) -> (JSONValue) throws(FieldError) -> [UInt8] {
+        { value throws(FieldError) in
             guard case .list(let elements) = value.content else { return try read(value) }
             var bytes: [UInt8] = []
             for element in elements {
@@ -158,10 +158,10 @@ extension Read {
     }
 
     /// Reads bytes with two hexadecimal digits each.
-    fileprivate static func hexadecimal(_ value: JSONValue) throws(FieldFault) -> [UInt8] {
+    fileprivate static func hexadecimal(_ value: JSONValue) throws(FieldError) -> [UInt8] {
         let digits = try text(value).map(\.hexDigitValue)
         guard digits.count % 2 == 0, !digits.contains(nil) else {
-            throw FieldFault(line: value.line, what: "is not hexadecimal")
+            throw FieldError(line: value.line, what: "is not hexadecimal")
         }
         let values = digits.compactMap { $0 }
         return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }

@@ -17,23 +17,23 @@ struct RequestVector: Sendable {
     enum Message: Sendable {
         case head(RequestHead)
         case chunkHead(Int)
-        case trailers(Headers)
+        case trailers(HTTPHeaders)
     }
 
     /// The arguments of ``RequestWriter``, with the defaults of the vectors.
     struct RequestHead: Sendable {
-        var method = Method.get
+        var method = HTTPMethod.get
         var target = Array("/".utf8)
         var authority = Array("a.example".utf8)
-        var headers = Headers()
-        var extra = Headers()
+        var headers = HTTPHeaders()
+        var extra = HTTPHeaders()
         var framing = BodyFraming.none
         var expectContinue = false
         var close = false
         var upgrade = false
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         if let size: Int = try fields.optional("chunk", Read.integer) {
             message = .chunkHead(size)
@@ -75,9 +75,9 @@ struct RequestVector: Sendable {
 }
 
 extension RequestVector.RequestHead {
-    fileprivate init(_ fields: inout Fields) throws(FieldFault) {
+    fileprivate init(_ fields: inout Fields) throws(FieldError) {
         if let method = try fields.optional("method", Read.bytes) {
-            self.method = Method(stringLiteral: method.latin1)
+            self.method = HTTPMethod(stringLiteral: method.latin1)
         }
         target = try fields.optional("target", Read.bytes) ?? target
         authority = try fields.optional("authority", Read.bytes) ?? authority
@@ -91,7 +91,7 @@ extension RequestVector.RequestHead {
 }
 
 extension RequestVector.Expectation {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         let bytes = try fields.optional("bytes", Read.bytes)
         let error = try fields.optional("error", Read.text)
@@ -99,7 +99,7 @@ extension RequestVector.Expectation {
         switch (bytes, error) {
         case (let bytes?, nil): self = .bytes(bytes)
         case (nil, let error?): self = .error(error)
-        default: throw FieldFault(line: value.line, what: "either bytes or an error is expected")
+        default: throw FieldError(line: value.line, what: "either bytes or an error is expected")
         }
     }
 }
@@ -154,13 +154,13 @@ func written(
 }
 
 extension Read {
-    fileprivate static func fields(_ value: JSONValue) throws(FieldFault) -> Headers {
-        var headers = Headers()
+    fileprivate static func fields(_ value: JSONValue) throws(FieldError) -> HTTPHeaders {
+        var headers = HTTPHeaders()
         for pair in try list(of: pair(of: bytes))(value) { headers.add(pair[0].latin1, bytes: pair[1]) }
         return headers
     }
 
-    fileprivate static func framing(_ value: JSONValue) throws(FieldFault) -> BodyFraming {
+    fileprivate static func framing(_ value: JSONValue) throws(FieldError) -> BodyFraming {
         switch value.content {
         case .text("none"): return .none
         case .text("chunked"): return .chunked

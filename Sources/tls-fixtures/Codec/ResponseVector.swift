@@ -23,7 +23,7 @@ struct ResponseVector: Sendable {
         var keepAlive: [UInt32?]?
         var otherCodings: Bool?
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             outcome = try fields.required("outcome", Read.text)
             status = try fields.optional("status", Read.integer)
@@ -41,16 +41,16 @@ struct ResponseVector: Sendable {
             try fields.end()
         }
 
-        private static func hint(_ value: JSONValue) throws(FieldFault) -> UInt32? {
+        private static func hint(_ value: JSONValue) throws(FieldError) -> UInt32? {
             value.isNull ? nil : try Read.integer(value)
         }
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         var bytes = ResponseBytes(input: try fields.required("input", Read.bytes))
         if let method = try fields.optional("method", Read.text) {
-            bytes.method = Method(stringLiteral: method)
+            bytes.method = HTTPMethod(stringLiteral: method)
         }
         bytes.upgrade = try fields.optional("upgrade", Read.flag) ?? false
         bytes.hasCleanEnd = try fields.optional("close", Read.close).map { $0 == .clean }
@@ -106,11 +106,11 @@ struct ResponseVector: Sendable {
             + Difference.between("otherCodings", expect.otherCodings, got.hasOtherCodings)
     }
 
-    private static func pairs(_ headers: Headers) -> [[String]] {
+    private static func pairs(_ headers: HTTPHeaders) -> [[String]] {
         headers.map { [$0.name, $0.value] }
     }
 
-    private static func limits(_ value: JSONValue) throws(FieldFault) -> HTTP1Limits {
+    private static func limits(_ value: JSONValue) throws(FieldError) -> HTTP1Limits {
         var limits = HTTP1Limits()
         var fields = try Fields(value)
         for (name, limit) in Self.limitNames {
@@ -138,15 +138,15 @@ extension Read {
         case acceptsBareLineFeeds, unfoldsLines, acceptsDoubtfulFraming, acceptsBareLineFeedsInChunks
     }
 
-    fileprivate static func close(_ value: JSONValue) throws(FieldFault) -> Close { try choice(value) }
+    fileprivate static func close(_ value: JSONValue) throws(FieldError) -> Close { try choice(value) }
 
-    fileprivate static func leniency(_ value: JSONValue) throws(FieldFault) -> Leniency { try choice(value) }
+    fileprivate static func leniency(_ value: JSONValue) throws(FieldError) -> Leniency { try choice(value) }
 
     /// Returns a reader for a list of exactly two elements.
     static func pair<Element>(
-        of read: @escaping (JSONValue) throws(FieldFault) -> Element
-    ) -> (JSONValue) throws(FieldFault) -> [Element] {
-        { value throws(FieldFault) in
+        of read: @escaping (JSONValue) throws(FieldError) -> Element
+    ) -> (JSONValue) throws(FieldError) -> [Element] {
+        { value throws(FieldError) in
             let pair = try list(of: read)(value)
             guard pair.count == 2 else { throw value.wrong("a pair") }
             return pair

@@ -7,7 +7,7 @@ struct Transcript: Equatable {
     var head: ResponseHead?
     var framing = ResponseFraming.none
     var content: [UInt8] = []
-    var trailers: Headers?
+    var trailers: HTTPHeaders?
     var leftover = 0
     var reuse = ReuseVerdict.reusable
     var keepAlive: KeepAliveHint?
@@ -17,7 +17,7 @@ struct Transcript: Equatable {
 /// The bytes of one response, and the settings of the reader.
 struct ResponseBytes: Sendable {
     var input: [UInt8]
-    var method = Method.get
+    var method = HTTPMethod.get
     var upgrade = false
     /// Whether the connection is closed cleanly after the input. `nil` if it stays open.
     var hasCleanEnd: Bool?

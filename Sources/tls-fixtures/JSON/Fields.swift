@@ -1,7 +1,7 @@
 internal import DirectJSON
 
 /// A value in a JSON file that does not fit the schema.
-struct FieldFault: Error, Equatable {
+struct FieldError: Error, Equatable {
     var line: Int
     var what: String
 }
@@ -11,9 +11,9 @@ struct Fields: ~Copyable {
     let line: Int
     private var unread: [JSONValue.Member]
 
-    init(_ value: JSONValue) throws(FieldFault) {
+    init(_ value: JSONValue) throws(FieldError) {
         guard case .object(let members) = value.content else {
-            throw FieldFault(line: value.line, what: "expected an object, found \(value.kind)")
+            throw FieldError(line: value.line, what: "expected an object, found \(value.kind)")
         }
         line = value.line
         unread = members
@@ -21,51 +21,51 @@ struct Fields: ~Copyable {
 
     /// Reads a member. Returns `nil` if it is absent.
     ///
-    /// - Throws: ``FieldFault`` from `read`, with the member's name added.
+    /// - Throws: ``FieldError`` from `read`, with the member's name added.
     mutating func optional<Value>(
         _ name: String,
-        _ read: (JSONValue) throws(FieldFault) -> Value
-    ) throws(FieldFault) -> Value? {
+        _ read: (JSONValue) throws(FieldError) -> Value
+    ) throws(FieldError) -> Value? {
         guard let index = unread.firstIndex(where: { $0.name == name }) else { return nil }
         let member = unread.remove(at: index)
-        do throws(FieldFault) {
+        do throws(FieldError) {
             return try read(member.value)
         } catch {
-            throw FieldFault(line: error.line, what: "\(name): \(error.what)")
+            throw FieldError(line: error.line, what: "\(name): \(error.what)")
         }
     }
 
     /// Reads a member that must be present.
     mutating func required<Value>(
         _ name: String,
-        _ read: (JSONValue) throws(FieldFault) -> Value
-    ) throws(FieldFault) -> Value {
+        _ read: (JSONValue) throws(FieldError) -> Value
+    ) throws(FieldError) -> Value {
         guard let value = try optional(name, read) else {
-            throw FieldFault(line: line, what: "the field \"\(name)\" is missing")
+            throw FieldError(line: line, what: "the field \"\(name)\" is missing")
         }
         return value
     }
 
     /// Throws if a member was not read, which means that its name is unknown. Call this last.
-    consuming func end() throws(FieldFault) {
+    consuming func end() throws(FieldError) {
         guard let member = unread.first else { return }
-        throw FieldFault(line: member.value.line, what: "there is no field \"\(member.name)\"")
+        throw FieldError(line: member.value.line, what: "there is no field \"\(member.name)\"")
     }
 }
 
-/// Readers for single JSON values. Each throws ``FieldFault`` if the value is of another kind.
+/// Readers for single JSON values. Each throws ``FieldError`` if the value is of another kind.
 enum Read {
-    static func text(_ value: JSONValue) throws(FieldFault) -> String {
+    static func text(_ value: JSONValue) throws(FieldError) -> String {
         guard case .text(let text) = value.content else { throw value.wrong("a text") }
         return text
     }
 
-    static func flag(_ value: JSONValue) throws(FieldFault) -> Bool {
+    static func flag(_ value: JSONValue) throws(FieldError) -> Bool {
         guard case .flag(let flag) = value.content else { throw value.wrong("true or false") }
         return flag
     }
 
-    static func integer<Integer: FixedWidthInteger>(_ value: JSONValue) throws(FieldFault) -> Integer {
+    static func integer<Integer: FixedWidthInteger>(_ value: JSONValue) throws(FieldError) -> Integer {
         guard case .number(let text) = value.content, let integer = Integer(text) else {
             throw value.wrong("a whole number from \(Integer.min) to \(Integer.max)")
         }
@@ -73,45 +73,45 @@ enum Read {
     }
 
     /// Reads a text in which each character stands for one byte (Latin-1).
-    static func bytes(_ value: JSONValue) throws(FieldFault) -> [UInt8] {
+    static func bytes(_ value: JSONValue) throws(FieldError) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in try text(value).unicodeScalars {
             guard let byte = UInt8(exactly: scalar.value) else {
-                throw FieldFault(line: value.line, what: "U+\(String(scalar.value, radix: 16)) is not a byte")
+                throw FieldError(line: value.line, what: "U+\(String(scalar.value, radix: 16)) is not a byte")
             }
             bytes.append(byte)
         }
         return bytes
     }
 
-    static func elements(_ value: JSONValue) throws(FieldFault) -> [JSONValue] {
+    static func elements(_ value: JSONValue) throws(FieldError) -> [JSONValue] {
         guard case .list(let elements) = value.content else { throw value.wrong("a list") }
         return elements
     }
 
     /// Returns a reader for a list whose elements `read` reads.
     static func list<Element>(
-        of read: @escaping (JSONValue) throws(FieldFault) -> Element
-    ) -> (JSONValue) throws(FieldFault) -> [Element] {
-        { value throws(FieldFault) in
+        of read: @escaping (JSONValue) throws(FieldError) -> Element
+    ) -> (JSONValue) throws(FieldError) -> [Element] {
+        { value throws(FieldError) in
             var list: [Element] = []
             for element in try elements(value) { list.append(try read(element)) }
             return list
         }
     }
 
-    static func texts(_ value: JSONValue) throws(FieldFault) -> [String] {
+    static func texts(_ value: JSONValue) throws(FieldError) -> [String] {
         try list(of: text)(value)
     }
 
     /// Reads one of the raw values of an enumeration.
-    static func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue) throws(FieldFault)
+    static func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue) throws(FieldError)
         -> Choice
     where Choice.RawValue == String {
         let word = try text(value)
         guard let choice = Choice(rawValue: word) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw FieldFault(line: value.line, what: "\"\(word)\" is not one of \(known)")
+            throw FieldError(line: value.line, what: "\"\(word)\" is not one of \(known)")
         }
         return choice
     }
@@ -121,13 +121,13 @@ extension JSONValue {
     var isNull: Bool { content == .null }
 
     /// Returns an error that says what was expected instead of this value.
-    func wrong(_ wanted: String) -> FieldFault {
-        FieldFault(line: line, what: "expected \(wanted), found \(kind)")
+    func wrong(_ wanted: String) -> FieldError {
+        FieldError(line: line, what: "expected \(wanted), found \(kind)")
     }
 }
 
 extension Read {
-    static func textOrNull(_ value: JSONValue) throws(FieldFault) -> String? {
+    static func textOrNull(_ value: JSONValue) throws(FieldError) -> String? {
         value.isNull ? nil : try text(value)
     }
 }

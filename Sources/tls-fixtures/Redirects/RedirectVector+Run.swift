@@ -69,21 +69,21 @@ private final class ScriptedNetwork: Sendable {
             return asked.count - 1
         }
         guard index < answers.count else { return try Response(to: request, .ok) }
-        var headers = Headers()
+        var headers = HTTPHeaders()
         for field in answers[index].fields { headers.add(field.name, bytes: field.value) }
-        return try Response(to: request, Status(code: answers[index].status) ?? .ok, headers: headers)
+        return try Response(to: request, HTTPStatus(code: answers[index].status) ?? .ok, headers: headers)
     }
 }
 
 extension RedirectVector.Settings {
     func apply(to client: inout HTTPClient.Settings) {
-        client.headers = Headers(fields)
+        client.headers = HTTPHeaders(fields)
         client.redirects.isFollowing = follows
         if let limit { client.redirects.limit = limit }
         client.redirects.insecureAllowsDowngrade = allowsDowngrade
         client.redirects.carriesBodyAcrossOrigins = carriesBodyAcrossOrigins
         client.redirects.sendsReferer = sendsReferer
-        client.redirects.survivingFields = surviving
+        client.redirects.extraCrossOriginFields = surviving
         if keepsCookies { client.cookies = CookieJar() }
         if keepsHSTS { client.hsts = HSTSStore() }
     }
@@ -91,7 +91,7 @@ extension RedirectVector.Settings {
 
 extension RedirectVector.Question {
     fileprivate func request() -> Request {
-        var request = Request(Method(stringLiteral: method), url, headers: Headers(fields))
+        var request = Request(HTTPMethod(stringLiteral: method), url, headers: HTTPHeaders(fields))
         if let body {
             let bytes = Array(body.utf8)
             request.body = isSentOnce ? .stream(AsyncStream(bytes)) : .bytes(bytes)
@@ -151,7 +151,7 @@ extension AsyncStream<[UInt8]> {
     }
 }
 
-extension RedirectFault {
+extension RedirectError {
     /// The fault's name in the vectors.
     fileprivate var label: String {
         let fault: RedirectVector.Fault

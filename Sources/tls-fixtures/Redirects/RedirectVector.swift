@@ -65,12 +65,12 @@ struct RedirectVector: Sendable {
     let sent: [Sent]
     let ending: Ending
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         question = try fields.required("request", Question.init)
         settings = try fields.optional("client", Settings.init) ?? Settings()
         answers = try fields.required("answers", Read.list(of: Answer.init))
-        (sent, ending) = try fields.required("expect") { value throws(FieldFault) in
+        (sent, ending) = try fields.required("expect") { value throws(FieldError) in
             var fields = try Fields(value)
             let sent = try fields.required("requests", Read.list(of: Sent.init))
             guard let last = sent.last else { throw value.wrong("at least one request") }
@@ -93,7 +93,7 @@ struct RedirectVector: Sendable {
 }
 
 extension RedirectVector.Question {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         method = try fields.optional("method", Read.text) ?? "GET"
         url = try fields.required("url", Read.text)
@@ -106,7 +106,7 @@ extension RedirectVector.Question {
 }
 
 extension RedirectVector.Settings {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         follows = try fields.optional("follows", Read.flag) ?? true
         limit = try fields.optional("limit", Read.integer)
@@ -122,7 +122,7 @@ extension RedirectVector.Settings {
 }
 
 extension RedirectVector.Answer {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         status = try fields.required("status", Read.integer)
         let location = try fields.optional("location", Read.bytes)
@@ -136,13 +136,13 @@ extension RedirectVector.Answer {
 }
 
 extension RedirectVector.Sent {
-    fileprivate init(_ value: JSONValue) throws(FieldFault) {
+    fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         method = try fields.optional("method", Read.text) ?? "GET"
         url = try fields.required("url", Read.text)
         self.fields = try fields.optional("headers", Read.wantedLines) ?? []
         body = try fields.optional("body", Read.text)
-        addresses = try fields.optional("addresses") { value throws(FieldFault) -> [String]? in
+        addresses = try fields.optional("addresses") { value throws(FieldError) -> [String]? in
             value.isNull ? nil : try Read.texts(value)
         }
         try fields.end()
@@ -151,7 +151,7 @@ extension RedirectVector.Sent {
 
 extension Read {
     /// Reads names and values. Null means that the field must be absent.
-    fileprivate static func wantedLines(_ value: JSONValue) throws(FieldFault) -> [(
+    fileprivate static func wantedLines(_ value: JSONValue) throws(FieldError) -> [(
         name: String, value: String?
     )] {
         var lines: [(name: String, value: String?)] = []
@@ -163,7 +163,7 @@ extension Read {
     }
 
     /// Reads names and values.
-    fileprivate static func fieldLines(_ value: JSONValue) throws(FieldFault) -> [(
+    fileprivate static func fieldLines(_ value: JSONValue) throws(FieldError) -> [(
         name: String, value: String
     )] {
         var lines: [(name: String, value: String)] = []

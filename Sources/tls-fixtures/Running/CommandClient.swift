@@ -35,7 +35,7 @@ struct CommandClient: VectorClient {
     var takesBytes: Bool { false }
     var width: Int { 8 }
 
-    func obstacle(to errand: Errand) -> String? {
+    func unsupportedReason(to errand: ClientTask) -> String? {
         guard let addresses = errand.addresses, let address = addresses.first, errand.mappedAddresses.isEmpty
         else {
             return "it has no address map, or the vector gives no address"
@@ -68,7 +68,7 @@ struct CommandClient: VectorClient {
         ["{address}", "{addresses}", "{proxy}", "{route}"].contains { command.contains($0) }
     }
 
-    func run(_ errand: Errand) async -> Observation {
+    func run(_ errand: ClientTask) async -> Observation {
         let address = errand.addresses?.first ?? errand.host
         var proxy: ConnectProxy?
         if command.contains("{proxy}") {
@@ -82,7 +82,7 @@ struct CommandClient: VectorClient {
     }
 
     /// Returns the command with its placeholders replaced.
-    private func filled(_ errand: Errand, _ address: String, proxyPort: UInt16?) -> String {
+    private func filled(_ errand: ClientTask, _ address: String, proxyPort: UInt16?) -> String {
         let values = [
             "{url}": errand.urls.map(Self.quoted).joined(separator: " "),
             "{host}": Self.quoted(errand.host),
@@ -101,7 +101,7 @@ struct CommandClient: VectorClient {
 
     /// Returns curl's options for the addresses: `--resolve` accepts several addresses, `--connect-to` works with
     /// any host.
-    private func route(_ errand: Errand) -> String {
+    private func route(_ errand: ClientTask) -> String {
         let addresses = (errand.addresses ?? []).map { address in
             address.count { $0 == ":" } > 1 && !address.hasPrefix("[") ? "[\(address)]" : address
         }
@@ -114,7 +114,7 @@ struct CommandClient: VectorClient {
     }
 
     /// Returns the options for the TLS settings.
-    private func settings(_ errand: Errand) -> String {
+    private func settings(_ errand: ClientTask) -> String {
         let certificate = errand.client.certificate.map { Self.quoted("\(errand.certificates)/\($0).pem") }
         switch knowledge {
         case .nothing: return ""

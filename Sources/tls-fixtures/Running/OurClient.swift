@@ -8,9 +8,9 @@ struct OurClient: VectorClient {
     /// Most of the time is spent waiting.
     var width: Int { 24 }
 
-    func obstacle(to errand: Errand) -> String? { nil }
+    func unsupportedReason(to errand: ClientTask) -> String? { nil }
 
-    func run(_ errand: Errand) async -> Observation {
+    func run(_ errand: ClientTask) async -> Observation {
         var last = Observation(ending: .untried, text: "")
         do {
             let client = try client(for: errand)
@@ -24,7 +24,7 @@ struct OurClient: VectorClient {
         }
     }
 
-    private func client(for errand: Errand) throws -> HTTPClient {
+    private func client(for errand: ClientTask) throws -> HTTPClient {
         var settings = HTTPClient.Settings()
         settings.tls.roots = .only([.pemFile(errand.root)])
         settings.tls.resumesSessions = errand.client.resumes
@@ -40,11 +40,11 @@ struct OurClient: VectorClient {
         }
         if !errand.mappedAddresses.isEmpty {
             let endpoints = errand.mappedAddresses.map { Endpoint(stringLiteral: $0) }
-            try settings.addresses.set(endpoints, for: .host(try Host(errand.host)))
+            try settings.addresses.set(endpoints, for: .host(try HTTPHost(errand.host)))
         }
         settings.dialling.stagger = .milliseconds(errand.dialling.stagger)
         settings.dialling.keepsOrder = errand.dialling.keepsOrder
-        settings.dialling.wrongServer = errand.dialling.passesOverWrongServers ? .tryNext : .fail
+        settings.dialling.onCertificateMismatch = errand.dialling.passesOverWrongServers ? .tryNext : .fail
         let patience = Self.patience
         settings.timeouts = Timeouts(
             connect: patience,
@@ -100,7 +100,7 @@ struct OurClient: VectorClient {
     }
 
     /// The outcomes at the addresses that were tried before a response.
-    private static func attempts(_ transaction: Transaction?, _ ending: Ending) -> [(String, Ending)] {
+    private static func attempts(_ transaction: HTTPTransaction?, _ ending: Ending) -> [(String, Ending)] {
         guard let transaction else { return [] }
         let failed = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
         return failed + [("\(transaction.endpoint)", ending)]
@@ -119,7 +119,7 @@ extension ProtocolVersion {
 }
 
 extension Ending {
-    fileprivate init(_ status: Status) {
+    fileprivate init(_ status: HTTPStatus) {
         self = status == .misdirectedRequest ? .fault(.misdirected) : .answered
     }
 

@@ -2,7 +2,7 @@ internal import TLSFixtures
 
 /// The addresses of a vector, each with a running server.
 struct RoutePlan {
-    let stage: Stage
+    let stage: VectorServers
     /// The port of the URL. All servers share it, except at addresses that have their own.
     let port: UInt16
     private let vector: RouteVector
@@ -39,7 +39,7 @@ struct RoutePlan {
             endsByItself.append(setup.endsByItself)
             countsRequests.append(setup.script == nil)
         }
-        stage = Stage(servers: servers, endsByItself: endsByItself)
+        stage = VectorServers(servers: servers, endsByItself: endsByItself)
         port = shared.number
         self.texts = texts
         self.places = places

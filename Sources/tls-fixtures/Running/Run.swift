@@ -23,7 +23,7 @@ struct Run {
     func run(_ report: (Row) -> Void) async -> Totals {
         var totals = Totals()
         for client in clients {
-            let trial = Trial(client: client, folder: folder)
+            let trial = VectorRunner(client: client, folder: folder)
             await inOrder(width: client.width, trial) { row in
                 totals.count(row.outcome)
                 report(row)
@@ -33,7 +33,7 @@ struct Run {
     }
 
     /// Runs up to `width` vectors at a time. Rows are held back until all earlier ones have been reported.
-    private func inOrder(width: Int, _ trial: Trial, _ report: (Row) -> Void) async {
+    private func inOrder(width: Int, _ trial: VectorRunner, _ report: (Row) -> Void) async {
         await withTaskGroup(of: (Int, Row).self) { group in
             var waiting: [Int: Row] = [:]
             var started = 0

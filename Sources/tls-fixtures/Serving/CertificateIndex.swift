@@ -19,14 +19,14 @@ enum CertificateIndex {
         do {
             let value = try JSONReader.read(try Files.contents(of: file))
             return try Read.list(of: row)(value).filter { !$0.identities.isEmpty }
-        } catch let fault as JSONFault {
-            throw VectorFault(file: file, line: fault.line, what: fault.what)
-        } catch let fault as FieldFault {
-            throw VectorFault(file: file, line: fault.line, what: fault.what)
+        } catch let fault as JSONError {
+            throw VectorError(file: file, line: fault.line, what: fault.what)
+        } catch let fault as FieldError {
+            throw VectorError(file: file, line: fault.line, what: fault.what)
         }
     }
 
-    private static func row(_ value: JSONValue) throws(FieldFault) -> Row {
+    private static func row(_ value: JSONValue) throws(FieldError) -> Row {
         var fields = try Fields(value)
         let file = try fields.required("file", Read.text)
         let about = try fields.required("about", Read.text)
@@ -37,7 +37,7 @@ enum CertificateIndex {
         return Row(name: String(file.prefix(file.count - ".pem".count)), about: about, identities: asked)
     }
 
-    private static func identity(_ value: JSONValue) throws(FieldFault) -> String {
+    private static func identity(_ value: JSONValue) throws(FieldError) -> String {
         var fields = try Fields(value)
         let name = try fields.required("name", Read.text)
         _ = try fields.required("client", Read.text)

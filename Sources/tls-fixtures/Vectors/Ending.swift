@@ -74,14 +74,14 @@ enum Ending: Hashable, Sendable {
 
 extension Ending {
     /// Reads one word.
-    static func read(_ value: JSONValue) throws(FieldFault) -> Ending {
+    static func read(_ value: JSONValue) throws(FieldError) -> Ending {
         let word = try Read.text(value)
         if word == "answered" { return .answered }
         if word == "untried" { return .untried }
         if word.hasPrefix("alert "), let number = UInt8(word.dropFirst(6)) { return .alert(number) }
         if let fault = Fault(rawValue: word) { return .fault(fault) }
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-        throw FieldFault(
+        throw FieldError(
             line: value.line,
             what: "\"\(word)\" is not one of answered, untried, alert N, \(known)"
         )
@@ -90,10 +90,10 @@ extension Ending {
 
 extension Ending {
     /// Reads one word or a list of words, any of which is accepted.
-    static func readOneOrMore(_ value: JSONValue) throws(FieldFault) -> [Ending] {
+    static func readOneOrMore(_ value: JSONValue) throws(FieldError) -> [Ending] {
         guard case .list = value.content else { return [try read(value)] }
         let endings = try Read.list(of: read)(value)
-        guard !endings.isEmpty else { throw FieldFault(line: value.line, what: "the list is empty") }
+        guard !endings.isEmpty else { throw FieldError(line: value.line, what: "the list is empty") }
         return endings
     }
 }

@@ -10,13 +10,13 @@ struct HandshakeVector: Sendable {
     let client: ClientSide
     let expect: Expectation
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         server = try fields.required("server", Read.text)
         names = try fields.optional("names", Read.texts) ?? ["good.test"]
         client = try fields.optional("client", ClientSide.init) ?? ClientSide()
         expect = try fields.required("expect", Expectation.init)
-        guard !names.isEmpty else { throw FieldFault(line: fields.line, what: "names: the list is empty") }
+        guard !names.isEmpty else { throw FieldError(line: fields.line, what: "names: the list is empty") }
     }
 
     var mentions: Mentions {
@@ -32,7 +32,7 @@ struct HandshakeVector: Sendable {
 
         init() {}
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             versions = try fields.optional("versions", Read.versions)
             certificate = try fields.optional("certificate", Read.text)
@@ -57,7 +57,7 @@ struct HandshakeVector: Sendable {
         /// Whether the server has received application data.
         var hasSentRequest: Bool?
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             endings = try fields.required("ending", Ending.readOneOrMore)
             content = try fields.optional("content", Read.text)

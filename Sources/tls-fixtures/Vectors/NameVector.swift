@@ -19,7 +19,7 @@ struct NameVector: Sendable {
     /// The SNI that the client must send, or a null value if it must send none. `nil` if SNI is not checked.
     let serverName: String??
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         certificate = try fields.required("certificate", Read.text)
         identity = try fields.required("identity", Read.text)
@@ -33,14 +33,14 @@ struct NameVector: Sendable {
         var reasons: [Ending]
         var serverName: String??
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             verdict = try fields.required("verdict", Read.choice)
             reasons = try fields.optional("reason", Ending.readOneOrMore) ?? []
             serverName = try fields.optional("serverName", Read.textOrNull)
             guard reasons.isEmpty == (verdict == .accept) else {
                 let what = "a refusal needs a reason, and an acceptance must not have one"
-                throw FieldFault(line: value.line, what: what)
+                throw FieldError(line: value.line, what: what)
             }
             try fields.end()
         }

@@ -13,10 +13,10 @@ enum ProtocolVersion: String, CaseIterable, Comparable, Sendable {
 }
 
 extension Read {
-    static func version(_ value: JSONValue) throws(FieldFault) -> ProtocolVersion { try choice(value) }
+    static func version(_ value: JSONValue) throws(FieldError) -> ProtocolVersion { try choice(value) }
 
     /// Reads a range of versions, given as the oldest and the newest.
-    static func versions(_ value: JSONValue) throws(FieldFault) -> ClosedRange<ProtocolVersion> {
+    static func versions(_ value: JSONValue) throws(FieldError) -> ClosedRange<ProtocolVersion> {
         let ends = try list(of: version)(value)
         guard ends.count == 2, ends[0] <= ends[1] else {
             throw value.wrong("the oldest and the newest version")

@@ -23,7 +23,7 @@ struct RouteVector: Sendable {
         /// Whether the address has its own port, different from the URL's.
         var hasOwnPort: Bool
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             text = try fields.optional("address", Read.text)
             server = try fields.optional("server", Read.text)
@@ -31,7 +31,7 @@ struct RouteVector: Sendable {
             source = try fields.optional("source", Read.choice) ?? .request
             hasOwnPort = try fields.optional("ownPort", Read.flag) ?? false
             guard server != nil || text != nil else {
-                throw FieldFault(line: value.line, what: "a server or an invalid address is required")
+                throw FieldError(line: value.line, what: "a server or an invalid address is required")
             }
             try fields.end()
         }
@@ -47,7 +47,7 @@ struct RouteVector: Sendable {
 
         init() {}
 
-        init(_ value: JSONValue) throws(FieldFault) {
+        init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
             stagger = try fields.optional("stagger", Read.integer) ?? stagger
             keepsOrder = try fields.optional("keepsOrder", Read.flag) ?? keepsOrder
@@ -78,7 +78,7 @@ struct RouteVector: Sendable {
         case http, https
     }
 
-    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldFault) {
+    init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
         host = try fields.optional("host", Read.text) ?? "good.test"
         scheme = try fields.optional("scheme", Read.choice) ?? .https
@@ -86,7 +86,7 @@ struct RouteVector: Sendable {
         self.addresses = addresses
         dialling = try fields.optional("dialling", Dialling.init) ?? Dialling()
         let line = fields.line
-        (endings, ending, within) = try fields.required("expect") { value throws(FieldFault) in
+        (endings, ending, within) = try fields.required("expect") { value throws(FieldError) in
             var fields = try Fields(value)
             let endings = try fields.required("addresses", Read.list(of: Ending.read))
             let ending = try fields.optional("ending", Ending.read)
@@ -94,12 +94,12 @@ struct RouteVector: Sendable {
             try fields.end()
             let last = endings.last { $0 != .untried && $0 != .fault(.overtaken) }
             guard let result = ending ?? (endings.contains(.answered) ? .answered : last) else {
-                throw FieldFault(line: value.line, what: "an ending is required if no address is tried")
+                throw FieldError(line: value.line, what: "an ending is required if no address is tried")
             }
             return (endings, result, within)
         }
         guard endings.count == addresses.count else {
-            throw FieldFault(line: line, what: "\(addresses.count) addresses and \(endings.count) endings")
+            throw FieldError(line: line, what: "\(addresses.count) addresses and \(endings.count) endings")
         }
     }
 

@@ -46,7 +46,7 @@ struct ServerSetup: Sendable {
         self.about = about
     }
 
-    init(_ value: JSONValue) throws(FieldFault) {
+    init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         name = try fields.required("name", Read.text)
         about = try fields.required("about", Read.text)
@@ -68,7 +68,7 @@ struct ServerSetup: Sendable {
         allowsRenegotiation = try fields.optional("renegotiation", Read.flag) ?? allowsRenegotiation
         script = try fields.optional("script", Read.list(of: ByteScript.Step.init))
         guard !certificates.isEmpty else {
-            throw FieldFault(line: fields.line, what: "certificates: the list is empty")
+            throw FieldError(line: fields.line, what: "certificates: the list is empty")
         }
         try fields.end()
     }
@@ -78,7 +78,7 @@ struct ServerSetup: Sendable {
         certificates.map { "\($0).pem" } + (staple.map { [$0] } ?? [])
     }
 
-    private static func answer(_ value: JSONValue) throws(FieldFault) -> FixtureTLSSettings.Answer {
+    private static func answer(_ value: JSONValue) throws(FieldError) -> FixtureTLSSettings.Answer {
         switch try Read.text(value) {
         case "default": return .defaultCertificate
         case "warning": return .warning
@@ -86,7 +86,7 @@ struct ServerSetup: Sendable {
         case "reset": return .reset
         case let text:
             guard text.hasPrefix("alert "), let number = UInt8(text.dropFirst(6)) else {
-                throw FieldFault(
+                throw FieldError(
                     line: value.line,
                     what: "\"\(text)\" is not one of default, alert N, warning, close, reset"
                 )
@@ -98,7 +98,7 @@ struct ServerSetup: Sendable {
 
 extension ByteScript.Step {
     /// Reads a step: a word, or an object with one member.
-    init(_ value: JSONValue) throws(FieldFault) {
+    init(_ value: JSONValue) throws(FieldError) {
         if case .text(let word) = value.content {
             self = try Self.step(word, line: value.line)
             return
@@ -106,16 +106,16 @@ extension ByteScript.Step {
         var fields = try Fields(value)
         var steps: [Self] = []
         func add(_ step: Self?) { if let step { steps.append(step) } }
-        add(try fields.optional("send") { value throws(FieldFault) in .bytes(try Read.bytes(value)) })
-        add(try fields.optional("raw") { value throws(FieldFault) in .rawBytes(try Read.bytes(value)) })
-        add(try fields.optional("alert") { value throws(FieldFault) in .alert(try Read.integer(value)) })
+        add(try fields.optional("send") { value throws(FieldError) in .bytes(try Read.bytes(value)) })
+        add(try fields.optional("raw") { value throws(FieldError) in .rawBytes(try Read.bytes(value)) })
+        add(try fields.optional("alert") { value throws(FieldError) in .alert(try Read.integer(value)) })
         add(
-            try fields.optional("mute") { value throws(FieldFault) in
+            try fields.optional("mute") { value throws(FieldError) in
                 .mute(afterBytes: try Read.integer(value))
             }
         )
         add(
-            try fields.optional("updateKeys") { value throws(FieldFault) in
+            try fields.optional("updateKeys") { value throws(FieldError) in
                 .updateKeys(times: try Read.integer(value))
             }
         )
@@ -124,7 +124,7 @@ extension ByteScript.Step {
         let line = fields.line
         try fields.end()
         guard let step = steps.first, steps.count == 1 else {
-            throw FieldFault(
+            throw FieldError(
                 line: line,
                 what: "a step has exactly one of send, raw, alert, mute, updateKeys and pause"
             )
@@ -132,7 +132,7 @@ extension ByteScript.Step {
         self = step
     }
 
-    private static func step(_ word: String, line: Int) throws(FieldFault) -> Self {
+    private static func step(_ word: String, line: Int) throws(FieldError) -> Self {
         switch word {
         case "awaitHead": return .awaitHead
         case "awaitArrival": return .awaitArrival
@@ -144,7 +144,7 @@ extension ByteScript.Step {
         case "cut": return .cut
         case "reset": return .reset
         case "stall": return .stall
-        default: throw FieldFault(line: line, what: "there is no step \"\(word)\"")
+        default: throw FieldError(line: line, what: "there is no step \"\(word)\"")
         }
     }
 }

@@ -10,24 +10,24 @@ struct VectorHead: Equatable, Sendable {
     /// The section of an RFC, or a CVE.
     var reference: String
 
-    init(_ topic: Topic, _ fields: inout Fields) throws(FieldFault) {
+    init(_ topic: Topic, _ fields: inout Fields) throws(FieldError) {
         self.topic = topic
         name = try fields.required("name", Self.line)
         why = try fields.required("why", Self.line)
-        reference = try fields.required("reference") { value throws(FieldFault) in
+        reference = try fields.required("reference") { value throws(FieldError) in
             let text = try Self.line(value)
             guard text.hasPrefix("RFC ") || text.hasPrefix("CVE-") else {
-                throw FieldFault(line: value.line, what: "begins with neither \"RFC \" nor \"CVE-\"")
+                throw FieldError(line: value.line, what: "begins with neither \"RFC \" nor \"CVE-\"")
             }
             return text
         }
     }
 
     /// Reads a text that must be one non-empty line.
-    private static func line(_ value: JSONValue) throws(FieldFault) -> String {
+    private static func line(_ value: JSONValue) throws(FieldError) -> String {
         let text = try Read.text(value)
         guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
-            throw FieldFault(line: value.line, what: "is not one line")
+            throw FieldError(line: value.line, what: "is not one line")
         }
         return text
     }
@@ -45,7 +45,7 @@ enum Vector: Sendable {
     case cache(CacheVector)
     case redirect(RedirectVector)
 
-    init(_ topic: Topic, _ value: JSONValue) throws(FieldFault) {
+    init(_ topic: Topic, _ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
         let head = try VectorHead(topic, &fields)
         switch topic {

@@ -41,7 +41,7 @@ private struct Reading {
     let fixtures: String
     var servers: [ServerSetup] = []
     var found: [Found] = []
-    var faults: [VectorFault] = []
+    var faults: [VectorError] = []
     private var names: [String: String] = [:]
 
     init(_ fixtures: String) {
@@ -50,10 +50,10 @@ private struct Reading {
 
     mutating func readServers() {
         for value in elements(of: "vectors/servers.json") {
-            do throws(FieldFault) {
+            do throws(FieldError) {
                 let setup = try ServerSetup(value)
                 guard !servers.contains(where: { $0.name == setup.name }) else {
-                    throw FieldFault(line: value.line, what: "there are two servers called \"\(setup.name)\"")
+                    throw FieldError(line: value.line, what: "there are two servers called \"\(setup.name)\"")
                 }
                 servers.append(setup)
             } catch {
@@ -67,7 +67,7 @@ private struct Reading {
             guard let topic = Topic(rawValue: name) else {
                 let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
                 let what = "is not a topic; topics are \(known)"
-                faults.append(VectorFault(file: "vectors/\(name)", what: what))
+                faults.append(VectorError(file: "vectors/\(name)", what: what))
                 continue
             }
             for file in names(in: "vectors/\(name)") where file.hasSuffix(".json") {
@@ -83,7 +83,7 @@ private struct Reading {
         for setup in self.servers {
             for name in setup.certificateFiles where !certificates.contains(name) {
                 let what = "there is no certificate \"\(name)\""
-                faults.append(VectorFault(file: "vectors/servers.json", vector: setup.name, what: what))
+                faults.append(VectorError(file: "vectors/servers.json", vector: setup.name, what: what))
             }
         }
         for found in found {
@@ -99,14 +99,14 @@ private struct Reading {
 
     private mutating func read(_ topic: Topic, stem: String, _ file: String) {
         for value in elements(of: file) {
-            do throws(FieldFault) {
+            do throws(FieldError) {
                 let vector = try Vector(topic, value)
                 let name = vector.head.name
                 guard name.hasPrefix("\(stem): ") else {
-                    throw FieldFault(line: value.line, what: "the name does not begin with \"\(stem): \"")
+                    throw FieldError(line: value.line, what: "the name does not begin with \"\(stem): \"")
                 }
                 if let other = names.updateValue(file, forKey: name) {
-                    throw FieldFault(line: value.line, what: "the name is used twice, also in \(other)")
+                    throw FieldError(line: value.line, what: "the name is used twice, also in \(other)")
                 }
                 found.append(Found(vector: vector, file: file, line: value.line))
             } catch {
@@ -119,14 +119,14 @@ private struct Reading {
     private mutating func elements(of file: String) -> [JSONValue] {
         do {
             return try Read.elements(try JSONReader.read(try Files.contents(of: "\(fixtures)/\(file)")))
-        } catch let fault as JSONFault {
-            faults.append(VectorFault(file: file, line: fault.line, what: fault.what))
-        } catch let fault as FieldFault {
-            faults.append(VectorFault(file: file, line: fault.line, what: fault.what))
+        } catch let fault as JSONError {
+            faults.append(VectorError(file: file, line: fault.line, what: fault.what))
+        } catch let fault as FieldError {
+            faults.append(VectorError(file: file, line: fault.line, what: fault.what))
         } catch let fault as Files.Unreadable {
-            faults.append(VectorFault(file: file, what: fault.why))
+            faults.append(VectorError(file: file, what: fault.why))
         } catch {
-            faults.append(VectorFault(file: file, what: "\(error)"))
+            faults.append(VectorError(file: file, what: "\(error)"))
         }
         return []
     }
@@ -135,18 +135,18 @@ private struct Reading {
         do throws(Files.Unreadable) {
             return try Files.names(in: "\(fixtures)/\(folder)")
         } catch {
-            faults.append(VectorFault(file: folder, what: error.why))
+            faults.append(VectorError(file: folder, what: error.why))
             return []
         }
     }
 
-    private mutating func report(_ fault: FieldFault, _ value: JSONValue, _ file: String) {
-        faults.append(VectorFault(file: file, line: fault.line, vector: value.nameField, what: fault.what))
+    private mutating func report(_ fault: FieldError, _ value: JSONValue, _ file: String) {
+        faults.append(VectorError(file: file, line: fault.line, vector: value.nameField, what: fault.what))
     }
 
     private mutating func report(_ found: Found, _ what: String) {
         let name = found.vector.head.name
-        faults.append(VectorFault(file: found.file, line: found.line, vector: name, what: what))
+        faults.append(VectorError(file: found.file, line: found.line, vector: name, what: what))
     }
 }
 

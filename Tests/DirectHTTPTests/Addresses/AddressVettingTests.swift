@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Vetting")
 struct AddressVettingTests {
-    private let anyone = Host.name(.test("a.test"))
+    private let anyone = HTTPHost.name(.test("a.test"))
 
     private func objection(_ text: String, _ vetting: AddressVetting = .publicInternetOnly) throws -> String?
     {

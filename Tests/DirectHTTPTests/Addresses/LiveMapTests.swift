@@ -46,8 +46,8 @@ struct LiveMapTests {
 
     @Test("changes in one step or not at all")
     func atomic() throws {
-        #expect(throws: StaticMapFault.noAddresses) {
-            try live.update { map throws(StaticMapFault) in
+        #expect(throws: StaticMapError.noAddresses) {
+            try live.update { map throws(StaticMapError) in
                 try map.set(["192.0.2.1"], for: .any)
                 try map.set([], for: .any)
             }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Static maps")
 struct StaticMapTests {
     private func dialled(_ map: StaticMap, _ host: String, _ port: UInt16 = 443) throws -> [String]? {
-        try map.endpoints(for: Host(host), port: port)?.map(\.description)
+        try map.endpoints(for: HTTPHost(host), port: port)?.map(\.description)
     }
 
     @Test("curl's entries are read: names, addresses of both families, several, with ports of their own")
@@ -63,7 +63,7 @@ struct StaticMapTests {
         #expect(try dialled(map, "x.c.example") == nil)
     }
 
-    static let refused: [(entry: String, fault: StaticMapFault)] = [
+    static let refused: [(entry: String, fault: StaticMapError)] = [
         ("", .notAnEntry),
         ("a.example", .notAnEntry),
         ("a.example:443", .notAnEntry),
@@ -94,8 +94,8 @@ struct StaticMapTests {
     ]
 
     @Test("a broken entry's fault names line and part", arguments: refused)
-    func refuses(_ example: (entry: String, fault: StaticMapFault)) {
-        #expect(throws: StaticMapFault.line(2, example.fault)) {
+    func refuses(_ example: (entry: String, fault: StaticMapError)) {
+        #expect(throws: StaticMapError.line(2, example.fault)) {
             try StaticMap(curl: ["ok.example:443:127.0.0.1", example.entry])
         }
     }
@@ -104,8 +104,8 @@ struct StaticMapTests {
     func setting() throws {
         var map = StaticMap()
         let pattern = try HostPattern("a.example")
-        #expect(throws: StaticMapFault.noAddresses) { try map.set([], for: pattern) }
-        #expect(throws: StaticMapFault.address(.notAnAddress("b"))) {
+        #expect(throws: StaticMapError.noAddresses) { try map.set([], for: pattern) }
+        #expect(throws: StaticMapError.address(.notAnAddress("b"))) {
             try map.set(["127.0.0.1", "b"], for: pattern)
         }
         #expect(map.isEmpty)
@@ -141,7 +141,7 @@ struct StaticMapTests {
         #expect(map.count == 3)
     }
 
-    static let brokenHosts: [(text: String, fault: StaticMapFault)] = [
+    static let brokenHosts: [(text: String, fault: StaticMapError)] = [
         ("127.0.0.1 a\n127.0.0.1", .line(2, .noNames)),
         ("127.0.0.1 # a", .line(1, .noNames)),
         ("\n\nlocalhost 127.0.0.1", .line(3, .address(.notAnAddress("localhost")))),
@@ -154,9 +154,9 @@ struct StaticMapTests {
         let folder = try TemporaryFolder()
         try folder.write("192.0.2.1 a.test  # staging\n::1 a.test\n", "hosts")
         let map = try StaticMap(hostsFile: folder.path + "/hosts")
-        #expect(map.endpoints(for: try Host("a.test"), port: 80) == ["192.0.2.1", "::1"])
+        #expect(map.endpoints(for: try HTTPHost("a.test"), port: 80) == ["192.0.2.1", "::1"])
         for name in ["none", "."] {
-            let fault = #expect(throws: StaticMapFault.self) {
+            let fault = #expect(throws: StaticMapError.self) {
                 try StaticMap(hostsFile: folder.path + "/" + name)
             }
             #expect(fault?.description.hasPrefix(folder.path) == true, "\(fault as Any)")
@@ -164,7 +164,7 @@ struct StaticMapTests {
     }
 
     @Test("a broken hosts file's fault names line and part", arguments: brokenHosts)
-    func refusesHosts(_ example: (text: String, fault: StaticMapFault)) {
+    func refusesHosts(_ example: (text: String, fault: StaticMapError)) {
         #expect(throws: example.fault) { try StaticMap(hosts: example.text) }
     }
 

@@ -68,7 +68,7 @@ struct SystemLookupTests {
 
     private func dialler() -> Dialler {
         let settings = HTTPClient.trusting().settings
-        return Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: Network(lookups))
+        return Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: Network(lookups))
     }
 
     private func dial(_ name: String, with dialler: Dialler, _ number: Int) throws -> Task<

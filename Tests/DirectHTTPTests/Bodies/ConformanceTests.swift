@@ -204,7 +204,7 @@ struct ConformanceTests {
             .text("\(request.method) \(request.headers["content-length"] ?? "none") \(try request.text)")
         }
         let client = HTTPClient.trusting()
-        let method = try #require(Method(validating: name))
+        let method = try #require(HTTPMethod(validating: name))
         let announces = ["PUT", "POST", "PATCH"].contains(name)
         let bare = try await client.fetch(server.request("https://a.test/", method))
         #expect(bare.text == "\(name) \(announces ? "0" : "none") ")

@@ -48,7 +48,9 @@ struct InjectionTests {
 
     @Test("methods that are no token", arguments: controls + [" / HTTP/1.1", "", "(", "é"])
     func method(control: String) async throws {
-        try await expectRefusal { $0.method = Method(stringLiteral: control.isEmpty ? "" : "GET" + control) }
+        try await expectRefusal {
+            $0.method = HTTPMethod(stringLiteral: control.isEmpty ? "" : "GET" + control)
+        }
     }
 
     @Test("protocols to upgrade to", arguments: controls)

@@ -96,7 +96,7 @@ struct MultipartTests {
         let server = try FixtureServer.start(.plain, Self.echo)
         let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
-        let parts: [(FormPart, RequestBodyFault)] = [
+        let parts: [(FormPart, RequestBodyError)] = [
             (.field(text, "v"), .invalidPartName(part: 1)),
             (FormPart("n", fileName: text, body: .none), .invalidFileName(part: 1)),
             (FormPart("n", contentType: "a/b\(text)", body: .none), .invalidPartContentType(part: 1)),

@@ -15,7 +15,7 @@ struct SlowDiskTests {
     @Test("a download waits for the disk no longer than its call may take", arguments: [true, false])
     func total(isDecoded: Bool) async throws {
         let folder = try TemporaryFolder()
-        var pieces: any BodyPieces = Pieces(
+        var pieces: any ResponseBodySource = Pieces(
             [[1, 2, 3]],
             CallLimit(end: Instant(nanoseconds: 1), total: 5_000_000_000)
         )
@@ -154,8 +154,8 @@ private final class WatchedDisk: Sendable {
 }
 
 /// A body of these pieces, which says when there are no more.
-private final class Pieces: BodyPieces {
-    let trailers = Headers()
+private final class Pieces: ResponseBodySource {
+    let trailers = HTTPHeaders()
     let limit: CallLimit
     private let rest: Locked<ArraySlice<[UInt8]>>
 

@@ -20,7 +20,7 @@ struct CacheFolderTests {
         return response.cacheUse == .hit ? try await response.body.collect(upTo: 64 << 20) : nil
     }
 
-    private func keep(_ cache: ResponseCache, _ path: String, _ body: [UInt8], headers: Headers = [:])
+    private func keep(_ cache: ResponseCache, _ path: String, _ body: [UInt8], headers: HTTPHeaders = [:])
         async throws
     {
         let url = try HTTPURL("https://a.test/\(path)")
@@ -72,8 +72,8 @@ struct CacheFolderTests {
     func unsafeFolder() throws {
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
-        #expect(throws: CacheFault.self) { _ = try cache() }
-        #expect(throws: CacheFault.self) { _ = try ResponseCache.directory(folder.path + "/no/parent") }
+        #expect(throws: CacheError.self) { _ = try cache() }
+        #expect(throws: CacheError.self) { _ = try ResponseCache.directory(folder.path + "/no/parent") }
     }
 
     @Test("never gives out a file that was changed in any of its bytes, or cut anywhere")

@@ -159,7 +159,7 @@ struct CachingClientTests {
             }
         }
         var map = StaticMap()
-        for name in ["a.test", "b.test"] { try map.set([server.endpoint], for: .host(try Host(name))) }
+        for name in ["a.test", "b.test"] { try map.set([server.endpoint], for: .host(try HTTPHost(name))) }
         let client = HTTPClient.trusting { [map] in
             $0.cache = .memory()
             $0.addresses = map

@@ -67,13 +67,13 @@ struct DiskWaitTests {
             work: work
         )
         let head = CachedHead(ResponseHead(status: .ok, headers: [:]), requestTime: .now, responseTime: .now)
-        let variant = CacheVariant(names: SelectingNames(names: []), digest: Digest128(high: 0, low: 0))
+        let variant = CacheVariant(names: VaryNames(names: []), digest: Digest128(high: 0, low: 0))
         let key = CacheKey(digest: Digest128(high: 0, low: 1))
         let plan = DraftPlan(key: key, variant: variant, head: head, length: nil)
         let draft = try #require(store.draft(plan, .unlimited))
         #expect(await draft.append(pattern(at: 0, count: 200_000)))
         await draft.commit()
-        let fields = SelectingFields(headers: [:], defaults: [:])
+        let fields = VaryFields(headers: [:], defaults: [:])
         let entry = try #require(try await store.find(key, fields, .unlimited))
         let gate = DiskGate()
         defer { gate.open() }

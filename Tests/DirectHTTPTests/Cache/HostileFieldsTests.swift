@@ -19,15 +19,15 @@ struct HostileFieldsTests {
     @Test("no weight is too large, too small or too long", arguments: numbers)
     func weights(number: String) {
         for name in ["Accept", "Accept-Encoding", "Accept-Language", "Accept-Charset"] {
-            let headers = Headers([(name: name, value: "a;q=\(number), b;q=0.1, c;q=\(number);q=0.2, d")])
-            #expect(SelectingFields(headers: headers, defaults: Headers())[name.lowercased()] != nil)
+            let headers = HTTPHeaders([(name: name, value: "a;q=\(number), b;q=0.1, c;q=\(number);q=0.2, d")])
+            #expect(VaryFields(headers: headers, defaults: HTTPHeaders())[name.lowercased()] != nil)
         }
     }
 
     @Test("weights put elements in an order where they keep the grammar, else the place in the list does")
     func order() {
         func meaning(_ value: String) -> String? {
-            SelectingFields(headers: ["Accept": value], defaults: Headers())["accept"]
+            VaryFields(headers: ["Accept": value], defaults: HTTPHeaders())["accept"]
         }
         #expect(meaning("a;q=0.5, b;q=0.75") == meaning("b;q=0.75, a;q=0.5"))
         #expect(meaning("a;q=0, b") == meaning("b, a;q=0"))
@@ -39,7 +39,7 @@ struct HostileFieldsTests {
 
     @Test("no number of any field ends the process", arguments: numbers)
     func fields(number: String) async throws {
-        let origin = Headers([
+        let origin = HTTPHeaders([
             (name: "Vary", value: "Accept, Accept-Encoding"), (name: "ETag", value: "\"a\""),
             (name: "Age", value: number), (name: "Expires", value: number), (name: "Date", value: number),
             (name: "Strict-Transport-Security", value: "max-age=\(number)"),
@@ -49,7 +49,7 @@ struct HostileFieldsTests {
                 value: "max-age=\(number), stale-while-revalidate=\(number), stale-if-error=\(number)"
             ),
         ])
-        let request = Headers([
+        let request = HTTPHeaders([
             (name: "Accept", value: "a;q=\(number)"), (name: "Range", value: "bytes=\(number)-\(number)"),
             (name: "If-Modified-Since", value: number),
             (
@@ -63,7 +63,7 @@ struct HostileFieldsTests {
             $0.hsts = HSTSStore()
             $0.transport = { try Response(to: $0, 200, headers: origin, body: [1, 2, 3]) }
         }
-        for headers in [request, Headers(), request] {
+        for headers in [request, HTTPHeaders(), request] {
             #expect(try await client.get("https://a.test/", headers: headers).body.count <= 3)
         }
     }

@@ -12,7 +12,7 @@ struct MemoryStoreTests {
         let time = UnixTime(seconds: 1_800_000_000)
         return DraftPlan(
             key: CacheKey(digest: Digest128(high: 0, low: number)),
-            variant: CacheVariant(names: SelectingNames(names: []), digest: Digest128(high: 0, low: 0)),
+            variant: CacheVariant(names: VaryNames(names: []), digest: Digest128(high: 0, low: 0)),
             head: CachedHead(head, requestTime: time, responseTime: time),
             length: length
         )
@@ -55,7 +55,7 @@ struct MemoryStoreTests {
         }
         let entry = try await store.find(
             plan(1).key,
-            SelectingFields(headers: [:], defaults: [:]),
+            VaryFields(headers: [:], defaults: [:]),
             .unlimited
         )
         #expect(entry?.length == body.count)

@@ -50,7 +50,7 @@ struct AuthenticationTests {
     func unfit(_ user: String, _ password: String) async throws {
         var request = Request(.get, "http://a.test/")
         request.authenticator = .basic(user: user, password: password)
-        await #expect(throws: AuthenticationFault.unfitUserOrPassword) {
+        await #expect(throws: AuthenticationError.unfitUserOrPassword) {
             try await Script((200, [:])).client().fetch(request)
         }
     }
@@ -140,7 +140,7 @@ struct AuthenticationTests {
         }
         own.withLock { $0 = client }
         defer { own.withLock { $0 = nil } }
-        let statuses = try await withThrowingTaskGroup(of: Status.self) { group in
+        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
             for _ in 0..<8 { group.addTask { try await client.get("http://a.test/").status } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -183,7 +183,7 @@ struct AuthenticationTests {
                 + #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
         ])
         let session = try #require(try DigestSession.best(of: challenge))
-        let question = AuthenticationQuestion(
+        let question = AuthenticationRequest(
             method: .get,
             url: try HTTPURL("http://www.example.org/dir/index.html"),
             body: nil
@@ -250,7 +250,7 @@ struct AuthenticationTests {
 
     private func digestAnswer(_ challenge: String) throws -> String {
         let session = try DigestSession.best(of: Challenge.all(in: ["WWW-Authenticate": challenge]))
-        let question = AuthenticationQuestion(
+        let question = AuthenticationRequest(
             method: .post,
             url: try HTTPURL("http://www.example.org/dir/index.html?q=1"),
             body: Array("body".utf8)
@@ -318,7 +318,7 @@ struct AuthenticationTests {
             return .status(401, ["WWW-Authenticate": challenge])
         }
         let client = HTTPClient.untimed()
-        func ask(_ authenticator: DigestAuthenticator) async throws -> Status {
+        func ask(_ authenticator: DigestAuthenticator) async throws -> HTTPStatus {
             var request = Request(.get, server.http())
             request.authenticator = authenticator
             return try await client.fetch(request).status
@@ -346,7 +346,7 @@ struct AuthenticationTests {
     @Test("are not for a challenge that comes with another status", arguments: [403, 407, 200] as [UInt16])
     func otherStatus(_ code: UInt16) async throws {
         let challenge = "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256"
-        let script = Script((Status(code: Int(code)) ?? 500, ["WWW-Authenticate": challenge]))
+        let script = Script((HTTPStatus(code: Int(code)) ?? 500, ["WWW-Authenticate": challenge]))
         var request = Request(.get, "http://a.test/")
         request.authenticator = .digest(user: "u", password: "p")
         #expect(try await script.client().fetch(request).status.code == code)

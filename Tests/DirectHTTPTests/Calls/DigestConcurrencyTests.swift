@@ -96,13 +96,13 @@ final class NonceServer: Sendable {
     }
 
     /// Requests that go in step: none is answered before all have come, in each of their rounds.
-    func answer(_ count: Int, with authenticator: DigestAuthenticator) async throws -> [Status] {
+    func answer(_ count: Int, with authenticator: DigestAuthenticator) async throws -> [HTTPStatus] {
         var open = try (0..<count).map { number in
             var request = Request(.get, "http://a.test/\(number)")
             request.headers["Authorization"] = try authenticator.authorization(for: question(request))
             return request
         }
-        var statuses: [Status] = []
+        var statuses: [HTTPStatus] = []
         for _ in 0..<3 {
             let verdicts = open.map { verdict(on: $0) }
             var next: [Request] = []
@@ -128,8 +128,8 @@ final class NonceServer: Sendable {
         return statuses + open.map { _ in 401 }
     }
 
-    private func question(_ request: Request) throws -> AuthenticationQuestion {
-        AuthenticationQuestion(method: .get, url: try request.url, body: [])
+    private func question(_ request: Request) throws -> AuthenticationRequest {
+        AuthenticationRequest(method: .get, url: try request.url, body: [])
     }
 
     /// The challenge of a refusal; `nil` for a request that is let in.

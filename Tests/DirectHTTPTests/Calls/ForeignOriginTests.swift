@@ -94,7 +94,7 @@ struct ForeignOriginTests {
         let server = try FixtureServer.start { .text($0.headers["proxy-authorization"] ?? "none") }
         let client = HTTPClient.untimed { $0.headers = ["Proxy-Authorization": "secret", "X-Other": "1"] }
         #expect(try await client.get(server.http()).text == "none")
-        let own: Headers = ["Proxy-Authorization": "secret", "X-Own": "1"]
+        let own: HTTPHeaders = ["Proxy-Authorization": "secret", "X-Own": "1"]
         #expect(try await client.get(server.http(), headers: own).text == "none")
         #expect(server.requests.map { $0.headers["x-own"] } == [nil, "1"])
     }

@@ -26,7 +26,7 @@ struct PolicySettingsTests {
 
     @Test("statuses decide which answers are worth another try")
     func statuses() async throws {
-        for (status, count) in [(500, 3), (503, 1)] as [(Status, Int)] {
+        for (status, count) in [(500, 3), (503, 1)] as [(HTTPStatus, Int)] {
             let script = Script((status, [:]))
             _ = try await client(script) { $0.statuses = [500] }.get("http://a.test/")
             #expect(script.urls.count == count, "\(status)")
@@ -91,7 +91,7 @@ struct PolicySettingsTests {
         for (ofClient, ofRequest, status) in [
             (RedirectPolicy.deliver, .follow, 200), (.follow, .deliver, 302),
         ]
-            as [(RedirectPolicy, RedirectPolicy, Status)]
+            as [(RedirectPolicy, RedirectPolicy, HTTPStatus)]
         {
             let client = Script.redirecting(302, "/next").client { $0.redirects = ofClient }
             var request = Request(.get, "http://a.test/")
@@ -101,7 +101,7 @@ struct PolicySettingsTests {
     }
 
     @Test("survivingFields let fields of the client follow to other origins, and no others of them")
-    func survivingFields() async throws {
+    func extraCrossOriginFields() async throws {
         let server = try FixtureServer.start { request in
             let fields = ["x-kept", "x-secret"].map { request.headers[$0] ?? "none" }
             return .text(fields.joined(separator: " "))
@@ -109,7 +109,7 @@ struct PolicySettingsTests {
         let first = try FixtureServer.start { _ in .redirect(to: server.http()) }
         let client = HTTPClient {
             $0.headers = ["X-Kept": "1", "X-Secret": "2"]
-            $0.redirects.survivingFields = ["X-Kept"]
+            $0.redirects.extraCrossOriginFields = ["X-Kept"]
         }
         #expect(try await client.get(first.http()).text == "1 none")
     }

@@ -24,7 +24,7 @@ private enum Builder: CaseIterable, CustomTestStringConvertible {
 
 @Suite("A request that is built anew on its way")
 struct RebuiltRequestTests {
-    private static let secrets: Headers = [
+    private static let secrets: HTTPHeaders = [
         "Authorization": "Bearer secret", "X-Api-Key": "secret", "User-Agent": "me",
     ]
 
@@ -60,7 +60,7 @@ struct RebuiltRequestTests {
                 return .follow(Request(.get, redirect.url, headers: headers))
             }
         }
-        let own: Headers = ["Cookie": "secret", "X-Api-Key": "secret", "Accept-Language": "de"]
+        let own: HTTPHeaders = ["Cookie": "secret", "X-Api-Key": "secret", "Accept-Language": "de"]
         _ = try await client.get("https://a.test/", headers: own)
         let seen = script.requests[1].headers
         #expect(!seen.contains("Cookie") && seen.values(for: "X-Api-Key") == ["for b"])
@@ -141,7 +141,7 @@ struct RebuiltRequestTests {
 
     @Test("keeps what else the caller asked for", arguments: Builder.allCases)
     fileprivate func options(_ builder: Builder) async throws {
-        let refusal: Headers = ["WWW-Authenticate": "Basic realm=\"x\""]
+        let refusal: HTTPHeaders = ["WWW-Authenticate": "Basic realm=\"x\""]
         let script = Script((302, ["Location": "/next"]), (503, [:]), (401, refusal), (200, [:]))
         var request = Request(.get, "https://a.test/")
         request.retries = RetryPolicy()
@@ -272,7 +272,7 @@ struct RequestURLTests {
     @Test("stays as it is where the text for it is no URL")
     func refused() throws {
         var request = Request(.get, "https://a.test/")
-        #expect(throws: URLFault.self) { try request.replace(url: "a b") }
+        #expect(throws: HTTPURLError.self) { try request.replace(url: "a b") }
         #expect(try request.url.text == "https://a.test/")
         var broken = Request(.get, "a b")
         broken.addresses = ["192.0.2.1"]
@@ -283,10 +283,10 @@ struct RequestURLTests {
 
 /// Answers only when it is asked.
 private struct AskedAuthenticator: Authenticator {
-    func authorization(for question: AuthenticationQuestion) async throws -> String? { nil }
+    func authorization(for question: AuthenticationRequest) async throws -> String? { nil }
 
     func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? { "asked" }

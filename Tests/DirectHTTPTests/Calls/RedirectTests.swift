@@ -17,8 +17,8 @@ struct RedirectTests {
         ] as [(UInt16, String, String, Bool)]
     )
     func methods(_ code: UInt16, _ method: String, _ next: String, _ keepsBody: Bool) async throws {
-        let script = Script.redirecting(Status(code: Int(code)) ?? 200, "/next")
-        var request = Request(DirectHTTP.Method(stringLiteral: method), "http://a.test/")
+        let script = Script.redirecting(HTTPStatus(code: Int(code)) ?? 200, "/next")
+        var request = Request(DirectHTTP.HTTPMethod(stringLiteral: method), "http://a.test/")
         if ["POST", "PUT", "DELETE", "PATCH", "QUERY"].contains(method) {
             request.body = .text("body")
             request.headers["Content-Type"] = "text/plain"
@@ -33,7 +33,7 @@ struct RedirectTests {
 
     @Test("is not followed by any other status", arguments: [300, 304, 305, 306, 309, 399] as [UInt16])
     func otherStatuses(_ code: UInt16) async throws {
-        let script = Script((Status(code: Int(code)) ?? 200, ["Location": "/next"]))
+        let script = Script((HTTPStatus(code: Int(code)) ?? 200, ["Location": "/next"]))
         #expect(try await script.client().get("http://a.test/").status.code == code)
         #expect(script.urls.count == 1)
     }
@@ -161,7 +161,7 @@ struct RedirectTests {
         )
         let client = script.client {
             $0.headers = ["User-Agent": "me", "X-Client-Key": "secret", "Authorization": "secret"]
-            $0.redirects.survivingFields = ["X-Trace"]
+            $0.redirects.extraCrossOriginFields = ["X-Trace"]
         }
         _ = try await client.fetch(request)
         let seen = script.requests.map(\.headers)
@@ -174,16 +174,16 @@ struct RedirectTests {
     }
 
     @Test("is ruled by the request's own policy also in what survives of the client's fields")
-    func survivingFields() async throws {
+    func extraCrossOriginFields() async throws {
         for (ofClient, ofRequest, survives) in [(["X-Trace"], [], false), ([], ["x-trace"], true)] {
             let script = Script.redirecting(302, "https://b.test/")
             let client = script.client {
                 $0.headers = ["X-Trace": "1", "X-Api-Key": "secret"]
-                $0.redirects.survivingFields = ofClient
+                $0.redirects.extraCrossOriginFields = ofClient
             }
             var request = Request(.get, "https://a.test/")
             var policy = RedirectPolicy()
-            policy.survivingFields = ofRequest
+            policy.extraCrossOriginFields = ofRequest
             request.redirects = policy
             _ = try await client.fetch(request)
             #expect(script.requests[1].headers.contains("X-Trace") == survives)
@@ -347,7 +347,7 @@ struct RedirectTests {
 }
 
 extension HTTPError {
-    fileprivate var redirectFault: RedirectFault? {
+    fileprivate var redirectFault: RedirectError? {
         if case .redirect(let fault) = reason { fault } else { nil }
     }
 }

@@ -87,8 +87,8 @@ struct RetryReportTests {
     @Test("The reason why no other try follows is told")
     func stops() async throws {
         func stop(
-            _ answer: (Status, Headers),
-            _ method: DirectHTTP.Method = .get,
+            _ answer: (HTTPStatus, HTTPHeaders),
+            _ method: DirectHTTP.HTTPMethod = .get,
             _ configure: (inout HTTPClient.Settings) -> Void = { _ in }
         ) async throws -> RetryStop? {
             let client = Script(answer).client { [reports] in
@@ -125,10 +125,10 @@ struct RetryReportTests {
 
 /// Says who it is only when it is asked.
 private struct LateCredentials: Authenticator {
-    func authorization(for question: AuthenticationQuestion) async throws -> String? { nil }
+    func authorization(for question: AuthenticationRequest) async throws -> String? { nil }
 
     func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after said: String?
     ) async throws -> String? { said == nil ? "Basic eDp5" : nil }
@@ -181,7 +181,7 @@ struct RetryBudgetTests {
                 return try Response(to: request, count < 3 ? 503 : 200)
             }
         }
-        let statuses = try await withThrowingTaskGroup(of: Status.self) { group in
+        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
             for number in 0..<100 {
                 group.addTask { try await client.get("http://a.test/\(number)").status }
             }

@@ -22,8 +22,8 @@ struct RetryTests {
     )
     func statuses(_ code: UInt16) async throws {
         let script = Script(
-            (Status(code: Int(code)) ?? 200, [:]),
-            (Status(code: Int(code)) ?? 200, [:]),
+            (HTTPStatus(code: Int(code)) ?? 200, [:]),
+            (HTTPStatus(code: Int(code)) ?? 200, [:]),
             (200, [:])
         )
         let response = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
@@ -39,7 +39,7 @@ struct RetryTests {
 
     @Test("is nobody's unless asked for, and not for other answers", arguments: [500, 404, 501] as [UInt16])
     func others(_ code: UInt16) async throws {
-        let script = Script((Status(code: Int(code)) ?? 200, [:]))
+        let script = Script((HTTPStatus(code: Int(code)) ?? 200, [:]))
         _ = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
         #expect(script.urls.count == 1)
         let busy = Script((503, [:]))

@@ -84,13 +84,13 @@ private struct SlowAuthenticator: Authenticator {
     let isSlowAtFirst: Bool
     let wait: @Sendable () async -> Void
 
-    func authorization(for question: AuthenticationQuestion) async throws -> String? {
+    func authorization(for question: AuthenticationRequest) async throws -> String? {
         if isSlowAtFirst { await wait() }
         return nil
     }
 
     func authorization(
-        for question: AuthenticationQuestion,
+        for question: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {

@@ -118,7 +118,7 @@ struct ClientSettingsTests {
         var profile = CertificateProfile(for: "a.test")
         profile.purposes = []
         let server = try FixtureServer.start(.tls(testAuthority.issue(profile))) { _ in .text("hello") }
-        let client = HTTPClient.trusting { $0.tls.certificateRules = .publicWeb }
+        let client = HTTPClient.trusting { $0.tls.certificateRules = .webPKI }
         let request = server.request("https://a.test/")
         #expect(try await httpError { try await client.fetch(request) }.certificateFault != nil)
         #expect(try await HTTPClient.trusting().fetch(request).text == "hello")

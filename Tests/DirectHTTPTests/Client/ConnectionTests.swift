@@ -13,7 +13,7 @@ struct ConnectionTests {
         let settings = HTTPClient.trusting().settings
         let url = try HTTPURL(server.https("a.test"))
         let timeouts = Timeouts().nanoseconds
-        let connection = try await Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        let connection = try await Dialler(settings: settings, tlsState: TLSClientState(settings.tls))
             .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
         for _ in 0..<3 {
             let request = Request(.get, url)
@@ -26,7 +26,7 @@ struct ConnectionTests {
             var body = try reading.takeBuffered()
             while let piece = try await reading.next() { body += piece }
             #expect(body == Array("hello".utf8))
-            #expect(connection.isStillQuiet())
+            #expect(connection.isIdleAndAlive())
             _ = connection.releaseBuffers()
         }
         connection.close()

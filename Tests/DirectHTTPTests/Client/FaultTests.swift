@@ -296,9 +296,9 @@ struct FaultTests {
             ("http://a.test:99999/", .invalidPort), ("http://a..test/", .host(.emptyLabel)),
             ("http://127.1/", .host(.looksNumeric)), ("http://[::1/", .host(.unclosedBracket)),
             ("http://a.test/\r\nX-Evil: 1", .tabOrLineBreak), ("http://b\u{fc}cher.test/", .host(.notASCII)),
-        ] as [(String, URLFault)]
+        ] as [(String, HTTPURLError)]
     )
-    func urls(text: String, fault: URLFault) async throws {
+    func urls(text: String, fault: HTTPURLError) async throws {
         let error = try await httpError { try await HTTPClient.untimed().get(text) }
         #expect(error.phase == .request)
         guard case .url(fault) = error.reason else {

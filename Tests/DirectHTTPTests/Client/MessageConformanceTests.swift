@@ -106,7 +106,7 @@ struct MessageConformanceTests {
         let server = try FixtureServer.start {
             .text($0.headers.all("x-many").joined(separator: "|"))
         }
-        let headers: Headers = ["X-Many": "a", "X-Other": "x", "x-many": "b, c"]
+        let headers: HTTPHeaders = ["X-Many": "a", "X-Other": "x", "x-many": "b, c"]
         #expect(try await client.get(server.http(), headers: headers).text == "a|b, c")
     }
 

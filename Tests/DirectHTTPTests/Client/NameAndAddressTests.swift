@@ -178,8 +178,8 @@ struct NameAndAddressTests {
         let servers = try FixtureServer.startOnSamePort(addresses) { .text($0.serverAddress) }
         let port = servers[0].port
         let client = HTTPClient.untimed { settings in
-            try? settings.addresses.set(["127.0.0.2"], for: .host(Host("localhost")))
-            try? settings.addresses.set(["127.0.0.3"], for: .host(Host("127.0.0.1")))
+            try? settings.addresses.set(["127.0.0.2"], for: .host(HTTPHost("localhost")))
+            try? settings.addresses.set(["127.0.0.3"], for: .host(HTTPHost("127.0.0.1")))
         }
         func go(_ host: String, _ addresses: [Endpoint]? = nil) async throws -> (String?, AddressSource?) {
             var request = Request(.get, "http://\(host):\(port)/")

@@ -188,7 +188,7 @@ struct ProxyTests {
     }
 
     @Test("a wrong certificate behind the proxy is refused as it is without")
-    func wrongServer() async throws {
+    func onCertificateMismatch() async throws {
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
         let server = try proxyServer(.plain, ["a.test:443": wrong.authority])
         let error = try await httpError { try await client(server).get("https://a.test/") }

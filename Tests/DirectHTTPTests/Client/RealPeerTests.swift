@@ -29,7 +29,8 @@ struct RealPeerTests {
                 $0.tls.minimumVersion = version
                 $0.tls.maximumVersion = version
             }
-            func request(_ method: DirectHTTP.Method, _ path: String, _ body: RequestBody = .none) -> Request
+            func request(_ method: DirectHTTP.HTTPMethod, _ path: String, _ body: RequestBody = .none)
+                -> Request
             {
                 var request = Request(method, "https://a.test:\(port.number)\(path)", body: body)
                 request.addresses = ["127.0.0.1"]

@@ -115,7 +115,7 @@ struct ResponseBodyTests {
             }
         }
         let client = HTTPClient.untimed()
-        for (method, path) in [(.get, "/204"), (.get, "/304"), (.head, "/")] as [(Method, String)] {
+        for (method, path) in [(.get, "/204"), (.get, "/304"), (.head, "/")] as [(HTTPMethod, String)] {
             let response = try await client.fetch(Request(method, server.http(path)))
             #expect(response.body.isEmpty)
         }

@@ -16,7 +16,9 @@ struct DetourTests {
         return try #require(tries.detour())
     }
 
-    private func choice(_ endpoints: Endpoint...) -> Choice { Choice(endpoints, port: 80, .system) }
+    private func choice(_ endpoints: Endpoint...) -> EndpointSelection {
+        EndpointSelection(endpoints, port: 80, .system)
+    }
 
     private func avoided(_ kept: KeptConnections) -> [Endpoint]? {
         if case .except(let endpoints) = kept { endpoints } else { nil }

@@ -54,9 +54,9 @@ struct TranslationTests {
         }
         #expect(connection.facts.endpoint == Endpoint(stringLiteral: "1.2.3.4:443"))
         let now = Instant(nanoseconds: 0)
-        let transaction = Transaction(
+        let transaction = HTTPTransaction(
             connection: connection.facts,
-            times: Transaction.Times(start: now, sent: now, response: now),
+            times: HTTPTransaction.Times(start: now, sent: now, response: now),
             isReused: false
         )
         #expect(transaction.translatedAddress == IPAddress("64:ff9b::1.2.3.4"))
@@ -161,7 +161,7 @@ struct TranslationTests {
             }
             return try Socket.connecting(to: local, port: port, on: loop)
         }
-        let dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
+        let dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
         guard let url = try? HTTPURL("https://a.test/") else { throw DialFailure(cause: .cancelled) }
         let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, .request)
         return try await dialler.dial(url, route, Timeouts().nanoseconds, end: .never)

@@ -11,19 +11,19 @@ struct CookieFileTests {
     private var samples: [Cookie] {
         get throws {
             [
-                try Cookie("plain", "1", for: Host("a.test")),
+                try Cookie("plain", "1", for: HTTPHost("a.test")),
                 try Cookie(
                     "all",
                     "v=\"x\"",
-                    for: Host("a.test"),
+                    for: HTTPHost("a.test"),
                     coversSubdomains: true,
                     path: "/p",
                     expiry: future
                 ),
-                try Cookie("secret", "", for: Host("www.b.test"), isSecure: true, isHTTPOnly: true),
-                try Cookie("", "nameless", for: Host("192.0.2.1")),
-                try Cookie("six", "6", for: Host("2001:db8::1")),
-                try Cookie("\u{E9}", "\u{4E2D}\u{6587}\ttab", for: Host("a.test")),
+                try Cookie("secret", "", for: HTTPHost("www.b.test"), isSecure: true, isHTTPOnly: true),
+                try Cookie("", "nameless", for: HTTPHost("192.0.2.1")),
+                try Cookie("six", "6", for: HTTPHost("2001:db8::1")),
+                try Cookie("\u{E9}", "\u{4E2D}\u{6587}\ttab", for: HTTPHost("a.test")),
             ]
         }
     }
@@ -40,10 +40,10 @@ struct CookieFileTests {
     @Test("lines of JSON also keep SameSite, tabs in names and bytes that are no text")
     func jsonKeepsAll() throws {
         let jar = CookieJar()
-        jar.add(try Cookie("a\tb", "1", for: Host("a.test"), sameSite: .lax))
+        jar.add(try Cookie("a\tb", "1", for: HTTPHost("a.test"), sameSite: .lax))
         var content = CookieContent(name: [0xFF], value: [0xE4])
         content.sameSite = .unrestricted
-        jar.add(try Cookie(content, for: Host("a.test"), coversSubdomains: false))
+        jar.add(try Cookie(content, for: HTTPHost("a.test"), coversSubdomains: false))
         let copy = CookieJar()
         #expect(copy.add(text: jar.text(as: .json)) == [])
         #expect(copy.cookies == jar.cookies)
@@ -143,7 +143,7 @@ struct CookieFileTests {
     func files() async throws {
         let path = "/tmp/direct-http-cookies-\(UInt64.random(in: 0 ... .max))"
         let jar = CookieJar()
-        jar.add(try Cookie("a", "1", for: Host("a.test")))
+        jar.add(try Cookie("a", "1", for: HTTPHost("a.test")))
         try await jar.save(to: path)
         defer { try? StateFile.replace(path, with: []) }
         let copy = CookieJar()

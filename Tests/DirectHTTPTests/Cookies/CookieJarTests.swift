@@ -44,7 +44,7 @@ struct CookieJarTests {
         try jar.take("a=1", "b=2", from: "https://a.test/")
         let url = try HTTPURL("https://a.test/")
         func merged(_ own: String...) -> [String] {
-            var headers = Headers(own.map { (name: "cookie", value: $0) })
+            var headers = HTTPHeaders(own.map { (name: "cookie", value: $0) })
             headers.add("Accept", "*/*")
             headers.add(cookies: jar.cookies(for: url, at: testTime))
             #expect(headers.contains("accept"))
@@ -57,7 +57,7 @@ struct CookieJarTests {
         #expect(merged("") == ["a=1; b=2"])
         #expect(merged("A=1") == ["A=1; a=1; b=2"])
         let empty = CookieJar()
-        var headers: Headers = ["Cookie": "x", "cookie": "y"]
+        var headers: HTTPHeaders = ["Cookie": "x", "cookie": "y"]
         headers.add(cookies: empty.cookies(for: url, at: testTime))
         #expect(headers.values(for: "Cookie") == ["x; y"])
     }
@@ -65,7 +65,7 @@ struct CookieJarTests {
     @Test("a value that is not UTF-8 goes back as it came")
     func bytes() throws {
         let jar = CookieJar()
-        var headers = Headers()
+        var headers = HTTPHeaders()
         headers.add("Set-Cookie", bytes: Array("a=".utf8) + [0xE4, 0xFF])
         let url = try HTTPURL("https://a.test/")
         jar.take(headers, from: url, at: testTime)
@@ -76,24 +76,24 @@ struct CookieJarTests {
     @Test("cookies can be put in, taken out and looked at")
     func editing() throws {
         let jar = CookieJar()
-        let session = try Cookie("a", "1", for: Host("a.test"))
-        let lasting = try Cookie("b", "2", for: Host("a.test"), expiry: .now.advanced(bySeconds: 100))
+        let session = try Cookie("a", "1", for: HTTPHost("a.test"))
+        let lasting = try Cookie("b", "2", for: HTTPHost("a.test"), expiry: .now.advanced(bySeconds: 100))
         jar.add(session)
         jar.add(lasting)
         #expect(jar.cookies == [session, lasting])
         jar.endSession()
         #expect(jar.cookies == [lasting])
-        jar.add(try Cookie("b", "", for: Host("a.test"), expiry: UnixTime(seconds: 1)))
+        jar.add(try Cookie("b", "", for: HTTPHost("a.test"), expiry: UnixTime(seconds: 1)))
         #expect(jar.cookies.isEmpty)
         jar.add(session)
-        jar.remove(try Cookie("a", "", for: Host("b.test")))
-        jar.remove(try Cookie("a", "", for: Host("a.test"), path: "/x"))
+        jar.remove(try Cookie("a", "", for: HTTPHost("b.test")))
+        jar.remove(try Cookie("a", "", for: HTTPHost("a.test"), path: "/x"))
         #expect(jar.cookies == [session])
         jar.remove(session)
         #expect(jar.cookies.isEmpty)
     }
 
-    static let impossibilities: [(name: String, value: String, path: String, fault: CookieFault)] = [
+    static let impossibilities: [(name: String, value: String, path: String, fault: CookieError)] = [
         ("", "", "/", .empty),
         ("a=b", "", "/", .invalidCharacter),
         ("a", "b;c", "/", .invalidCharacter),
@@ -110,18 +110,19 @@ struct CookieJarTests {
     ]
 
     @Test("the caller cannot make a cookie that no server could", arguments: impossibilities)
-    func impossible(name: String, value: String, path: String, fault: CookieFault) throws {
-        let host = try Host("a.test")
+    func impossible(name: String, value: String, path: String, fault: CookieError) throws {
+        let host = try HTTPHost("a.test")
         #expect(throws: fault) { try Cookie(name, value, for: host, path: path) }
     }
 
     @Test("a cookie for a domain needs one")
     func domains() throws {
-        let address = try Host("192.0.2.1"), suffix = try Host("co.uk"), host = try Host("example.co.uk")
-        #expect(throws: CookieFault.addressHasNoSubdomains) {
+        let address = try HTTPHost("192.0.2.1"), suffix = try HTTPHost("co.uk"),
+            host = try HTTPHost("example.co.uk")
+        #expect(throws: CookieError.addressHasNoSubdomains) {
             try Cookie("a", "1", for: address, coversSubdomains: true)
         }
-        #expect(throws: CookieFault.publicSuffix) {
+        #expect(throws: CookieError.publicSuffix) {
             try Cookie("a", "1", for: suffix, coversSubdomains: true)
         }
         #expect(try Cookie("a", "1", for: host, coversSubdomains: true).coversSubdomains)
@@ -129,7 +130,7 @@ struct CookieJarTests {
 
     @Test("what a cookie says of itself never shows its value")
     func description() throws {
-        let cookie = try Cookie("a", "secret", for: Host("a.test"), coversSubdomains: true, path: "/p")
+        let cookie = try Cookie("a", "secret", for: HTTPHost("a.test"), coversSubdomains: true, path: "/p")
         #expect(cookie.description == "a for *.a.test/p")
     }
 
@@ -215,7 +216,7 @@ struct CookieLimitTests {
         #expect(length == 2 * 4002 + 2)
         let many = CookieJar()
         let fields = (0..<60).map { (name: "Set-Cookie", value: "n\($0)=1") }
-        many.take(Headers(fields), from: try HTTPURL("https://a.test/"), at: testTime)
+        many.take(HTTPHeaders(fields), from: try HTTPURL("https://a.test/"), at: testTime)
         #expect(many.cookies.count == 50)
         for index in 0..<180 { try many.take("m\(index)=1", from: "https://b.test/") }
         #expect(try many.field("https://b.test/")?.split(separator: ";").count == 150)
@@ -240,7 +241,7 @@ let testTime = UnixTime(seconds: 1_800_000_000)
 
 extension CookieJar {
     func take(_ fields: String..., from url: String, at now: UnixTime = testTime) throws {
-        take(Headers(fields.map { (name: "Set-Cookie", value: $0) }), from: try HTTPURL(url), at: now)
+        take(HTTPHeaders(fields.map { (name: "Set-Cookie", value: $0) }), from: try HTTPURL(url), at: now)
     }
 
     func field(_ url: String, at now: UnixTime = testTime) throws -> String? {

@@ -104,7 +104,7 @@ struct DecodingTests {
             let server = try FixtureServer.scripted([
                 .awaitHead, .send("HTTP/1.1 \(head)\(field)\r\n"), .awaitClose,
             ])
-            let request = Request(Method(stringLiteral: method), server.http())
+            let request = Request(HTTPMethod(stringLiteral: method), server.http())
             let response = try await HTTPClient.untimed().fetch(request)
             #expect(response.body.isEmpty)
             #expect(response.decoding == .notNeeded)

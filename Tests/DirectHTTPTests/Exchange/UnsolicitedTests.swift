@@ -15,10 +15,10 @@ struct UnsolicitedTests {
         let settings = HTTPClient().settings
         let url = try HTTPURL(server.http())
         let timeouts = Timeouts().nanoseconds
-        let connection = try await Dialler(settings: settings, secrets: TLSSecrets(settings.tls))
+        let connection = try await Dialler(settings: settings, tlsState: TLSClientState(settings.tls))
             .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
         _ = await connection.socket.waitForInput(.reader, until: .never)
-        #expect(throws: CallFailure.self) { try connection.checkSilence() }
+        #expect(throws: TransportError.self) { try connection.checkSilence() }
     }
 
     @Test("A 408 on a kept connection is a goodbye, and the request is sent again")

@@ -21,7 +21,7 @@ struct DescriptionTests {
         settings.cookies = jar
         settings.cache = .memory()
         settings.transport = { request in
-            let fields: Headers = ["Set-Cookie": "a=hunter2", "Cache-Control": "max-age=60"]
+            let fields: HTTPHeaders = ["Set-Cookie": "a=hunter2", "Cache-Control": "max-age=60"]
             return try Response(to: request, 200, headers: fields, body: Array("hunter2".utf8))
         }
         let client = HTTPClient(settings)
@@ -104,7 +104,7 @@ struct DescriptionTests {
 
     @Test("of a configuration that fails is its own error")
     func configuration() {
-        #expect(throws: ProxyFault.self) {
+        #expect(throws: ProxyError.self) {
             try HTTPClient.untimed { $0.proxy = ProxySettings(try Proxy("ftp://a")) }
         }
     }

@@ -240,7 +240,7 @@ struct TimesTests {
             clock.advance(by: .seconds(2))
             return try Socket.connecting(to: address, port: port, on: loop)
         }
-        let dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
+        let dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
         let isByProxy = proxy?.lookup == .byProxy
         let endpoint = proxy == nil ? server.endpoint : "127.0.0.9"
         let connection = try await dialler.dial(

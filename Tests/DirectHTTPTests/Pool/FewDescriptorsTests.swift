@@ -160,7 +160,7 @@ private struct Lab {
             try allow(address)
             return try Socket.connecting(to: address, port: port, on: loop)
         }
-        dialler = Dialler(settings: settings, secrets: TLSSecrets(settings.tls), network: network)
+        dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
     }
 
     func dial(_ endpoints: [Endpoint], queue: Duration = .seconds(50)) async throws(DialFailure) -> Connection

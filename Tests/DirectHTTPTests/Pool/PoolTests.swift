@@ -6,10 +6,10 @@ import Testing
 
 /// A connection as far as the pool knows one.
 final class FakeMember: PoolMember {
-    var stay = PoolStay()
+    var pooledState = PooledState()
     var birth = Instant(nanoseconds: 0)
     var keepAlive: KeepAliveHint?
-    var followsAnswers = false
+    var tracksResolver = false
     let endpoint: Endpoint
     let source: AddressSource
 
@@ -18,7 +18,7 @@ final class FakeMember: PoolMember {
         self.source = source
     }
 
-    func serves(_ route: Route) -> Bool { route.leads(to: endpoint, from: source) }
+    func serves(_ route: Route) -> Bool { route.allows(endpoint, from: source) }
 }
 
 @Suite("The pool's decisions")
@@ -43,14 +43,14 @@ struct PoolTests {
 
     /// What a resolver says.
     private func answer(_ addresses: Endpoint...) -> Route {
-        var choice = Choice(addresses, port: 443, .resolver("test"))
+        var choice = EndpointSelection(addresses, port: 443, .resolver("test"))
         choice.report = { _, _ in }
         return .chosen(choice)
     }
 
     private func follower(_ endpoint: Endpoint) -> FakeMember {
         let member = FakeMember(endpoint, .resolver("test"))
-        member.followsAnswers = true
+        member.tracksResolver = true
         return member
     }
 
@@ -117,15 +117,15 @@ struct PoolTests {
     @Test("a route leads to the addresses it names, with their ports, and from the source it follows")
     func leads() {
         let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, .request)
-        #expect(chosen.leads(to: "10.0.0.1:443", from: .request))
-        #expect(chosen.leads(to: "10.0.0.1:443", from: .system))
-        #expect(chosen.leads(to: "10.0.0.2:8443", from: .staticMap))
-        #expect(!chosen.leads(to: "10.0.0.1:8443", from: .request))
-        #expect(!chosen.leads(to: "10.0.0.2:443", from: .request))
-        #expect(!chosen.leads(to: "10.0.0.3:443", from: .request))
-        #expect(Route.system.leads(to: "10.0.0.1:443", from: .system))
-        #expect(!Route.system.leads(to: "10.0.0.1:443", from: .staticMap))
-        #expect(!Route.system.leads(to: "10.0.0.1:443", from: .request))
+        #expect(chosen.allows("10.0.0.1:443", from: .request))
+        #expect(chosen.allows("10.0.0.1:443", from: .system))
+        #expect(chosen.allows("10.0.0.2:8443", from: .staticMap))
+        #expect(!chosen.allows("10.0.0.1:8443", from: .request))
+        #expect(!chosen.allows("10.0.0.2:443", from: .request))
+        #expect(!chosen.allows("10.0.0.3:443", from: .request))
+        #expect(Route.system.allows("10.0.0.1:443", from: .system))
+        #expect(!Route.system.allows("10.0.0.1:443", from: .staticMap))
+        #expect(!Route.system.allows("10.0.0.1:443", from: .request))
     }
 
     @Test("who finds every connection of the origin in use waits, and others are not kept waiting")
@@ -144,10 +144,10 @@ struct PoolTests {
         let first = try ticket(pool, a), second = try ticket(pool, a)
         let member = FakeMember()
         for ticket in [first, second] {
-            let orders = pool.checkIn(member, to: origin, at: at(1))
-            #expect(orders.grant?.ticket == ticket)
-            #expect(orders.grant?.member === member)
-            #expect(orders.closed == nil)
+            let actions = pool.checkIn(member, to: origin, at: at(1))
+            #expect(actions.grant?.ticket == ticket)
+            #expect(actions.grant?.member === member)
+            #expect(actions.closed == nil)
             #expect(!pool.hasIdle)
         }
         #expect(pool.checkIn(member, to: origin, at: at(2)).grant == nil)
@@ -161,10 +161,10 @@ struct PoolTests {
         let origin = try dial(pool, a)
         let ticket = try ticket(pool, a, .chosen(["10.0.0.2"], port: 443, .request))
         let member = FakeMember("10.0.0.1:443")
-        let orders = pool.checkIn(member, to: origin, at: at(1))
-        #expect(orders.closed === member)
-        #expect(orders.grant?.ticket == ticket)
-        #expect(orders.grant != nil && orders.grant?.member == nil)
+        let actions = pool.checkIn(member, to: origin, at: at(1))
+        #expect(actions.closed === member)
+        #expect(actions.grant?.ticket == ticket)
+        #expect(actions.grant != nil && actions.grant?.member == nil)
         #expect(origin.open == 1)
     }
 
@@ -240,8 +240,8 @@ struct PoolTests {
         guard case .wait(let ticket, _) = turn else { throw Unexpected() }
         let member = FakeMember("10.0.0.1:443")
         pool.admit(member, to: origin)
-        let orders = pool.checkIn(member, to: origin, at: at(1))
-        #expect(orders.grant?.ticket == ticket && orders.grant?.member == nil && orders.closed === member)
+        let actions = pool.checkIn(member, to: origin, at: at(1))
+        #expect(actions.grant?.ticket == ticket && actions.grant?.member == nil && actions.closed === member)
     }
 
     @Test("a waiter that wants a fresh connection is granted a place to dial, never a kept connection")
@@ -253,9 +253,9 @@ struct PoolTests {
         }
         let member = FakeMember()
         pool.admit(member, to: origin)
-        let orders = pool.checkIn(member, to: origin, at: at(1))
-        #expect(orders.grant?.ticket == ticket)
-        #expect(orders.grant?.member == nil && orders.closed === member)
+        let actions = pool.checkIn(member, to: origin, at: at(1))
+        #expect(actions.grant?.ticket == ticket)
+        #expect(actions.grant?.member == nil && actions.closed === member)
         #expect(origin.open == 1 && origin.members.isEmpty)
     }
 
@@ -310,10 +310,10 @@ struct PoolTests {
         pool.admit(busy, to: origin)
         #expect(pool.takeIdle(a, before) === chosen)
         _ = pool.checkIn(chosen, to: origin, at: at(4))
-        #expect(pool.orders().close.isEmpty)
+        #expect(pool.actions().close.isEmpty)
 
         #expect(pool.takeIdle(a, after) === kept)
-        #expect(pool.orders().closed === closed)
+        #expect(pool.actions().closed === closed)
         #expect(pool.checkIn(busy, to: origin, at: at(5)).closed === busy)
         // Somebody chose this one: what the resolver says is not about it.
         #expect(pool.takeIdle(a, .chosen(["10.0.0.1"], port: 443, .request)) === chosen)
@@ -324,7 +324,7 @@ struct PoolTests {
         let pool = FakePool(.init())
         let member = try idle(pool, a, since: 1, follower("10.0.0.1:443"), answer("10.0.0.1", "10.0.0.2"))
         #expect(pool.takeIdle(a, answer("10.0.0.2", "10.0.0.1")) === member)
-        #expect(pool.orders().isEmpty)
+        #expect(pool.actions().isEmpty)
     }
 
     @Test(
@@ -342,9 +342,9 @@ struct PoolTests {
         let waitsInA = try ticket(pool, a), waitsInB = try ticket(pool, b), waitsInC = try ticket(pool, c)
         let member = FakeMember()
         pool.admit(member, to: first)
-        let orders = pool.checkIn(member, to: first, at: at(2))
-        #expect(orders.grant?.ticket == waitsInA)
-        #expect(orders.grant?.member == nil && orders.closed === member)
+        let actions = pool.checkIn(member, to: first, at: at(2))
+        #expect(actions.grant?.ticket == waitsInA)
+        #expect(actions.grant?.member == nil && actions.closed === member)
         let second = FakeMember()
         let next = pool.checkIn(second, to: first, at: at(3))
         #expect(next.grant?.ticket == waitsInB && next.grant?.member === second)
@@ -381,7 +381,7 @@ struct PoolTests {
         let origin = try dial(pool, a)
         #expect(pool.checkIn(member, to: origin, at: at(9)).closed == nil)
         #expect(pool.takeIdle(a, .system, at: at(10)) == nil)
-        #expect(pool.orders().closed === member)
+        #expect(pool.actions().closed === member)
         let other = FakeMember()
         #expect(pool.checkIn(other, to: origin, at: at(10)).closed === other)
     }
@@ -396,7 +396,7 @@ struct PoolTests {
         _ = try idle(pool, a, since: 10, brief)
         #expect(pool.sweep(at: at(13)) { _ in false }.isEmpty)
         #expect(pool.takeIdle(a, .system, at: at(14)) == nil)
-        #expect(pool.orders().closed === brief)
+        #expect(pool.actions().closed === brief)
 
         let last = FakeMember()
         last.keepAlive = KeepAliveHint(max: 0)
@@ -421,7 +421,7 @@ struct PoolTests {
         #expect(pool.checkIn(member, to: origin, at: at(1)).grant?.ticket == first)
         pool.drop(member, origin)
         #expect(origin.open == 1 && origin.members.isEmpty)
-        #expect(pool.orders().grants.isEmpty)
+        #expect(pool.actions().grants.isEmpty)
         #expect(pool.release(origin)?.ticket == second)
     }
 
@@ -435,7 +435,7 @@ struct PoolTests {
         let heard = try idle(pool, a, since: 6), other = try idle(pool, b, since: 1)
         let origin = try #require(pool.origin(a))
         pool.dismissSiblings(of: frozen, origin)
-        let closed = pool.orders().close
+        let closed = pool.actions().close
         #expect(closed.count == 1 && closed.first === silent)
         #expect(origin.idle.elementsEqual([elsewhere, heard]) { $0 === $1 })
         #expect(pool.takeIdle(b, .chosen([other.endpoint], port: 443, .request)) === other)
@@ -457,11 +457,11 @@ struct PoolTests {
         let route = Route.chosen([old.endpoint], port: 443, .request)
         let waiting = try ticket(pool, a, route)
         pool.putBack(old, origin, at: at(4))
-        let orders = pool.orders()
-        #expect(orders.grant?.ticket == waiting && orders.grant?.member === old)
-        pool.dismissAll(at: at(5))
+        let actions = pool.actions()
+        #expect(actions.grant?.ticket == waiting && actions.grant?.member === old)
+        pool.closeWhenIdle(at: at(5))
         pool.putBack(young, origin, at: at(6))
-        #expect(pool.orders().closed === young)
+        #expect(pool.actions().closed === young)
         #expect(origin.open == 1)
     }
 
@@ -488,10 +488,10 @@ struct PoolTests {
         _ = try dial(pool, b, takingNothing: true)
         let (origin, tickets) = pool.warm(a, .system, count: 3)
         #expect(tickets.count == 2)
-        #expect(pool.orders().closed === other)
+        #expect(pool.actions().closed === other)
         for ticket in tickets { pool.deliver(FakeMember(), to: origin, for: ticket) }
         #expect(pool.warm(a, .system, count: 3).tickets.isEmpty)
-        #expect(pool.orders().isEmpty)
+        #expect(pool.actions().isEmpty)
     }
 
     @Test("an origin without connections is forgotten")
@@ -537,26 +537,26 @@ private final class FakePool {
         _ route: Route,
         _ kept: KeptConnections = .any,
         at now: Instant = Instant(nanoseconds: 0)
-    ) -> (turn: Machine.Turn, close: FakeMember?) {
+    ) -> (turn: Machine.Acquisition, close: FakeMember?) {
         let turn = machine.checkOut(key, route, kept, at: now)
-        return (turn, machine.takeOrders().close.first)
+        return (turn, machine.takeActions().close.first)
     }
 
     func admit(_ member: FakeMember, to origin: Machine.Origin) {
         machine.admit(member, to: origin, since: Instant(nanoseconds: 1))
     }
 
-    func checkIn(_ member: FakeMember, to origin: Machine.Origin, at now: Instant) -> Machine.Orders {
+    func checkIn(_ member: FakeMember, to origin: Machine.Origin, at now: Instant) -> Machine.Actions {
         machine.checkIn(member, to: origin, at: now)
-        return machine.takeOrders()
+        return machine.takeActions()
     }
 
-    func release(_ origin: Machine.Origin) -> Machine.Grant? {
+    func release(_ origin: Machine.Origin) -> Machine.Assignment? {
         machine.release(origin)
-        return machine.takeOrders().grants.first
+        return machine.takeActions().grants.first
     }
 
-    func orders() -> Machine.Orders { machine.takeOrders() }
+    func actions() -> Machine.Actions { machine.takeActions() }
 
     func warm(
         _ key: PoolKey,
@@ -577,7 +577,7 @@ private final class FakePool {
         machine.dismissSiblings(of: member, origin)
     }
 
-    func dismissAll(at now: Instant) { machine.dismissAll(at: now) }
+    func closeWhenIdle(at now: Instant) { machine.closeWhenIdle(at: now) }
 
     func takeOut(_ member: FakeMember, _ origin: Machine.Origin) -> Bool {
         machine.takeOut(member, of: origin)
@@ -595,16 +595,16 @@ private final class FakePool {
 
     func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
         machine.sweep(at: now) { member, _ in isDone(member) }
-        return machine.takeOrders().close
+        return machine.takeActions().close
     }
 }
 
-extension Pool<FakeMember>.Orders {
-    fileprivate var grant: Pool<FakeMember>.Grant? { grants.first }
+extension Pool<FakeMember>.Actions {
+    fileprivate var grant: Pool<FakeMember>.Assignment? { grants.first }
     fileprivate var closed: FakeMember? { close.first }
 }
 
-extension Host {
+extension HTTPHost {
     /// A name that is known to be good.
     init(name: String) {
         do {

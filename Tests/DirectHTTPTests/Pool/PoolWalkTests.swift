@@ -110,10 +110,10 @@ private struct PoolWalk {
 
     private mutating func checkOut(_ key: PoolKey, _ route: Route) {
         var own = books[key] ?? Books()
-        let expected = own.idle.last { $0.serves(route) && $0.stay.expiry > instant }
+        let expected = own.idle.last { $0.serves(route) && $0.pooledState.expiry > instant }
         let oldest = own.idle.first
-        let (turn, orders) = (pool.checkOut(key, route, at: instant), pool.takeOrders())
-        for member in orders.close { forgetIdle(member) }
+        let (turn, actions) = (pool.checkOut(key, route, at: instant), pool.takeActions())
+        for member in actions.close { forgetIdle(member) }
         own = books[key] ?? own
         switch turn {
         case .reuse(let member, let origin):
@@ -124,7 +124,7 @@ private struct PoolWalk {
         case .dial(let origin):
             expect(expected == nil, "dials although one is idle")
             expect(open < Self.total && own.open < Self.perOrigin, "dials although all is full")
-            if let close = orders.close.last, close !== oldest, close.stay.expiry > instant {
+            if let close = actions.close.last, close !== oldest, close.pooledState.expiry > instant {
                 expect(open == Self.total - 1, "closes without need")
             }
             own.dialling += 1
@@ -137,7 +137,7 @@ private struct PoolWalk {
             own.origin = origin
         }
         books[key] = own
-        honour(orders.grants)
+        honour(actions.grants)
     }
 
     private mutating func finishDialling(_ key: PoolKey) {
@@ -153,30 +153,30 @@ private struct PoolWalk {
     private mutating func checkIn(_ key: PoolKey) {
         guard var own = books[key], let origin = own.origin, let member = own.leased.popLast() else { return }
         books[key] = own
-        let first = nextInLine
+        let first = nextWaiter
         pool.checkIn(member, to: origin, at: instant)
-        let orders = pool.takeOrders()
-        if orders.grants.first?.member === member {
+        let actions = pool.takeActions()
+        if actions.grants.first?.member === member {
             expect(first?.key == key, "handed over to another origin")
             own.leased.append(member)
             _ = own.waiting.removeFirst()
             books[key] = own
-            expect(orders.close.isEmpty && orders.grants.count == 1, "handed over and more")
+            expect(actions.close.isEmpty && actions.grants.count == 1, "handed over and more")
             return
         }
-        let isSpent = member.stay.turns >= Self.uses
-        if orders.close.contains(where: { $0 === member }) {
+        let isSpent = member.pooledState.turns >= Self.uses
+        if actions.close.contains(where: { $0 === member }) {
             expect(isSpent || first != nil || idleCount >= Self.idleLimit, "closes what is good")
         } else {
             expect(first == nil && !isSpent, "keeps what somebody waits for, or what is spent")
             own.idle.append(member)
             books[key] = own
         }
-        for closed in orders.close where closed !== member {
-            expect(closed.stay.since == oldestIdle, "closes not the longest idle of all")
+        for closed in actions.close where closed !== member {
+            expect(closed.pooledState.since == oldestIdle, "closes not the longest idle of all")
             forgetIdle(closed)
         }
-        honour(orders.grants)
+        honour(actions.grants)
     }
 
     private mutating func release(_ key: PoolKey) {
@@ -189,7 +189,7 @@ private struct PoolWalk {
             pool.release(origin)
         }
         books[key] = own
-        honour(pool.takeOrders().grants)
+        honour(pool.takeActions().grants)
     }
 
     private mutating func leave(_ key: PoolKey) {
@@ -204,27 +204,27 @@ private struct PoolWalk {
     private mutating func sweep() {
         let victim = books.values.flatMap(\.idle).randomElement(using: &random)
         pool.sweep(at: instant) { member, _ in member === victim }
-        let orders = pool.takeOrders()
+        let actions = pool.takeActions()
         for member in books.values.flatMap(\.idle) {
-            let isDue = member.stay.since.nanoseconds + Self.idleTime <= now || member === victim
-            expect(orders.close.contains { $0 === member } == isDue, "sweeps the wrong ones")
+            let isDue = member.pooledState.since.nanoseconds + Self.idleTime <= now || member === victim
+            expect(actions.close.contains { $0 === member } == isDue, "sweeps the wrong ones")
         }
-        for member in orders.close { forgetIdle(member) }
-        honour(orders.grants)
+        for member in actions.close { forgetIdle(member) }
+        honour(actions.grants)
     }
 
     private var idleCount: Int { books.values.reduce(0) { $0 + $1.idle.count } }
-    private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.stay.since).min() }
+    private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.pooledState.since).min() }
 
     /// Whose turn it is when one more may be open.
-    private var nextInLine: (key: PoolKey, ticket: Int)? {
+    private var nextWaiter: (key: PoolKey, ticket: Int)? {
         books.filter { $0.value.open < Self.perOrigin }
             .compactMap { key, own in own.waiting.first.map { (key, $0.ticket) } }
             .min { $0.1 < $1.1 }
     }
 
     /// Each leave to dial goes to who waits longest, of those whose origin has room.
-    private mutating func honour(_ grants: [FakePool.Grant]) {
+    private mutating func honour(_ grants: [FakePool.Assignment]) {
         for grant in grants {
             let ready = books.filter { $0.value.open < Self.perOrigin && !$0.value.waiting.isEmpty }
             let first = ready.min { $0.value.waiting[0].ticket < $1.value.waiting[0].ticket }

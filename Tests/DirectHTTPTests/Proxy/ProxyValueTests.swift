@@ -31,7 +31,7 @@ struct ProxyValueTests {
         ]
     )
     func refused(text: String) {
-        #expect(throws: ProxyFault.self) { try Proxy(text) }
+        #expect(throws: ProxyError.self) { try Proxy(text) }
     }
 
     @Test("the environment is read as others read it, but for HTTP_PROXY, which comes from requests")
@@ -44,10 +44,10 @@ struct ProxyValueTests {
         let settings = try ProxySettings.from { variables[$0] }
         #expect(settings.forHTTP == nil)
         #expect(settings.forHTTPS?.host.description == "low.test")
-        #expect(settings.exceptions.contain(try Host("x.a.test"), port: 443))
+        #expect(settings.exceptions.contain(try HTTPHost("x.a.test"), port: 443))
         let all = try ProxySettings.from { ["ALL_PROXY": "socks5://s.test", "http_proxy": "h.test:1"][$0] }
         #expect(all.forHTTP?.port == 1 && all.forHTTPS?.scheme == .socks5)
-        #expect(throws: ProxyFault.self) { try ProxySettings.from { ["http_proxy": "ftp://x"][$0] } }
+        #expect(throws: ProxyError.self) { try ProxySettings.from { ["http_proxy": "ftp://x"][$0] } }
         #expect(try ProxySettings.from { _ in nil } == ProxySettings())
     }
 
@@ -76,7 +76,7 @@ struct ProxyValueTests {
         ]
     )
     func exceptions(list: String, host: String, isException: Bool) throws {
-        #expect(try ProxyExceptions(list).contain(try Host(host), port: 443) == isException)
+        #expect(try ProxyExceptions(list).contain(try HTTPHost(host), port: 443) == isException)
     }
 
     @Test(
@@ -87,7 +87,7 @@ struct ProxyValueTests {
         ]
     )
     func notAnException(text: String) {
-        #expect(throws: ProxyFault.self) { try ProxyExceptions(text) }
+        #expect(throws: ProxyError.self) { try ProxyExceptions(text) }
     }
 
     @Test("a word in the environment that is no exception is passed over, and the others count")
@@ -96,8 +96,8 @@ struct ProxyValueTests {
         for list in ["\(odd),b.test", "b.test \(odd)", "b.test\n\(odd)"] {
             let variables = ["http_proxy": "http://proxy.test", "no_proxy": list]
             let exceptions = try ProxySettings.from { variables[$0] }.exceptions
-            #expect(exceptions.contain(try Host("www.b.test"), port: 80))
-            #expect(!exceptions.contain(try Host("a.test"), port: 80))
+            #expect(exceptions.contain(try HTTPHost("www.b.test"), port: 80))
+            #expect(!exceptions.contain(try HTTPHost("a.test"), port: 80))
         }
     }
 
@@ -105,7 +105,7 @@ struct ProxyValueTests {
     func longName() throws {
         let name = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 256))
         let dialogue = SOCKSDialogue(credentials: nil)
-        #expect(throws: ProxyFault.self) { try dialogue.request(for: .host(.name(name), port: 1)) }
+        #expect(throws: ProxyError.self) { try dialogue.request(for: .host(.name(name), port: 1)) }
         let longest = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 255))
         let request = try dialogue.request(for: .host(.name(longest), port: 0x1234))
         #expect(request.count == 4 + 1 + 255 + 2 && request[4] == 255 && request.suffix(2) == [0x12, 0x34])
@@ -115,7 +115,7 @@ struct ProxyValueTests {
     func longCredentials() {
         for (user, password) in [("", "x"), ("x", ""), (String(repeating: "u", count: 256), "x")] {
             let dialogue = SOCKSDialogue(credentials: .init(user: user, password: password))
-            #expect(throws: ProxyFault.self) { try dialogue.greeting() }
+            #expect(throws: ProxyError.self) { try dialogue.greeting() }
         }
     }
 
@@ -126,11 +126,11 @@ struct ProxyValueTests {
         #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 4, 0]) == 17)
         #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 3, 200]) == 202)
         for answer in [[4, 0, 0, 1, 0], [5, 0, 0, 9, 0], [5, 1, 0, 1, 0], [5]] as [[UInt8]] {
-            #expect(throws: ProxyFault.self) { try dialogue.lengthOfRest(after: answer) }
+            #expect(throws: ProxyError.self) { try dialogue.lengthOfRest(after: answer) }
         }
         // Who we are is never said where nobody was promised it.
-        #expect(throws: ProxyFault.self) { try dialogue.wantsCredentials([5, 2]) }
-        #expect(throws: ProxyFault.self) { try dialogue.wantsCredentials([5, 0xFF]) }
+        #expect(throws: ProxyError.self) { try dialogue.wantsCredentials([5, 2]) }
+        #expect(throws: ProxyError.self) { try dialogue.wantsCredentials([5, 0xFF]) }
         #expect(try !dialogue.wantsCredentials([5, 0]))
     }
 }

@@ -11,8 +11,8 @@ struct HSTSTests {
     private func learn(_ store: HSTSStore, _ host: String, _ fields: String..., at now: UnixTime? = nil)
         throws
     {
-        let headers = Headers(fields.map { (name: "Strict-Transport-Security", value: $0) })
-        store.learn(from: headers, host: try Host(host), at: now ?? time)
+        let headers = HTTPHeaders(fields.map { (name: "Strict-Transport-Security", value: $0) })
+        store.learn(from: headers, host: try HTTPHost(host), at: now ?? time)
     }
 
     private func upgraded(_ store: HSTSStore, _ url: String, at now: UnixTime? = nil) throws -> String? {
@@ -73,7 +73,7 @@ struct HSTSTests {
         let store = HSTSStore()
         try learn(store, "a.test", "max-age=10")
         let long = try HTTPURL("http://u:p@a.test.:8080/" + String(repeating: "\"", count: 22_000) + "?q#f")
-        #expect(throws: URLFault.self) { try HTTPURL(long.text) }
+        #expect(throws: HTTPURLError.self) { try HTTPURL(long.text) }
         let upgraded = store.upgrades(long, at: time)
         #expect(upgraded?.text == "https" + long.text.dropFirst(4))
         #expect(upgraded?.authorityBytes == Array("a.test:8080".utf8))
@@ -132,8 +132,8 @@ struct HSTSTests {
         "CVE-2022-42916, CVE-2022-43551: letters that become ASCII in IDNA are no way around: such hosts are refused"
     )
     func foldedDots() {
-        #expect(throws: URLFault.self) { try HTTPURL("http://a\u{3002}test/") }
-        #expect(throws: URLFault.self) { try HTTPURL("http://\u{FF41}.test/") }
+        #expect(throws: HTTPURLError.self) { try HTTPURL("http://a\u{3002}test/") }
+        #expect(throws: HTTPURLError.self) { try HTTPURL("http://\u{FF41}.test/") }
     }
 
     @Test("CVE-2024-9681: a subdomain changes nothing for the name above it")

@@ -60,7 +60,7 @@ struct KeyPinningTests {
         #expect(right.records.isEmpty)
         let patient = client(pins) {
             $0.dialling.keepsOrder = true
-            $0.dialling.wrongServer = .tryNext
+            $0.dialling.onCertificateMismatch = .tryNext
         }
         #expect(try await patient.fetch(request).text == "hello")
     }

@@ -65,7 +65,8 @@ extension FixtureServer {
     func https(_ name: String, _ path: String = "/") -> String { "https://\(name):\(port)\(path)" }
 
     /// A request for the name that is sent to this server.
-    func request(_ url: String, _ method: DirectHTTP.Method = .get, body: RequestBody = .none) -> Request {
+    func request(_ url: String, _ method: DirectHTTP.HTTPMethod = .get, body: RequestBody = .none) -> Request
+    {
         var request = Request(method, url, body: body)
         request.addresses = [endpoint]
         return request

@@ -12,4 +12,4 @@ func withGrowingLimits(
 }
 
 /// Far longer than anything takes that works, on any machine, and far shorter than what comes next if it does not.
-let patience = Duration.seconds(15)
+let deadline = Duration.seconds(15)

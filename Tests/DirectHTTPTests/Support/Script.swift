@@ -5,27 +5,27 @@ import Synchronization
 /// A transport for tests that answers from a list and keeps what it was asked.
 final class Script: Sendable {
     struct Asked: Sendable {
-        var method: Method
+        var method: HTTPMethod
         var url: String
-        var headers: Headers
+        var headers: HTTPHeaders
         var addresses: [Endpoint]?
         var hasBody: Bool
     }
 
     private let asked = Mutex<[Asked]>([])
-    private let answers: [(Status, Headers)]
+    private let answers: [(HTTPStatus, HTTPHeaders)]
 
     /// The last answer is given again and again.
-    init(_ answers: (Status, Headers)...) {
+    init(_ answers: (HTTPStatus, HTTPHeaders)...) {
         self.answers = answers
     }
 
     /// Answers that point to one place after the other, and at last `200`.
-    static func redirecting(_ status: Status = 302, _ locations: String...) -> Script {
+    static func redirecting(_ status: HTTPStatus = 302, _ locations: String...) -> Script {
         Script(all: locations.map { (status, ["Location": $0]) } + [(200, [:])])
     }
 
-    private init(all answers: [(Status, Headers)]) {
+    private init(all answers: [(HTTPStatus, HTTPHeaders)]) {
         self.answers = answers
     }
 

@@ -140,7 +140,7 @@ struct HTTPURLTests {
     private static let nameOf253 = String(repeating: "a.", count: 126) + "a"
     private static let pathOf64KiB = String(repeating: "a", count: 65_536)
 
-    static let refused: [(text: String, fault: URLFault)] = [
+    static let refused: [(text: String, fault: HTTPURLError)] = [
         ("", .notHTTP),
         ("example.com", .notHTTP),
         ("//example.com/", .notHTTP),
@@ -227,7 +227,7 @@ struct HTTPURLTests {
     ]
 
     @Test("what readers disagree about is refused, and the fault names the part", arguments: refused)
-    func refuses(_ example: (text: String, fault: URLFault)) {
+    func refuses(_ example: (text: String, fault: HTTPURLError)) {
         #expect(throws: example.fault) { try HTTPURL(example.text) }
     }
 
@@ -235,7 +235,7 @@ struct HTTPURLTests {
     func longestName() throws {
         let name = String(repeating: "a.", count: 126) + "a"
         #expect(try HTTPURL("http://\(name)./").host == .name(DomainName(name)))
-        #expect(throws: HostFault.tooLong) { try DomainName(name + "b") }
+        #expect(throws: HTTPHostError.tooLong) { try DomainName(name + "b") }
     }
 
     @Test("a trailing dot is kept in the URL and in nothing else")
@@ -270,7 +270,7 @@ struct HTTPURLTests {
             "ftp:user:secret@x/",
         ]
         for text in broken {
-            let error = #expect(throws: URLFault.self) { try HTTPURL(text) }
+            let error = #expect(throws: HTTPURLError.self) { try HTTPURL(text) }
             let words = error?.description ?? ""
             #expect(!words.contains("user:") && !words.contains("sec") && !words.contains("ret"), "\(words)")
         }
@@ -284,7 +284,7 @@ struct HTTPURLTests {
             }
         #expect(Set(same).count == 1)
         #expect(same[0].description == "https://example.com")
-        #expect(try same[0] == Origin(scheme: .https, host: Host("example.com"), port: 443))
+        #expect(try same[0] == Origin(scheme: .https, host: HTTPHost("example.com"), port: 443))
         let others = try [
             "http://example.com:443", "https://example.com:444", "https://www.example.com", "https://[::1]",
             "https://[fe80::1%25a]", "https://[fe80::1%25b]", "https://0.0.0.1",

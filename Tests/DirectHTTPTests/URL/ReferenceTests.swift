@@ -72,7 +72,7 @@ struct ReferenceTests {
         #expect(try base.resolving("//other:8443/x").text == "https://other:8443/x")
     }
 
-    static let refused: [(reference: String, fault: URLFault)] = [
+    static let refused: [(reference: String, fault: HTTPURLError)] = [
         ("http:g", .missingAuthority),
         ("http:", .missingAuthority),
         ("https:/g", .missingAuthority),
@@ -94,7 +94,7 @@ struct ReferenceTests {
     ]
 
     @Test("a reference that readers disagree about is refused", arguments: refused)
-    func refuses(_ example: (reference: String, fault: URLFault)) throws {
+    func refuses(_ example: (reference: String, fault: HTTPURLError)) throws {
         let base = try HTTPURL("http://a/b/c/d;p?q")
         #expect(throws: example.fault) { try base.resolving(example.reference) }
     }

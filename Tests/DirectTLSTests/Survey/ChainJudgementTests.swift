@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aFaultOfOurRulesIsOneAsWell() throws {
-        let dsaFree = try SurveyContext(roots: .only([.der(root.rootDER)]), rules: .publicWeb)
+        let dsaFree = try SurveyContext(roots: .only([.der(root.rootDER)]), rules: .webPKI)
         var profile = CertificateProfile(for: "a.test")
         profile.purposes = []
         let leaf = try root.issue(profile)

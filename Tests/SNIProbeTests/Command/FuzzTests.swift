@@ -59,7 +59,7 @@ import Testing
         for _ in 0..<30_000 {
             await Task.yield()
             let line = Self.word(Self.pieces, upTo: 6, &random)
-            do throws(TargetFault) {
+            do throws(TargetError) {
                 let line = try TargetLine(line)
                 read += line.targets.count + line.addresses.count
             } catch {

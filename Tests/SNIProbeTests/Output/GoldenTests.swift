@@ -136,7 +136,8 @@ private enum TableSamples {
             .closed, .notTLS(.http), .notTLS(.ssh), .broken("unsupported protocol"),
         ]
         return refusals.enumerated().compactMap { index, refusal in
-            guard let address = IPAddress("203.0.113.\(index + 1)"), let host = try? Host("www.example.com")
+            guard let address = IPAddress("203.0.113.\(index + 1)"),
+                let host = try? HTTPHost("www.example.com")
             else {
                 return nil
             }

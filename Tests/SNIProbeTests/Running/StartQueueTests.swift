@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StartQueueTests {
     private func slot(_ address: String, port: UInt16 = 443) throws -> Slot {
-        let host = try Host("a.test")
+        let host = try HTTPHost("a.test")
         let address = try #require(IPAddress(address))
         return Slot(
             .probe(Probe(target: ProbeTarget(host: host), address: address, port: port, source: .argument))

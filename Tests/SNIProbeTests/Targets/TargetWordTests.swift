@@ -6,13 +6,13 @@ import Testing
 @Suite struct TargetWordTests {
     private func target(_ word: String) throws -> (target: ProbeTarget, ranges: [ProbeAddresses]) {
         guard case .target(let target, let ranges) = try TargetWord(word) else {
-            throw TargetFault.noTarget
+            throw TargetError.noTarget
         }
         return (target, ranges)
     }
 
     private func fault(_ word: String) -> String? {
-        do throws(TargetFault) {
+        do throws(TargetError) {
             _ = try TargetWord(word)
             return nil
         } catch {
@@ -88,7 +88,7 @@ import Testing
         #expect {
             try TargetWord(word)
         } throws: { error in
-            (error as? TargetFault)?.words.hint
+            (error as? TargetError)?.words.hint
                 == "in DNS and TLS this name is xn--bcher-kva.example: write it so"
         }
     }
@@ -101,13 +101,13 @@ import Testing
 
     @Test func aPortOfItsOwnIsToldWhereItBelongs() {
         #expect(
-            TargetFault.notAnAddress("443").words.hint == "write a port after its host: www.example.com:443"
+            TargetError.notAnAddress("443").words.hint == "write a port after its host: www.example.com:443"
         )
-        #expect(TargetFault.notAnAddress("10.0.0.300").words.hint == nil)
+        #expect(TargetError.notAnAddress("10.0.0.300").words.hint == nil)
     }
 
     @Test func aNameBeyondASCIIIsRefusedWithTheNameToWrite() {
-        do throws(TargetFault) {
+        do throws(TargetError) {
             _ = try TargetWord("bücher.example")
             Issue.record("not refused")
         } catch {

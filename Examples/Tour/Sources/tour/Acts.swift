@@ -139,7 +139,7 @@ struct Acts {
         with client: HTTPClient,
         by source: AddressSource = .request,
         isReused: Bool = false
-    ) async throws -> Transaction {
+    ) async throws -> HTTPTransaction {
         let addresses = (dead.map { [$0] } ?? []) + [address]
         let request = try stage.request(name, at: source == .request ? addresses : nil)
         let response = try await client.fetch(request)

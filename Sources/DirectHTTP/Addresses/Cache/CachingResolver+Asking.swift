@@ -12,10 +12,10 @@ extension CachingResolver {
         anew: Bool
     ) async throws -> Resolution {
         let start = context.loop.now
-        let waiter = Flight.Waiter(loop: context.loop)
+        let waiter = InFlightQuery.Waiter(loop: context.loop)
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
-        guard let flight = board(host, port, waiter, context.loop, anew: anew) else {
+        guard let query = join(host, port, waiter, context.loop, anew: anew) else {
             // Between the caller's look-up and this one, the answer has arrived.
             return try await resolve(host, port: port, context)
         }
@@ -24,7 +24,7 @@ extension CachingResolver {
             waiter.turn.input.clear()
             if let answer = state.withLock({ _ in waiter.answer }) { return try answer.get() }
             guard wake != .ready else { continue }
-            leave(flight, waiter)
+            leave(query, waiter)
             guard wake == .expired else { throw CancellationError() }
             throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
@@ -32,7 +32,7 @@ extension CachingResolver {
 
     /// Asks for the next answer in the background while the current one is still in use.
     func refresh(_ host: DomainName, _ port: UInt16, _ loop: EventLoop) {
-        _ = board(host, port, nil, loop, anew: true)
+        _ = join(host, port, nil, loop, anew: true)
     }
 
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
@@ -52,45 +52,45 @@ extension CachingResolver {
     /// cache alone.
     ///
     /// Returns `nil` if the table has a valid answer and `anew` is not set.
-    private func board(
+    private func join(
         _ host: DomainName,
         _ port: UInt16,
-        _ waiter: Flight.Waiter?,
+        _ waiter: InFlightQuery.Waiter?,
         _ loop: EventLoop,
         anew: Bool
-    ) -> Flight? {
+    ) -> InFlightQuery? {
         let key = key(host, port)
         let now = now
         return state.withLock { state in
             if !anew, state.table.holds(key, at: now) { return nil }
-            if let flight = state.flights[key] {
-                if let waiter { flight.join(waiter) }
-                return flight
+            if let query = state.queries[key] {
+                if let waiter { query.join(waiter) }
+                return query
             }
-            let flight = Flight(key, generation: state.generation, isWanted: waiter == nil)
-            if let waiter { flight.join(waiter) }
-            state.flights[key] = flight
-            flight.task = Task { await fly(flight, host, port, loop) }
-            return flight
+            let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil)
+            if let waiter { query.join(waiter) }
+            state.queries[key] = query
+            query.task = Task { await run(query, host, port, loop) }
+            return query
         }
     }
 
     /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
-    private func leave(_ flight: Flight, _ waiter: Flight.Waiter) {
+    private func leave(_ query: InFlightQuery, _ waiter: InFlightQuery.Waiter) {
         let task = state.withLock { state -> Task<Void, Never>? in
-            guard flight.leave(waiter) else { return nil }
+            guard query.leave(waiter) else { return nil }
             // The query is cancelled, so later callers have to start one of their own.
-            if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
-            return flight.task
+            if state.queries[query.key] === query { state.queries[query.key] = nil }
+            return query.task
         }
         task?.cancel()
     }
 
     /// Runs a query within the time limit of the settings, and delivers its result.
-    private func fly(_ flight: Flight, _ host: DomainName, _ port: UInt16, _ loop: EventLoop) async {
+    private func run(_ query: InFlightQuery, _ host: DomainName, _ port: UInt16, _ loop: EventLoop) async {
         let limit = settings.queryTimeout
         let context = ResolveContext(within: limit, on: loop)
-        let answer: Flight.Answer
+        let answer: InFlightQuery.Answer
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) { [upstream] in
                 do {
@@ -107,17 +107,22 @@ extension CachingResolver {
                 ? .failure(CancellationError())
                 : .failure(ResolverError(upstream.name, .timedOut(after: limit)))
         }
-        land(flight, answer, host, port)
+        complete(query, answer, host, port)
     }
 
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
-    private func land(_ flight: Flight, _ answer: Flight.Answer, _ host: DomainName, _ port: UInt16) {
+    private func complete(
+        _ query: InFlightQuery,
+        _ answer: InFlightQuery.Answer,
+        _ host: DomainName,
+        _ port: UInt16
+    ) {
         let now = now
-        let (waiters, hasChanged) = state.withLock { state -> ([Flight.Waiter], Bool) in
-            if state.flights[flight.key] === flight { state.flights[flight.key] = nil }
-            let isKept = state.keep(answer, for: flight.key, of: flight.generation, at: now)
+        let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
+            if state.queries[query.key] === query { state.queries[query.key] = nil }
+            let isKept = state.keep(answer, for: query.key, of: query.generation, at: now)
             return (
-                flight.land(answer.map { remembering($0, for: flight.key, of: flight.generation) }), isKept
+                query.complete(answer.map { remembering($0, for: query.key, of: query.generation) }), isKept
             )
         }
         for waiter in waiters { waiter.turn.input.signal() }

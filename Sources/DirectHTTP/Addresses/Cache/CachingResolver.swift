@@ -2,7 +2,7 @@ public import DirectIO
 
 /// Caches the answers of a resolver, and shares one query among all callers that ask for the same name.
 ///
-/// The parts: `AnswerTable` holds the answers, a `Flight` is a query under way with its waiters, and `State` guards
+/// The parts: `AnswerTable` holds the answers, a `InFlightQuery` is a query under way with its waiters, and `State` guards
 /// both with one lock. A call to ``resolve(_:port:_:)`` takes one of these ways:
 ///
 /// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its time to
@@ -50,7 +50,7 @@ public final class CachingResolver: Resolver {
     struct State {
         private(set) var table: AnswerTable
         /// The queries in flight.
-        var flights: [AnswerKey: Flight] = [:]
+        var queries: [AnswerKey: InFlightQuery] = [:]
         /// The number of calls to `forgetAll`.
         private(set) var generation = 0
         /// Whether a write of the file is scheduled.
@@ -67,13 +67,18 @@ public final class CachingResolver: Resolver {
         mutating func forgetAll() {
             table.forgetAll()
             generation += 1
-            flights = [:]
+            queries = [:]
             unread = nil
         }
 
         /// Keeps an answer if its query began in the current generation; returns whether the table has changed. An
         /// answer to a question that was asked in another network is not kept, however late it comes.
-        mutating func keep(_ answer: Flight.Answer, for key: AnswerKey, of generation: Int, at now: Instant)
+        mutating func keep(
+            _ answer: InFlightQuery.Answer,
+            for key: AnswerKey,
+            of generation: Int,
+            at now: Instant
+        )
             -> Bool
         {
             guard generation == self.generation else { return false }

@@ -6,13 +6,13 @@ public import DirectIO
 /// return another one (DNS rebinding). The source of the address makes no difference: the request, a map, a
 /// resolver or the URL.
 public struct AddressVetting: Sendable {
-    private let judge: @Sendable (IPAddress, Host, UInt16) -> AddressRefusal?
+    private let judge: @Sendable (IPAddress, HTTPHost, UInt16) -> AddressRefusal?
 
     /// Creates a rule from a closure.
     ///
     /// - Parameter judge: Returns the reason not to connect to this address and port for this host; `nil` allows
     ///   it. It is called often, on any thread, and must not block.
-    public init(_ judge: @escaping @Sendable (IPAddress, Host, UInt16) -> AddressRefusal?) {
+    public init(_ judge: @escaping @Sendable (IPAddress, HTTPHost, UInt16) -> AddressRefusal?) {
         self.judge = judge
     }
 
@@ -49,7 +49,7 @@ public struct AddressVetting: Sendable {
     }
 
     /// Returns the reason not to connect to this address and port for this host; `nil` if there is no objection.
-    public func refusal(of address: IPAddress, for host: Host, port: UInt16) -> AddressRefusal? {
+    public func refusal(of address: IPAddress, for host: HTTPHost, port: UInt16) -> AddressRefusal? {
         judge(address, host, port)
     }
 }

@@ -23,7 +23,7 @@ struct CacheControl: Hashable, Sendable {
 
     init() {}
 
-    init(_ headers: Headers) {
+    init(_ headers: HTTPHeaders) {
         var next = headers.index(of: "cache-control")
         while let index = next {
             var scan = DirectiveScan(headers.valueBytes(at: index))

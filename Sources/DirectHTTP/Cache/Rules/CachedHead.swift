@@ -43,7 +43,7 @@ struct CachedHead: Sendable {
         self.init(kept, requestTime: requestTime, responseTime: responseTime)
     }
 
-    var headers: Headers { head.headers }
+    var headers: HTTPHeaders { head.headers }
     /// An estimate of the memory it takes, in bytes.
     var cost: Int { headers.reduce(256) { $0 + $1.name.utf8.count + $1.value.utf8.count + 20 } }
     var entityTag: EntityTag? { EntityTag(headers) }
@@ -95,7 +95,7 @@ struct EntityTag: Hashable, Sendable {
         self.text = text
     }
 
-    init?(_ headers: Headers) {
+    init?(_ headers: HTTPHeaders) {
         guard let text = headers["ETag"], !text.isEmpty else { return nil }
         self.text = text
     }
@@ -125,7 +125,7 @@ struct EntityTag: Hashable, Sendable {
     private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
 }
 
-extension Headers {
+extension HTTPHeaders {
     /// The value of a date field; `nil` if it is invalid, or if several fields differ.
     func date(_ name: StaticString, now: UnixTime) -> UnixTime? {
         guard let index = index(of: name) else { return nil }
@@ -189,7 +189,7 @@ extension HTTPDate {
     }
 }
 
-extension Status {
+extension HTTPStatus {
     /// Whether a response without explicit freshness may be cached (RFC 9110, section 15.1).
     var isHeuristicallyCacheable: Bool {
         switch code {

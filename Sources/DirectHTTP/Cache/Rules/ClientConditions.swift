@@ -7,7 +7,7 @@ struct ClientConditions: Hashable, Sendable {
     private let tags: String?
     private let date: String?
 
-    init(_ headers: Headers) {
+    init(_ headers: HTTPHeaders) {
         tags =
             headers.index(of: "if-none-match") == nil
             ? nil : headers.values(for: "If-None-Match").joined(separator: ",")

@@ -3,7 +3,7 @@ internal import DirectIO
 
 extension CachedHead {
     /// Adds the conditions that ask the origin to confirm this response (RFC 9111, section 4.3.1).
-    func addValidators(to headers: inout Headers) {
+    func addValidators(to headers: inout HTTPHeaders) {
         if let tag = self.headers["ETag"] { headers["If-None-Match"] = tag }
         if let date = self.headers["Last-Modified"] { headers["If-Modified-Since"] = date }
     }
@@ -22,7 +22,7 @@ extension CachedHead {
 
     /// The head after confirmation by a 304 or HEAD response, whose fields replace those of the same name (RFC
     /// 9111, section 3.2).
-    func freshened(by head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) -> CachedHead {
+    func updated(by head: ResponseHead, requestTime: UnixTime, responseTime: UnixTime) -> CachedHead {
         let update = CachedHead(received: head, requestTime: requestTime, responseTime: responseTime)
         var headers = headers
         headers.remove("Age")
@@ -69,7 +69,7 @@ extension CachedHead {
     /// The head of a 304 that confirms the caller's version (RFC 9110, section 15.4.5).
     func notModified(at now: UnixTime) -> ResponseHead {
         let served = served(at: now, confirmed: false)
-        var headers = Headers()
+        var headers = HTTPHeaders()
         for field in served.headers where Self.fieldsOfNotModified.contains(field.name.lowercased()) {
             headers.add(field.name, field.value)
         }

@@ -3,7 +3,7 @@ internal import DirectIO
 
 extension CachedHead {
     /// Whether the response may be stored, and could ever be used again (RFC 9111, section 3).
-    func isStorable(_ question: CacheQuestion, at now: UnixTime) -> Bool {
+    func isStorable(_ question: CacheRequestPolicy, at now: UnixTime) -> Bool {
         guard !question.control.noStore, question.method == .get, question.range == nil else { return false }
         guard head.status.isStorable else { return false }
         if control.mustUnderstand {
@@ -31,13 +31,13 @@ extension CachedHead {
 
     /// Whether a complete body can be told from a truncated one. If the body ends with the connection, only TLS can
     /// tell.
-    func hasCertainEnd(_ received: Headers, _ url: HTTPURL) -> Bool {
+    func hasCertainEnd(_ received: HTTPHeaders, _ url: HTTPURL) -> Bool {
         url.scheme == .https || head.status == .noContent || received.index(of: "content-length") != nil
             || received.lists("chunked", in: "transfer-encoding")
     }
 }
 
-extension Status {
+extension HTTPStatus {
     /// Whether the status is final, its response complete, and not about one request alone (RFC 9111, section 3;
     /// RFC 6585 for 428 to 511).
     fileprivate var isStorable: Bool {

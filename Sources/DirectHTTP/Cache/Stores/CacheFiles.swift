@@ -19,7 +19,7 @@ final class CacheFiles: Sendable {
     /// The threads that all of this runs on.
     let work: BlockingWork
     /// The last errors, up to `faultLimit`.
-    let faults = Locked<[CacheFault]>([])
+    let faults = Locked<[CacheError]>([])
     private let limits: ResponseCache.Limits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
@@ -44,7 +44,7 @@ final class CacheFiles: Sendable {
     }
 
     /// Returns the latest response that the request selects, and notes its use in the file's time.
-    func find(_ key: CacheKey, _ fields: SelectingFields) -> DirectoryEntry? {
+    func find(_ key: CacheKey, _ fields: VaryFields) -> DirectoryEntry? {
         var best = fields.isAuthorized ? nil : load(key.plainName, key, variant: nil)
         if let index = index(key) {
             for names in index.sets where names.suit(fields) {
@@ -120,7 +120,7 @@ final class CacheFiles: Sendable {
         }
     }
 
-    private func report(_ fault: CacheFault) {
+    private func report(_ fault: CacheError) {
         faults.withLock { faults in
             if faults.count >= Self.faultLimit { faults.removeFirst() }
             faults.append(fault)
@@ -229,7 +229,7 @@ extension CacheFiles {
                 folder.remove(facts.name)
                 return false
             case .foreign:
-                let fault = CacheFault.foreign(file: facts.name)
+                let fault = CacheError.foreign(file: facts.name)
                 if !faults.withLock({ $0.contains(fault) }) { report(fault) }
                 return false
             }

@@ -7,7 +7,7 @@ internal import DirectHTTP1
 /// read, is an error of the body.
 protocol CacheStore: AnyObject, Sendable {
     /// Returns the latest response for a URL that the request selects.
-    func find(_ key: CacheKey, _ fields: SelectingFields, _ wait: DiskWait) async throws -> (any CacheEntry)?
+    func find(_ key: CacheKey, _ fields: VaryFields, _ wait: DiskWait) async throws -> (any CacheEntry)?
 
     /// Begins to store a response; `nil` if its announced length is too large or there is no room.
     func draft(_ plan: DraftPlan, _ wait: DiskWait) -> (any CacheDraft)?

@@ -11,7 +11,7 @@ final class DirectoryStore: CacheStore {
     private let files: CacheFiles
 
     /// Files are read and written on the threads of `work`.
-    init(path: String, limits: ResponseCache.Limits, work: BlockingWork = .shared) throws(CacheFault) {
+    init(path: String, limits: ResponseCache.Limits, work: BlockingWork = .shared) throws(CacheError) {
         do throws(SystemError) {
             files = CacheFiles(folder: try StateFolder(path), limits: limits, work: work)
         } catch {
@@ -19,11 +19,11 @@ final class DirectoryStore: CacheStore {
         }
     }
 
-    var faults: [CacheFault] { files.faults.withLock { $0 } }
+    var faults: [CacheError] { files.faults.withLock { $0 } }
 
     func find(
         _ key: CacheKey,
-        _ fields: SelectingFields,
+        _ fields: VaryFields,
         _ wait: DiskWait
     ) async throws -> (any CacheEntry)? {
         try await wait.run(on: files.work, .request) { [files] in files.find(key, fields) }
@@ -82,7 +82,7 @@ final class DirectoryEntry: CacheEntry {
 
     func content(_ range: Range<Int>, _ wait: DiskWait) async throws -> ResponseBody.Content {
         if let bytes {
-            return .complete(range.count == bytes.count ? bytes : Array(bytes[range]), Headers(), nil)
+            return .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }
         return .arriving(FilePieces(self, range, wait))
     }
@@ -103,7 +103,7 @@ final class DirectoryEntry: CacheEntry {
 }
 
 /// Content that is read from its file block by block.
-final class FilePieces: BodyPieces {
+final class FilePieces: ResponseBodySource {
     private let entry: DirectoryEntry
     private let range: Range<Int>
     private let wait: DiskWait
@@ -116,7 +116,7 @@ final class FilePieces: BodyPieces {
         position = Locked(range.lowerBound)
     }
 
-    var trailers: Headers { Headers() }
+    var trailers: HTTPHeaders { HTTPHeaders() }
 
     var bytesLeft: UInt64? { UInt64(range.upperBound - position.withLock { $0 }) }
 

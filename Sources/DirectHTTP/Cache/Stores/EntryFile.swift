@@ -118,10 +118,10 @@ enum EntryFile {
     private static func decode(_ reader: inout StoredBytesReader) -> (CacheVariant, CachedHead)? {
         guard let digest = reader.digest(), let requestTime = reader.number(Int64.self),
             let responseTime = reader.number(Int64.self), let code = reader.number(UInt16.self),
-            let status = Status(code: Int(code)), let version = reader.number(UInt8.self),
+            let status = HTTPStatus(code: Int(code)), let version = reader.number(UInt8.self),
             let names = list(&reader), let reason = reader.text(), let count = reader.number(UInt16.self)
         else { return nil }
-        var headers = Headers()
+        var headers = HTTPHeaders()
         for _ in 0..<count {
             guard let name = reader.text(), let value = reader.text() else { return nil }
             headers.add(String(decoding: name, as: UTF8.self), bytes: value)
@@ -138,7 +138,7 @@ enum EntryFile {
             requestTime: UnixTime(seconds: requestTime),
             responseTime: UnixTime(seconds: responseTime)
         )
-        return (CacheVariant(names: SelectingNames(names: names), digest: digest), cached)
+        return (CacheVariant(names: VaryNames(names: names), digest: digest), cached)
     }
 
     private static func list(_ reader: inout StoredBytesReader) -> [String]? {
@@ -158,7 +158,7 @@ struct VariantIndex: Equatable, Sendable {
     /// again.
     var generation: UInt64
     /// The sets of field names, the most recently used first.
-    var sets: [SelectingNames]
+    var sets: [VaryNames]
 
     private static let magic: UInt64 = 0x3159_5241_5643_4844
     private static let limit = 8
@@ -169,7 +169,7 @@ struct VariantIndex: Equatable, Sendable {
     }
 
     /// Moves a set of names to the front. Returns whether that changed the index.
-    mutating func note(_ names: SelectingNames) -> Bool {
+    mutating func note(_ names: VaryNames) -> Bool {
         guard sets.first != names else { return false }
         sets.removeAll { $0 == names }
         sets.insert(names, at: 0)
@@ -188,7 +188,7 @@ struct VariantIndex: Equatable, Sendable {
         for _ in 0..<count {
             guard let names = reader.text() else { return nil }
             let texts = names.split(separator: 0x2c).map { String(decoding: $0, as: UTF8.self) }
-            sets.append(SelectingNames(names: texts))
+            sets.append(VaryNames(names: texts))
         }
         guard reader.isAtEnd else { return nil }
     }

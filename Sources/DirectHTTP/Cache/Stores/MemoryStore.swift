@@ -7,15 +7,15 @@ internal import DirectIO
 /// A draft reserves memory before it uses it (`MemoryRoom`), which may evict stored responses. On commit the
 /// reservation is released and the response stored under one lock, so that the total never exceeds the limit.
 final class MemoryStore: CacheStore {
-    private let shelf: Locked<Shelf<Entry>>
+    private let shelf: Locked<LRUCache<Entry>>
     private let objectLimit: Int
 
     init(limits: ResponseCache.Limits) {
-        shelf = Locked(Shelf(byteLimit: limits.bytes, countLimit: limits.objects))
+        shelf = Locked(LRUCache(byteLimit: limits.bytes, countLimit: limits.objects))
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
-    func find(_ key: CacheKey, _ fields: SelectingFields, _: DiskWait) async throws -> (any CacheEntry)? {
+    func find(_ key: CacheKey, _ fields: VaryFields, _: DiskWait) async throws -> (any CacheEntry)? {
         var selected = SelectedVariants(fields)
         return shelf.withLock { $0.find(key) { selected.contain($0.variant) } }
     }
@@ -82,7 +82,7 @@ final class MemoryStore: CacheStore {
         func isNewer(than other: Entry) -> Bool { head.isNewer(than: other.head) }
 
         func content(_ range: Range<Int>, _: DiskWait) async -> ResponseBody.Content {
-            .complete(range.count == bytes.count ? bytes : Array(bytes[range]), Headers(), nil)
+            .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }
     }
 }

@@ -1,0 +1,54 @@
+internal import DirectIO
+
+/// A query in flight, and all callers that wait for its answer.
+///
+/// The lock of the cache guards all of it.
+final class InFlightQuery: @unchecked Sendable {
+    typealias Answer = Result<Resolution, any Error>
+
+    /// A caller that waits, with a deadline and a cancellation of its own.
+    final class Waiter: @unchecked Sendable {
+        /// The handle that wakes the caller.
+        let turn: LoopHandle
+        /// The answer, once it has arrived.
+        fileprivate(set) var answer: Answer?
+
+        init(loop: EventLoop) {
+            turn = LoopHandle(loop: loop)
+        }
+    }
+
+    let key: AnswerKey
+    /// The cache's generation when the query was started.
+    let generation: Int
+    /// Whether the answer is wanted even without waiters, as that of a refresh is.
+    var isWanted: Bool
+    /// The task that runs the query.
+    var task: Task<Void, Never>?
+    private var waiters: [ObjectIdentifier: Waiter] = [:]
+
+    init(_ key: AnswerKey, generation: Int, isWanted: Bool) {
+        self.key = key
+        self.generation = generation
+        self.isWanted = isWanted
+    }
+
+    /// Adds a waiter.
+    func join(_ waiter: Waiter) {
+        waiters[ObjectIdentifier(waiter)] = waiter
+    }
+
+    /// Removes a waiter; returns whether the answer is not wanted any more.
+    func leave(_ waiter: Waiter) -> Bool {
+        waiters[ObjectIdentifier(waiter)] = nil
+        return waiters.isEmpty && !isWanted
+    }
+
+    /// Gives the answer to all waiters and returns them. The caller has to wake them, outside the lock.
+    func complete(_ answer: Answer) -> [Waiter] {
+        let all = Array(waiters.values)
+        for waiter in all { waiter.answer = answer }
+        waiters = [:]
+        return all
+    }
+}

@@ -1,0 +1,157 @@
+internal import DirectIO
+
+/// Decides where the requests of one client connect.
+///
+/// The order of precedence: the request's own addresses, the request's map, the client's map, an address literal in
+/// the URL, the client's resolver. The system's resolver is asked only if the client has no other resolver.
+///
+/// An empty list of addresses, in a request or in a resolver's answer, is an error: the next source is not asked.
+struct RoutePlanner: Sendable {
+    let map: StaticMap
+    let resolver: (any Resolver)?
+    let loop: EventLoop
+
+    init(_ settings: HTTPClient.Settings) {
+        map = settings.addresses
+        resolver = settings.resolver
+        loop = settings.loop
+    }
+
+    /// Returns the route if it is known without waiting for a resolver; `nil` if the resolver has to be asked.
+    func knownRoute(for request: Request, to url: HTTPURL) throws(TransportError) -> Route? {
+        if let chosen = try chosenRoute(for: request, to: url) { return chosen }
+        switch url.host {
+        case .address(let address): return .literal(address, port: url.port)
+        case .name(let name):
+            guard let resolver else { return .system }
+            return try known(ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop))
+        }
+    }
+
+    /// Returns the route if the request or a map names the addresses; `nil` otherwise.
+    @inline(__always)
+    func chosenRoute(for request: Request, to url: HTTPURL) throws(TransportError) -> Route? {
+        if let addresses = request.addresses {
+            guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
+            for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
+            return .chosen(addresses, port: url.port, .request)
+        }
+        if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
+            return .chosen(mapped, port: url.port, .request)
+        }
+        if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
+            return .chosen(mapped, port: url.port, .staticMap)
+        }
+        return nil
+    }
+
+    /// Asks the resolver for the route and waits until `deadline` ends.
+    ///
+    /// Without a resolver, and for an address literal, the route is the system's.
+    func askedRoute(to url: HTTPURL, _ deadline: Deadline) async throws(TransportError) -> Route {
+        guard let resolver, let name = url.host.name else { return .system }
+        let inquiry = ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop)
+        let start = loop.now
+        let context = ResolveContext(deadline: deadline.instant, loop: loop)
+        let answer: Result<EndpointSelection?, HTTPError.Reason>
+        do throws(BlockingWork.Abandoned) {
+            answer = try await supervised(until: context.deadline, on: loop) {
+                await inquiry.answer { try await resolver.resolve(name, port: url.port, context) }
+            }
+        } catch {
+            throw error == .cancelled ? .cancelled : deadline.timeout
+        }
+        switch answer {
+        case .success(let selection):
+            guard var selection else { throw .failed(.resolve, .noAddresses) }
+            selection.resolveTime = loop.now.since(start)
+            return .chosen(selection)
+        case .failure(let reason): throw .failed(.resolve, reason)
+        }
+    }
+
+    /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
+    private func known(_ inquiry: ResolverQuery) throws(TransportError) -> Route? {
+        let context = ResolveContext(deadline: .never, loop: loop)
+        do throws(ResolverError) {
+            let resolver = inquiry.resolver
+            guard let answer = try resolver.knownAnswer(for: inquiry.name, port: inquiry.port, context)
+            else { return nil }
+            return .chosen(try inquiry.selection(answer))
+        } catch {
+            throw .failed(.resolve, .resolver(error))
+        }
+    }
+}
+
+/// A question to a resolver. It translates the resolver's answers into the dialler's terms.
+private struct ResolverQuery: Sendable {
+    let resolver: any Resolver
+    let name: DomainName
+    let port: UInt16
+    let loop: EventLoop
+
+    /// Asks the resolver and returns its answer as the dialler takes it.
+    ///
+    /// An error that is not a ``ResolverError``, as a resolver of the caller's may throw it, is wrapped in one.
+    func answer(_ ask: () async throws -> Resolution?) async -> Result<EndpointSelection?, HTTPError.Reason> {
+        do {
+            return .success(try await ask().map(selection))
+        } catch let error as ResolverError {
+            return .failure(.resolver(error))
+        } catch {
+            return .failure(.resolver(ResolverError(resolver.name, .other(error))))
+        }
+    }
+
+    /// Returns the endpoints of an answer with all that the dialler needs.
+    ///
+    /// An answer without addresses is an error: it never means "ask another resolver".
+    func selection(_ answer: Resolution) throws(ResolverError) -> EndpointSelection {
+        guard !answer.endpoints.isEmpty else { throw ResolverError(resolver.name, .noAddresses) }
+        for case let fault? in answer.endpoints.lazy.map(\.fault) {
+            throw ResolverError(resolver.name, .address(fault))
+        }
+        var selection = EndpointSelection(answer.endpoints, port: port, answer.source)
+        selection.isStrictlyOrdered = answer.isStrictlyOrdered
+        selection.report = { endpoint, outcome in
+            resolver.report(outcome, of: endpoint, for: name, port: port)
+        }
+        if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
+        return selection
+    }
+
+    /// Asks for the answer's fallback, and stops waiting for it at `end`.
+    private func fallback(
+        _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
+        until end: Instant
+    ) async -> Result<EndpointSelection?, HTTPError.Reason> {
+        let start = loop.now
+        do throws(BlockingWork.Abandoned) {
+            return try await supervised(until: end, on: loop) {
+                await answer { try await ask(ResolveContext(deadline: end, loop: loop)) }
+            }
+        } catch {
+            let time = loop.now.since(start)
+            return .failure(.resolver(ResolverError(resolver.name, .timedOut(after: time))))
+        }
+    }
+}
+
+/// Runs an operation that may ignore its deadline and its cancellation.
+///
+/// At the deadline, or when the calling task is cancelled, the operation's task is cancelled and not waited for.
+func supervised<Value: Sendable>(
+    until deadline: Instant,
+    on loop: EventLoop,
+    _ operation: @escaping @Sendable () async -> Value
+) async throws(BlockingWork.Abandoned) -> Value {
+    let reply = Reply<Value>(on: loop)
+    let task = Task { reply.give(await operation()) }
+    do throws(BlockingWork.Abandoned) {
+        return try await reply.value(until: deadline)
+    } catch {
+        task.cancel()
+        throw error
+    }
+}

@@ -1,0 +1,45 @@
+/// The reason why a URL is invalid or refused (docs/URLs.md explains each).
+///
+/// No case contains more of the URL than its scheme or one byte of its host, because user names and passwords may be
+/// in it, even in unexpected parts: in `http://user:pa/ss@host` the "port" is half of a password.
+@nonexhaustive
+public enum HTTPURLError: Error, Hashable, Sendable {
+    /// The text is longer than the limit.
+    case tooLong(limit: Int)
+    /// A space or control character comes before or after the URL.
+    case surroundedBySpace
+    /// A tab or a line break is inside the URL: browsers drop it, other parsers end the URL there.
+    case tabOrLineBreak
+    /// A backslash is before the query: browsers read it as a slash, other parsers as a character of the host.
+    case backslash
+    /// The text does not begin with `http://` or `https://`.
+    case notHTTP
+    /// The URL has this scheme, which is neither http nor https.
+    case unsupportedScheme(String)
+    /// `http:` or `https:` is not followed by two slashes.
+    case missingAuthority
+    /// More than one at-sign is before the host: parsers disagree on where the host begins.
+    case severalAtSigns
+    /// The host is invalid.
+    case host(HTTPHostError)
+    /// The port is not a number from 0 to 65535.
+    case invalidPort
+}
+
+extension HTTPURLError: CustomStringConvertible {
+    /// The error in words, without more of the URL than its scheme or one byte of its host.
+    public var description: String {
+        switch self {
+        case .tooLong(let limit): "the URL is longer than \(limit) bytes"
+        case .surroundedBySpace: "a space or control character comes before or after the URL"
+        case .tabOrLineBreak: "the URL contains a tab or a line break"
+        case .backslash: "the URL contains a backslash before its query"
+        case .notHTTP: "the URL does not begin with http:// or https://"
+        case .unsupportedScheme(let scheme): "the URL's scheme is \(scheme), not http or https"
+        case .missingAuthority: "the URL's scheme is not followed by //"
+        case .severalAtSigns: "the URL contains more than one @ before its host"
+        case .host(let fault): "in the URL, \(fault)"
+        case .invalidPort: "the URL's port is not a number from 0 to 65535"
+        }
+    }
+}

@@ -1,0 +1,146 @@
+/// The header fields of a message: ordered, with duplicates and original spelling. Names are compared ignoring case.
+///
+/// The fields are stored as bytes in one block and converted to text on access. A value that is not UTF-8 is decoded
+/// as Latin-1, so that no byte is lost.
+public struct HTTPHeaders: @unchecked Sendable {
+    /// One field line.
+    public struct Field: Hashable, Sendable {
+        /// The name in its original spelling.
+        public var name: String
+        /// The value without surrounding whitespace.
+        public var value: String
+
+        /// Creates a field with this name and value.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The storage; `nil` while there are no fields.
+    var block: HeaderBlock?
+
+    init(block: HeaderBlock?) {
+        self.block = block
+    }
+
+    /// Creates headers without fields.
+    public init() {
+        block = nil
+    }
+
+    /// Creates headers with these fields, in this order.
+    public init(_ fields: some Sequence<(name: String, value: String)>) {
+        self.init()
+        for field in fields { add(field.name, field.value) }
+    }
+
+    /// The value of the first field with this name, ignoring case. Setting it replaces all fields with this name;
+    /// setting `nil` removes them.
+    public subscript(name: String) -> String? {
+        get {
+            guard let block, let index = index(of: name) else { return nil }
+            return unsafe String(fieldText: block.value(at: index))
+        }
+        set {
+            remove(name)
+            if let newValue { add(name, newValue) }
+        }
+    }
+
+    /// Returns the values of all fields with this name, one for each field, in order.
+    public func values(for name: String) -> [String] {
+        guard let block else { return [] }
+        return unsafe withBytes(of: name) { name in
+            var values: [String] = []
+            for index in 0..<block.counts.fields where unsafe block.name(at: index).equalsIgnoringCase(name) {
+                unsafe values.append(String(fieldText: block.value(at: index)))
+            }
+            return values
+        }
+    }
+
+    /// Whether there is a field with this name.
+    public func contains(_ name: String) -> Bool {
+        index(of: name) != nil
+    }
+
+    /// Appends a field. A field that may not be sent is refused when the request is written.
+    public mutating func add(_ name: String, _ value: String) {
+        unsafe withBytes(of: name) { name in
+            unsafe withBytes(of: value) { value in
+                unsafe add(name: name, value: value)
+            }
+        }
+    }
+
+    /// Appends a field whose value need not be text.
+    package mutating func add(_ name: String, bytes value: [UInt8]) {
+        unsafe withBytes(of: name) { name in
+            unsafe value.withUnsafeBufferPointer { value in
+                unsafe add(name: name, value: value)
+            }
+        }
+    }
+
+    /// Removes all fields with this name.
+    public mutating func remove(_ name: String) {
+        guard contains(name) else { return }
+        let block = ownBlock()
+        unsafe withBytes(of: name) { name in
+            block.removeFields { unsafe block.name(at: $0).equalsIgnoringCase(name) }
+        }
+    }
+
+    /// Reserves room for more fields.
+    ///
+    /// - Parameters:
+    ///   - fields: The number of fields to be added.
+    ///   - bytes: The length of their names and values together.
+    public mutating func reserve(fields: Int, bytes: Int) {
+        let counts = block?.counts
+        let fieldCapacity = (counts?.fields ?? 0) + fields
+        let byteCapacity = (counts?.bytes ?? 0) + bytes + fields * HeaderBlock.lineOverhead
+        guard let block else {
+            block = .make(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
+            return
+        }
+        if block.counts.fieldCapacity < fieldCapacity || block.counts.byteCapacity < byteCapacity {
+            self.block = block.copy(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
+        }
+    }
+
+    private mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        let count = name.count + value.count + HeaderBlock.lineOverhead
+        let isAlone = isKnownUniquelyReferenced(&block)
+        let roomy =
+            block?.withRoom(forLine: count, unique: isAlone)
+            ?? .make(fieldCapacity: 4, byteCapacity: Swift.max(count, 96))
+        unsafe roomy.append(name: name, value: value)
+        block = roomy
+    }
+
+    /// Returns the block, copied first if another value shares it.
+    private mutating func ownBlock() -> HeaderBlock {
+        if isKnownUniquelyReferenced(&block), let block { return block }
+        let own = block?.copy(fieldCapacity: 0, byteCapacity: 0) ?? .make(fieldCapacity: 0, byteCapacity: 0)
+        block = own
+        return own
+    }
+
+    private func index(of name: String) -> Int? {
+        guard let block else { return nil }
+        return unsafe withBytes(of: name) { name in
+            (0..<block.counts.fields).first { unsafe block.name(at: $0).equalsIgnoringCase(name) }
+        }
+    }
+
+    @inline(__always)
+    private func withBytes<Result>(
+        of text: String,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        var text = text
+        return text.withUTF8 { unsafe body($0) }
+    }
+}

@@ -1,0 +1,67 @@
+internal import TLSFixtures
+
+/// The servers of one vector. No other vector uses them.
+struct VectorServers {
+    let servers: [FixtureServer]
+    /// Whether each server's connections end without stopping it.
+    let endsByItself: [Bool]
+
+    /// Returns the records of each server once its connections have ended, or after 2 seconds.
+    func records() async -> [[ConnectionRecord]] {
+        var all: [[ConnectionRecord]] = []
+        for (server, endsByItself) in zip(servers, endsByItself) {
+            if endsByItself {
+                // A connection that ends late is not the client's fault. The records are compared as they are.
+                _ = try? await server.waitUntil(within: .seconds(2)) { $0.allSatisfy { $0.end != nil } }
+            }
+            all.append(server.records)
+        }
+        return all
+    }
+}
+
+extension [ConnectionRecord] {
+    /// Compares the names that the client sent with the requested host.
+    ///
+    /// The host decides SNI (RFC 6066, section 3) and Host (RFC 9110, section 7.2). Neither ever contains the
+    /// address that was connected to or its port.
+    func misnamings(host: String, port: UInt16) -> [Difference] {
+        let wantedName = host.isAddress ? "no name" : host.bareName
+        let wantedHost = "\(host.bareName), port \(port)"
+        var differences: [Difference] = []
+        for record in self {
+            if record.hello != nil {
+                differences += Difference.between(
+                    "SNI",
+                    wantedName,
+                    record.serverName?.lowercased() ?? "no name"
+                )
+            }
+            for request in record.requests {
+                let got = request.headers["host"]?.readAsHost ?? "none"
+                differences += Difference.between("Host", wantedHost, got)
+            }
+        }
+        return differences
+    }
+}
+
+extension String {
+    /// Whether this is an IP address rather than a name, for hosts as the vectors use them.
+    var isAddress: Bool {
+        contains(":") || (!isEmpty && allSatisfy { $0 == "." || ("0"..."9").contains($0) })
+    }
+
+    /// The host in the form used for comparison: lower case, no trailing dot, canonical addresses.
+    fileprivate var bareName: String {
+        (hasSuffix(".") ? String(dropLast()) : self).lowercased().canonicalAddress
+    }
+
+    /// The value of a Host field as host and port, in the form used for comparison.
+    fileprivate var readAsHost: String {
+        guard let colon = lastIndex(of: ":") else { return self }
+        var host = String(self[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return "\(host.bareName), port \(self[index(after: colon)...])"
+    }
+}

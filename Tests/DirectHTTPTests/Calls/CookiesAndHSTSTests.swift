@@ -1,0 +1,161 @@
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("What a client remembers")
+struct MemoryTests {
+    @Test("cookies come back to the name, wherever it is dialled, also from a redirect, and to no other name")
+    func cookies() async throws {
+        let script = Script(
+            (302, ["Set-Cookie": "a=1", "Location": "/in"]),
+            (302, ["Location": "http://b.test/"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        let client = script.client { $0.cookies = jar }
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1", nil])
+        var request = Request(.get, "http://a.test/")
+        request.addresses = ["192.0.2.7"]
+        _ = try await client.fetch(request)
+        #expect(script.requests.last?.headers["Cookie"] == "a=1")
+    }
+
+    @Test("cookies are computed anew for each hop: what a redirect sets replaces what it came with")
+    func freshCookies() async throws {
+        let script = Script(
+            (200, ["Set-Cookie": "a=1"]),
+            (302, ["Set-Cookie": "a=2", "Location": "/"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        let client = script.client { $0.cookies = jar }
+        _ = try await client.get("http://a.test/")
+        _ = try await client.get("http://a.test/")
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1", "a=2"])
+    }
+
+    @Test("cookies travel over real connections, on the shortest way through the client")
+    func overTheNetwork() async throws {
+        let server = try FixtureServer.start { request in
+            request.cookie("seen") == nil ? .status(200, ["Set-Cookie": "seen=1"]) : .text("again")
+        }
+        let jar = CookieJar()
+        let client = HTTPClient.untimed { $0.cookies = jar }
+        var request = Request(.get, "http://a.test:\(server.port)/")
+        request.addresses = [server.endpoint]
+        _ = try await client.fetch(request)
+        #expect(try await client.fetch(request).text == "again")
+        #expect(jar.cookies(for: try HTTPURL("http://a.test/")).count == 1)
+    }
+
+    @Test("any store of cookies is asked for each hop, and told what each response from the network sets")
+    func ownStore() async throws {
+        let script = Script(
+            (302, ["Set-Cookie": "a=1", "Location": "/in"]),
+            (200, ["Set-Cookie": "a=2", "Cache-Control": "max-age=60"])
+        )
+        let store = RecordingStore()
+        let client = script.client {
+            $0.cookies = store
+            $0.cache = .memory()
+            $0.redirects.decide = { .follow(Request($0.next.method, $0.url)) }
+        }
+        for _ in 0..<2 { _ = try await client.get("https://a.test/in") }
+        _ = try await client.get("https://a.test/in")
+        #expect(script.requests.map { $0.headers["Cookie"] } == ["n=1", "n=2"])
+        #expect(store.taken == ["https://a.test/in a=1", "https://a.test/in a=2"])
+    }
+
+    @Test("cookies of a refusal are sent with the credentials")
+    func refusal() async throws {
+        let script = Script(
+            (401, ["WWW-Authenticate": #"Digest realm="r", nonce="n""#, "Set-Cookie": "a=1"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        var request = Request(.get, "http://a.test/")
+        request.authenticator = .digest(user: "u", password: "p")
+        _ = try await script.client { $0.cookies = jar }.fetch(request)
+        #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1"])
+    }
+
+    @Test("a name that has asked for TLS gets it, before credentials and cookies are looked up")
+    func upgrades() async throws {
+        let script = Script(
+            (200, ["Strict-Transport-Security": "max-age=60", "Set-Cookie": "a=1; Secure"]),
+            (200, [:])
+        )
+        let jar = CookieJar()
+        let origin = try HTTPURL("https://a.test/").origin
+        let client = script.client {
+            $0.cookies = jar
+            $0.hsts = HSTSStore()
+            $0.authenticators[origin] = .bearer("t")
+        }
+        _ = try await client.get("https://a.test/")
+        let response = try await client.get("http://a.test/x")
+        #expect(script.urls == ["https://a.test/", "https://a.test/x"])
+        #expect(script.requests[1].headers["Cookie"] == "a=1")
+        #expect(script.requests[1].headers["Authorization"] == "Bearer t")
+        #expect(response.url.scheme == .https)
+    }
+
+    @Test("a redirect to plain HTTP that becomes TLS is no step down")
+    func redirectedUpgrade() async throws {
+        let script = Script(
+            (302, ["Strict-Transport-Security": "max-age=60", "Location": "http://a.test/x"]),
+            (200, [:])
+        )
+        let client = script.client { $0.hsts = HSTSStore() }
+        _ = try await client.get("https://a.test/")
+        #expect(script.urls == ["https://a.test/", "https://a.test/x"])
+    }
+
+    @Test("no Location is so long that it takes a cookie past TLS")
+    func longUpgrade() async throws {
+        let script = Script.redirecting(302, "http://a.test/" + String(repeating: "\"", count: 22_000))
+        let jar = CookieJar()
+        let host = try HTTPHost("a.test")
+        jar.add(try Cookie("a", "1", for: host))
+        let hsts = HSTSStore()
+        hsts.add(.init(try DomainName("a.test"), until: UnixTime(seconds: .max)))
+        let client = script.client {
+            $0.cookies = jar
+            $0.hsts = hsts
+        }
+        let response = try await client.get("http://b.test/")
+        #expect(response.url.scheme == .https)
+        #expect(script.urls.map { $0.hasPrefix("https://a.test/") } == [false, true])
+    }
+
+    @Test("what comes over plain HTTP asks for TLS in vain")
+    func plainHTTP() async throws {
+        let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))
+        let client = script.client { $0.hsts = HSTSStore() }
+        _ = try await client.get("http://a.test/")
+        _ = try await client.get("http://a.test/")
+        #expect(script.urls == ["http://a.test/", "http://a.test/"])
+    }
+}
+
+/// Has a cookie whose value counts how often it was asked for.
+private final class RecordingStore: CookieStore {
+    private let state = Locked((asked: 0, taken: [String]()))
+
+    var taken: [String] { state.withLock { $0.taken } }
+
+    func cookies(for url: HTTPURL) -> [Cookie] {
+        let count = state.withLock { state in
+            state.asked += 1
+            return state.asked
+        }
+        return (try? [Cookie("n", "\(count)", for: url.host)]) ?? []
+    }
+
+    func take(_ headers: HTTPHeaders, from url: HTTPURL) {
+        let values = headers.values(for: "Set-Cookie")
+        state.withLock { $0.taken += values.map { "\(url.text) \($0)" } }
+    }
+}

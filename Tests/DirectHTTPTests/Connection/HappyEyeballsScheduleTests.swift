@@ -1,0 +1,86 @@
+import DirectIO
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("The schedule of a race")
+struct RaceScheduleTests {
+    private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+    private func schedule(_ count: Int, end: Instant = .never) -> HappyEyeballsSchedule {
+        HappyEyeballsSchedule(count: count, stagger: 250_000_000, end: end)
+    }
+
+    @Test("the first begins at once, each other one a stagger after the one before")
+    func stagger() {
+        var schedule = schedule(3)
+        #expect(schedule.next(at: at(1000)) == .begin(0))
+        #expect(schedule.next(at: at(1000)) == .wait(until: at(1250)))
+        #expect(schedule.next(at: at(1249)) == .wait(until: at(1250)))
+        #expect(schedule.next(at: at(1260)) == .begin(1))
+        #expect(schedule.next(at: at(1260)) == .wait(until: at(1510)))
+        #expect(schedule.next(at: at(1510)) == .begin(2))
+        #expect(schedule.next(at: at(1511)) == .wait(until: .never))
+    }
+
+    @Test("when one fails, the next begins at once, and the one after it waits a stagger again")
+    func failure() {
+        var schedule = schedule(3)
+        #expect(schedule.next(at: at(1000)) == .begin(0))
+        schedule.noteEnd(isDecisive: false)
+        #expect(schedule.next(at: at(1010)) == .begin(1))
+        #expect(schedule.next(at: at(1010)) == .wait(until: at(1260)))
+    }
+
+    @Test("a late one begins when all others have failed, or two seconds after the last of them began")
+    func late() {
+        var slow = HappyEyeballsSchedule(count: 3, late: 1, stagger: 250_000_000, end: .never)
+        #expect(slow.next(at: at(0)) == .begin(0))
+        #expect(slow.next(at: at(250)) == .begin(1))
+        slow.noteEnd(isDecisive: false)
+        #expect(slow.next(at: at(300)) == .wait(until: at(2250)))
+        #expect(slow.next(at: at(2250)) == .begin(2))
+
+        var failed = HappyEyeballsSchedule(count: 2, late: 1, stagger: 250_000_000, end: .never)
+        #expect(failed.next(at: at(0)) == .begin(0))
+        failed.noteEnd(isDecisive: false)
+        #expect(failed.next(at: at(10)) == .begin(1))
+    }
+
+    @Test("the race is over when one has decided it, or when the last one has failed")
+    func over() {
+        var decided = schedule(2)
+        #expect(decided.next(at: at(0)) == .begin(0))
+        decided.noteEnd(isDecisive: true)
+        #expect(decided.next(at: at(0)) == .over)
+
+        var failed = schedule(2)
+        #expect(failed.next(at: at(0)) == .begin(0))
+        #expect(failed.next(at: at(250)) == .begin(1))
+        failed.noteEnd(isDecisive: false)
+        #expect(failed.next(at: at(260)) == .wait(until: .never))
+        failed.noteEnd(isDecisive: false)
+        #expect(failed.next(at: at(270)) == .over)
+        var none = schedule(0)
+        #expect(none.next(at: at(0)) == .over)
+    }
+
+    @Test("nothing begins once the call has to be over, and who has begun is waited for")
+    func end() {
+        var schedule = schedule(3, end: at(1100))
+        #expect(schedule.next(at: at(1000)) == .begin(0))
+        #expect(schedule.next(at: at(1200)) == .wait(until: .never))
+        schedule.noteEnd(isDecisive: false)
+        #expect(schedule.next(at: at(1200)) == .over)
+    }
+
+    @Test("the stagger stays between 100 ms and 2 s")
+    func bounds() {
+        var settings = DiallingSettings()
+        #expect(settings.staggerNanoseconds == 250_000_000)
+        settings.stagger = .milliseconds(1)
+        #expect(settings.staggerNanoseconds == 100_000_000)
+        settings.stagger = .seconds(60)
+        #expect(settings.staggerNanoseconds == 2_000_000_000)
+    }
+}

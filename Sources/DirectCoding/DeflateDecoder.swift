@@ -40,7 +40,7 @@ final class DeflateDecoder: StreamDecoder {
         }
         let first = held ?? input[0]
         let second = held == nil ? input.dropFirst().first : input[0]
-        let isHeader = second.map { Self.isHeader(first, $0) } ?? false
+        let isHeader = second.map { Self.isHeader(first, second: $0) } ?? false
         let inflater = try Inflater(isHeader ? .zlib : .raw, for: .deflate)
         if let held {
             // One byte has no output, except that it has no room to write to either.
@@ -60,7 +60,7 @@ final class DeflateDecoder: StreamDecoder {
         byte & 0x0F == 8 && byte >> 4 <= 7
     }
 
-    private static func isHeader(_ first: UInt8, _ second: UInt8) -> Bool {
+    private static func isHeader(_ first: UInt8, second: UInt8) -> Bool {
         mayBeginHeader(first) && (Int(first) << 8 | Int(second)) % 31 == 0
     }
 }

@@ -53,7 +53,7 @@ final class Inflater {
     func readHeader(_ input: UnsafeRawBufferPointer) throws(CodingError) -> (used: Int, isDone: Bool) {
         // zlib demands a non-null output pointer, though it writes nothing before the first block.
         let somewhere = UnsafeMutableRawBufferPointer(start: stream, count: 0)
-        let step = try inflate(input, Z_BLOCK, into: somewhere)
+        let step = try inflate(input, flush: Z_BLOCK, into: somewhere)
         // Bit 7 is set when zlib has reached the start of a block.
         return (step.progress.used, stream.pointee.data_type & 128 != 0)
     }
@@ -65,12 +65,12 @@ final class Inflater {
         into room: UnsafeMutableRawBufferPointer
     ) throws(CodingError) -> Step {
         // With Z_FINISH zlib keeps no window if there is room for all of the output.
-        try inflate(input, isLast ? Z_FINISH : Z_SYNC_FLUSH, into: room)
+        try inflate(input, flush: isLast ? Z_FINISH : Z_SYNC_FLUSH, into: room)
     }
 
     private func inflate(
         _ input: UnsafeRawBufferPointer,
-        _ flush: Int32,
+        flush: Int32,
         into room: UnsafeMutableRawBufferPointer
     ) throws(CodingError) -> Step {
         let offered = UInt32(clamping: input.count), free = UInt32(clamping: room.count)

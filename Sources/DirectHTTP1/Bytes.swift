@@ -97,7 +97,7 @@ extension UnsafeMutablePointer<UInt8> {
 
     /// Stores two bytes at the start.
     @inline(__always)
-    func storePair(_ first: UInt8, _ second: UInt8) {
+    func storePair(_ first: UInt8, second: UInt8) {
         unsafe store(UInt16(first) | UInt16(second) &<< 8, at: 0)
     }
 

@@ -117,7 +117,13 @@
         }
         let lineEnd = unsafe ByteScan.endOfText(base, from: position, to: end)
         guard
-            let next = try unsafe endOfLine(base, at: lineEnd, end: end, limits: limits, .invalidReasonPhrase)
+            let next = try unsafe endOfLine(
+                base,
+                at: lineEnd,
+                end: end,
+                limits: limits,
+                fault: .invalidReasonPhrase
+            )
         else { return false }
         let start = min(StatusLine.prefixCount &+ 1, lineEnd)
         reason = UInt32(truncatingIfNeeded: start)..<UInt32(truncatingIfNeeded: lineEnd)
@@ -153,7 +159,7 @@
                     at: position,
                     end: end,
                     limits: limits,
-                    .invalidFieldValue
+                    fault: .invalidFieldValue
                 )
             else { return nil }
             if isPassedOver {
@@ -217,7 +223,13 @@
         if position == lineStart && position < end {
             let first = unsafe base[position]
             if first == .carriageReturn || first == .lineFeed {
-                return try unsafe endOfLine(base, at: position, end: end, limits: limits, .bareLineFeed)
+                return try unsafe endOfLine(
+                    base,
+                    at: position,
+                    end: end,
+                    limits: limits,
+                    fault: .bareLineFeed
+                )
             }
             if first.isBlank {
                 try unfold()
@@ -257,14 +269,14 @@
         at lineEnd: Int,
         end: Int,
         limits: Limits,
-        _ fault: HTTP1Error
+        fault: HTTP1Error
     ) throws(HTTP1Error) -> Int? {
         if unsafe lineEnd &+ 1 < end && base.isLineEnd(at: lineEnd)
             && lineEnd &- lineStart <= limits.lineBytes
         {
             return lineEnd &+ 2
         }
-        return try unsafe oddLineEnd(base, at: lineEnd, end: end, limits: limits, fault)
+        return try unsafe oddLineEnd(base, at: lineEnd, end: end, limits: limits, textFault: fault)
     }
 
     /// Handles a line end that is not a complete CR LF.
@@ -274,7 +286,7 @@
         at lineEnd: Int,
         end: Int,
         limits: Limits,
-        _ textFault: HTTP1Error
+        textFault: HTTP1Error
     ) throws(HTTP1Error) -> Int? {
         if lineEnd < end {
             let byte = unsafe base[lineEnd]

@@ -132,11 +132,11 @@ final class HeaderBlock: ManagedBuffer<HeaderBlock.Counts, FieldPlace> {
             isFit = unsafe ByteScan.copyToken(source, count: name.count, to: target) && isFit
         }
         let afterName = unsafe target + name.count
-        unsafe afterName.storePair(.colon, .space)
+        unsafe afterName.storePair(.colon, second: .space)
         if let source = value.baseAddress {
             isFit = unsafe ByteScan.copyText(source, count: value.count, to: afterName + 2) && isFit
         }
-        unsafe (afterName + 2 + value.count).storePair(.carriageReturn, .lineFeed)
+        unsafe (afterName + 2 + value.count).storePair(.carriageReturn, second: .lineFeed)
         return isFit && !name.isEmpty
     }
 

@@ -38,7 +38,11 @@ package final class FileDraft: @unchecked Sendable {
         while written < bytes.count {
             let (count, code) = bytes.withUnsafeBytes { all in
                 retryingInterrupts {
-                    Self.systemWrite(descriptor, all.baseAddress?.advanced(by: written), all.count - written)
+                    Self.systemWrite(
+                        descriptor,
+                        bytes: all.baseAddress?.advanced(by: written),
+                        count: all.count - written
+                    )
                 }
             }
             guard count != -1 else { throw SystemError("write", code: code) }
@@ -65,7 +69,7 @@ package final class FileDraft: @unchecked Sendable {
     }
 
     /// The C function, under a name that the method does not hide.
-    private static func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    private static func systemWrite(_ file: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
         #if canImport(Darwin)
         Darwin.write(file, bytes, count)
         #else

@@ -24,7 +24,7 @@ extension IPAddress {
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
             address.sin_addr.s_addr = UInt32(truncatingIfNeeded: low).bigEndian
-            return lend(&address, body)
+            return lend(&address, body: body)
         case .v6:
             var address = sockaddr_in6()
             #if canImport(Darwin)
@@ -37,7 +37,7 @@ extension IPAddress {
                 $0.storeBytes(of: high.bigEndian, toByteOffset: 0, as: UInt64.self)
                 $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
             }
-            return lend(&address, body)
+            return lend(&address, body: body)
         }
     }
 
@@ -93,7 +93,7 @@ extension IPAddress {
 
 private func lend<Address, Result>(
     _ address: inout Address,
-    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {
     withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -103,8 +103,8 @@ struct Poller: ~Copyable {
 
     private static func change(
         _ identifier: UInt,
-        _ filter: Int32,
-        _ flags: Int32,
+        filter: Int32,
+        flags: Int32,
         token: UnsafeMutableRawPointer?
     ) -> kevent {
         kevent(

@@ -95,7 +95,7 @@ struct LookupPlan<Asker> {
     /// started before the last ``forgetAll()``.
     mutating func ask(
         _ name: String,
-        _ asker: Asker,
+        asker: Asker,
         until deadline: Instant = .never,
         at now: Instant
     ) -> Ticket {
@@ -106,7 +106,7 @@ struct LookupPlan<Asker> {
         switch question.standing {
         case .queued: break
         case .called(_, let age) where age == era: break
-        case .called, .idle: enqueue(&question, name)
+        case .called, .idle: enqueue(&question, name: name)
         }
         questions[name] = question
         return Ticket(name: name, number: lastNumber)
@@ -119,9 +119,9 @@ struct LookupPlan<Asker> {
         else { return }
         if question.askers.isEmpty {
             if case .called = question.standing { known.remove(ticket.name) }
-            stand(.idle, &question)
+            stand(.idle, question: &question)
         }
-        keep(question, ticket.name)
+        keep(question, name: ticket.name)
     }
 
     /// Returns the next call to make, or `nil` if there is none or no room for it.
@@ -130,12 +130,12 @@ struct LookupPlan<Asker> {
             guard var question = questions[name] else { continue }
             defer { questions[name] = question }
             guard question.askers.values.contains(where: { $0.lastStart > now }) else {
-                stand(.idle, &question)
+                stand(.idle, question: &question)
                 continue
             }
             lastNumber += 1
             let call = Call(name: name, number: lastNumber, era: era)
-            stand(.called(call.number, era: era), &question)
+            stand(.called(call.number, era: era), question: &question)
             question.calls += 1
             calls += 1
             return call
@@ -153,11 +153,11 @@ struct LookupPlan<Asker> {
         for number in answered.keys { question.askers[number] = nil }
         if !answered.isEmpty { note(call.name) }
         if question.askers.isEmpty {
-            stand(.idle, &question)
+            stand(.idle, question: &question)
         } else if question.standing.isOver(with: call.number) {
-            enqueue(&question, call.name)
+            enqueue(&question, name: call.name)
         }
-        keep(question, call.name)
+        keep(question, name: call.name)
         return answered.sorted { $0.key < $1.key }.map(\.value.asker)
     }
 
@@ -168,16 +168,16 @@ struct LookupPlan<Asker> {
     }
 
     /// Queues a name for a call, unless it has reached its limit of calls.
-    private mutating func enqueue(_ question: inout Question, _ name: String) {
-        guard question.calls < limits.perName else { return stand(.idle, &question) }
+    private mutating func enqueue(_ question: inout Question, name: String) {
+        guard question.calls < limits.perName else { return stand(.idle, question: &question) }
         let isKnown = known.contains(name)
         let ticket = isKnown ? queueOfKnown.append(name) : queueOfOthers.append(name)
-        stand(.queued(ticket, isKnown: isKnown), &question)
+        stand(.queued(ticket, isKnown: isKnown), question: &question)
     }
 
     /// Changes the state of a name together with the queues and the count that depend on it. No other function
     /// changes it.
-    private mutating func stand(_ next: Standing, _ question: inout Question) {
+    private mutating func stand(_ next: Standing, question: inout Question) {
         switch question.standing {
         case .idle: break
         case .queued(let ticket, isKnown: true): _ = queueOfKnown.remove(ticket)
@@ -199,7 +199,7 @@ struct LookupPlan<Asker> {
     }
 
     /// Stores a name's entry, or forgets it if it has neither callers nor calls.
-    private mutating func keep(_ question: Question, _ name: String) {
+    private mutating func keep(_ question: Question, name: String) {
         questions[name] = question.askers.isEmpty && question.calls == 0 ? nil : question
     }
 

@@ -55,7 +55,10 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     ) throws(StartFailure) -> Socket {
         let socket: Socket
         do throws(SystemError) {
-            let descriptor = try open(address.family == .v4 ? AF_INET : AF_INET6, sparesReserve)
+            let descriptor = try open(
+                address.family == .v4 ? AF_INET : AF_INET6,
+                sparesReserve: sparesReserve
+            )
             socket = Socket(descriptor: descriptor, loop: loop)
         } catch {
             throw .system(error)
@@ -127,7 +130,9 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
         guard output.isReady else { return .wouldBlock }
         output.clear()
-        let (sent, code) = retryingInterrupts { sendBytes(descriptor, buffer, count, Self.sendFlags) }
+        let (sent, code) = retryingInterrupts {
+            sendBytes(descriptor, buffer: buffer, count: count, flags: Self.sendFlags)
+        }
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
         if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
@@ -143,7 +148,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
 
     /// Enables TCP keep-alive probes (RFC 9293, section 3.8.4).
     package func enableKeepAlive() {
-        Self.set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
+        Self.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
     }
 
     /// Closes the descriptor. The socket must not be used afterwards.
@@ -156,7 +161,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         DescriptorQueue.shared.noteClosed()
     }
 
-    private static func open(_ family: Int32, _ sparesReserve: Bool) throws(SystemError) -> Int32 {
+    private static func open(_ family: Int32, sparesReserve: Bool) throws(SystemError) -> Int32 {
         #if canImport(Darwin)
         let descriptor = try checked("socket") { socket(family, SOCK_STREAM, 0) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -171,11 +176,11 @@ package final class Socket: LoopHandle, @unchecked Sendable {
             throw SystemError("socket", code: EMFILE)
         }
         // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay it.
-        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
+        set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
         return descriptor
     }
 
-    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) {
+    private static func set(_ descriptor: Int32, level: Int32, option: Int32) {
         var on: Int32 = 1
         _ = setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -194,9 +199,9 @@ private func closeDescriptor(_ descriptor: Int32) -> Int32 {
 
 private func sendBytes(
     _ descriptor: Int32,
-    _ buffer: UnsafeRawPointer,
-    _ count: Int,
-    _ flags: Int32
+    buffer: UnsafeRawPointer,
+    count: Int,
+    flags: Int32
 ) -> Int {
     send(descriptor, buffer, count, flags)
 }

@@ -56,7 +56,7 @@ package enum StateFile {
     private static func readPiece(_ file: Int32) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let piece = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
-            let (result, code) = retryingInterrupts { Self.systemRead(file, buffer) }
+            let (result, code) = retryingInterrupts { Self.systemRead(file, buffer: buffer) }
             if result == -1 { failure = SystemError("read", code: code) }
             count = max(0, result)
         }
@@ -64,7 +64,7 @@ package enum StateFile {
         return piece
     }
 
-    private static func systemRead(_ file: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    private static func systemRead(_ file: Int32, buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         #if canImport(Darwin)
         Darwin.read(file, buffer.baseAddress, buffer.count)
         #else

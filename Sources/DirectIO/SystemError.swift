@@ -58,7 +58,7 @@ package func retryingInterrupts<Count: FixedWidthInteger>(
 package func checked<Count: FixedWidthInteger>(
     _ name: String,
     path: @autoclosure () -> String? = nil,
-    _ call: () -> Count
+    call: () -> Count
 ) throws(SystemError) -> Count {
     let (result, code) = retryingInterrupts(call)
     guard result != -1 else { throw SystemError(name, code: code, path: path()) }

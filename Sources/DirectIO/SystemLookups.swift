@@ -38,7 +38,7 @@ package final class SystemLookups: Sendable {
         let reply = Reply<Answer>(on: loop)
         // The plan uses the system's clock. A caller with another clock stays in it until its own wait ends.
         let end = loop.isHeld ? .never : deadline
-        let ticket = plan.withLock { $0.ask(name, reply, until: end, at: .now) }
+        let ticket = plan.withLock { $0.ask(name, asker: reply, until: end, at: .now) }
         beginCalls()
         do throws(BlockingWork.Abandoned) {
             return try await reply.value(until: deadline)

@@ -13,7 +13,7 @@ internal import Glibc
 nonisolated package func startDetachedThread(
     named name: StaticString,
     _ context: UnsafeMutableRawPointer,
-    _ body: @escaping @convention(c) (UnsafeMutableRawPointer) -> Void
+    body: @escaping @convention(c) (UnsafeMutableRawPointer) -> Void
 ) -> SystemError? {
     let start = UnsafeMutablePointer<ThreadStart>.allocate(capacity: 1)
     start.initialize(to: ThreadStart(name: name, context: context, body: body))

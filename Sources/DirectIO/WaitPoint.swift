@@ -62,7 +62,7 @@ package final class WaitPoint: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { park($0) }
         } onCancel: {
-            end(number, .cancelled)
+            end(number, reason: .cancelled)
         }
         self.deadline.store(.max, ordering: .relaxed)
         return Wake(rawValue: UInt8(truncatingIfNeeded: stop.load(ordering: .acquiring))) ?? .ready
@@ -82,7 +82,7 @@ package final class WaitPoint: Sendable {
         let due = Instant(nanoseconds: deadline.load(ordering: .sequentiallyConsistent))
         guard due < .never, stopped & 0xFF == 0 else { return .never }
         guard due <= now else { return due }
-        end(stopped >> 8, .expired)
+        end(stopped >> 8, reason: .expired)
         return .never
     }
 
@@ -101,7 +101,7 @@ package final class WaitPoint: Sendable {
     }
 
     /// Ends the wait with this number, unless the event has happened or the wait is over.
-    private func end(_ number: UInt64, _ reason: Wake) {
+    private func end(_ number: UInt64, reason: Wake) {
         // The event came first, and the task has only not run yet. A busy executor must not look like a late peer.
         guard word.load(ordering: .sequentiallyConsistent) != Word.ready else { return }
         let running = number << 8

@@ -41,9 +41,9 @@ package struct JSONReader {
         case UInt8(ascii: "["): content = .list(try elements(depth: depth))
         case UInt8(ascii: "\""): content = .text(try text())
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): content = .number(try number())
-        case UInt8(ascii: "t"): content = try word("true", .flag(true))
-        case UInt8(ascii: "f"): content = try word("false", .flag(false))
-        case UInt8(ascii: "n"): content = try word("null", .null)
+        case UInt8(ascii: "t"): content = try word("true", content: .flag(true))
+        case UInt8(ascii: "f"): content = try word("false", content: .flag(false))
+        case UInt8(ascii: "n"): content = try word("null", content: .null)
         case nil: throw fault("expected a value, found the end of the text")
         default: throw fault("expected a value")
         }
@@ -176,7 +176,7 @@ package struct JSONReader {
         guard position > start else { throw fault("a number lacks digits") }
     }
 
-    private mutating func word(_ word: StaticString, _ content: JSONValue.Content) throws(JSONError)
+    private mutating func word(_ word: StaticString, content: JSONValue.Content) throws(JSONError)
         -> JSONValue.Content
     {
         for byte in "\(word)".utf8 where !take(byte) { throw fault("expected a value") }

@@ -52,9 +52,9 @@ private func releaseBundle(_ source: OpaquePointer?) {
 
 private func findIssuer(
     _ source: OpaquePointer?,
-    _ kind: X509_LOOKUP_TYPE,
-    _ name: OpaquePointer?,
-    _ result: OpaquePointer?
+    kind: X509_LOOKUP_TYPE,
+    name: OpaquePointer?,
+    result: OpaquePointer?
 ) -> Int32 {
     guard kind == X509_LU_X509, let store = X509_LOOKUP_get_store(source), let bundle = bundle(of: source)
     else {

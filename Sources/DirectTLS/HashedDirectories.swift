@@ -34,7 +34,7 @@ final class HashedDirectories: Sendable {
     fileprivate func find(
         _ name: OpaquePointer,
         for store: OpaquePointer,
-        _ result: OpaquePointer?
+        result: OpaquePointer?
     ) -> Bool {
         var isHashed: Int32 = 0
         let hash = X509_NAME_hash_ex(name, nil, nil, &isHashed)
@@ -70,12 +70,12 @@ private func releaseDirectories(_ source: OpaquePointer?) {
 
 private func findRoot(
     _ source: OpaquePointer?,
-    _ kind: X509_LOOKUP_TYPE,
-    _ name: OpaquePointer?,
-    _ result: OpaquePointer?
+    kind: X509_LOOKUP_TYPE,
+    name: OpaquePointer?,
+    result: OpaquePointer?
 ) -> Int32 {
     guard kind == X509_LU_X509, let name, let store = X509_LOOKUP_get_store(source),
         let directories = directories(of: source)
     else { return 0 }
-    return directories.takeUnretainedValue().find(name, for: store, result) ? 1 : 0
+    return directories.takeUnretainedValue().find(name, for: store, result: result) ? 1 : 0
 }

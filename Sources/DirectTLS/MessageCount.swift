@@ -20,19 +20,19 @@ func limitMessages(of context: OpaquePointer) {
 }
 
 /// Resets the count: the handshake is complete, or data has arrived.
-func forgetMessages(_ ssl: OpaquePointer, _ transport: UnsafeMutablePointer<TransportState>) {
+func forgetMessages(_ ssl: OpaquePointer, transport: UnsafeMutablePointer<TransportState>) {
     transport.pointee.messages = 0
     SSL_set_msg_callback(ssl, nil)
 }
 
 private func countMessage(
     _ isSent: Int32,
-    _ version: Int32,
-    _ contentType: Int32,
-    _ bytes: UnsafeRawPointer?,
-    _ count: Int,
-    _ ssl: OpaquePointer?,
-    _ argument: UnsafeMutableRawPointer?
+    version: Int32,
+    contentType: Int32,
+    bytes: UnsafeRawPointer?,
+    count: Int,
+    ssl: OpaquePointer?,
+    argument: UnsafeMutableRawPointer?
 ) {
     guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let state = transportState(of: SSL_get_rbio(ssl))
     else { return }

@@ -26,7 +26,7 @@ extension TLSConnection {
     func verifyPeer() throws(TLSError) {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
         let code = Int32(clamping: SSL_get_verify_result(ssl))
-        guard code == X509_V_OK else { throw fault(code, certificate) }
+        guard code == X509_V_OK else { throw fault(code, certificate: certificate) }
         if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) }
         try checkPins()
         // OpenSSL checks this itself only since 3.0.15.
@@ -51,14 +51,17 @@ extension TLSConnection {
             }
         guard matches == 1 else {
             let isName = identity.kind == .name
-            throw fault(isName ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH, certificate)
+            throw fault(
+                isName ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH,
+                certificate: certificate
+            )
         }
         guard X509_cmp_current_time(X509_get0_notAfter(certificate)) == 1 else {
-            throw fault(X509_V_ERR_CERT_HAS_EXPIRED, certificate)
+            throw fault(X509_V_ERR_CERT_HAS_EXPIRED, certificate: certificate)
         }
     }
 
-    private func fault(_ code: Int32, _ certificate: OpaquePointer) -> TLSError {
+    private func fault(_ code: Int32, certificate: OpaquePointer) -> TLSError {
         VerificationFailure(
             code,
             depth: 0,

@@ -156,7 +156,7 @@ package final class TLSConnection: @unchecked Sendable {
             ErrorQueue.clear()
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {
-                if transport.pointee.messages > 0 { forgetMessages(ssl, transport) }
+                if transport.pointee.messages > 0 { forgetMessages(ssl, transport: transport) }
                 return .bytes(count)
             }
             switch classify(result) {
@@ -299,7 +299,7 @@ package final class TLSConnection: @unchecked Sendable {
         } catch {
             return .failed(end(error))
         }
-        forgetMessages(ssl, transport)
+        forgetMessages(ssl, transport: transport)
         phase = .open
         storeEarlySession()
         return .done

@@ -63,9 +63,9 @@ private var retryFlags: Int32 {
 
 private func readFromTransport(
     _ bio: OpaquePointer?,
-    _ buffer: UnsafeMutablePointer<CChar>?,
-    _ count: Int,
-    _ moved: UnsafeMutablePointer<Int>?
+    buffer: UnsafeMutablePointer<CChar>?,
+    count: Int,
+    moved: UnsafeMutablePointer<Int>?
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
@@ -86,15 +86,15 @@ private func readFromTransport(
         state.pointee.reachedEnd = true
         return 0
     }
-    noteStop(answer, state, bio, waitsFor: BIO_FLAGS_READ, crosswise: BIO_FLAGS_WRITE)
+    noteStop(answer, state: state, bio: bio, waitsFor: BIO_FLAGS_READ, crosswise: BIO_FLAGS_WRITE)
     return -1
 }
 
 private func writeToTransport(
     _ bio: OpaquePointer?,
-    _ buffer: UnsafePointer<CChar>?,
-    _ count: Int,
-    _ moved: UnsafeMutablePointer<Int>?
+    buffer: UnsafePointer<CChar>?,
+    count: Int,
+    moved: UnsafeMutablePointer<Int>?
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
@@ -105,14 +105,14 @@ private func writeToTransport(
         return 1
     }
     let stop = answer == 0 ? TLSTransport.wouldBlock : answer
-    noteStop(stop, state, bio, waitsFor: BIO_FLAGS_WRITE, crosswise: BIO_FLAGS_READ)
+    noteStop(stop, state: state, bio: bio, waitsFor: BIO_FLAGS_WRITE, crosswise: BIO_FLAGS_READ)
     return -1
 }
 
 private func noteStop(
     _ answer: Int,
-    _ state: UnsafeMutablePointer<TransportState>,
-    _ bio: OpaquePointer?,
+    state: UnsafeMutablePointer<TransportState>,
+    bio: OpaquePointer?,
     waitsFor flag: Int32,
     crosswise otherFlag: Int32
 ) {
@@ -134,9 +134,9 @@ private func noteStop(
 /// 5246, section 7.2.1). `TransportState` remembers the end, and `TLSConnection` reports it as a truncation.
 private func answerControl(
     _ bio: OpaquePointer?,
-    _ command: Int32,
-    _ number: Int,
-    _ pointer: UnsafeMutableRawPointer?
+    command: Int32,
+    number: Int,
+    pointer: UnsafeMutableRawPointer?
 ) -> Int {
     switch command {
     case BIO_CTRL_FLUSH: 1

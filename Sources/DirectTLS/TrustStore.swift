@@ -123,9 +123,9 @@ final class CertificateList {
 /// Without this callback, OpenSSL would ask on the terminal for the password of an encrypted key.
 func refusePassword(
     _ buffer: UnsafeMutablePointer<CChar>?,
-    _ size: Int32,
-    _ isWriting: Int32,
-    _ context: UnsafeMutableRawPointer?
+    size: Int32,
+    isWriting: Int32,
+    context: UnsafeMutableRawPointer?
 ) -> Int32 {
     -1
 }

@@ -18,9 +18,9 @@ enum CertificateMaker {
         let key = try key(for: profile)
         guard let certificate = X509_new() else { throw openSSLError("X509_new") }
         do throws(FixtureError) {
-            try fill(certificate, profile, serial: serial, key: key, issuer: issuer)
-            try addExtensions(certificate, profile, issuer: issuer?.x509 ?? certificate)
-            try sign(certificate, by: issuer?.key ?? key, profile.digest)
+            try fill(certificate, profile: profile, serial: serial, key: key, issuer: issuer)
+            try addExtensions(certificate, profile: profile, issuer: issuer?.x509 ?? certificate)
+            try sign(certificate, by: issuer?.key ?? key, digest: profile.digest)
         } catch {
             X509_free(certificate)
             EVP_PKEY_free(key)
@@ -33,7 +33,7 @@ enum CertificateMaker {
     /// Sets the version, serial number, validity, names and public key.
     private static func fill(
         _ certificate: OpaquePointer,
-        _ profile: CertificateProfile,
+        profile: CertificateProfile,
         serial: UInt64,
         key: OpaquePointer,
         issuer: FixtureCertificate?
@@ -62,7 +62,7 @@ enum CertificateMaker {
 
     private static func addExtensions(
         _ certificate: OpaquePointer,
-        _ profile: CertificateProfile,
+        profile: CertificateProfile,
         issuer: OpaquePointer
     ) throws(FixtureError) {
         var wanted: [(nid: Int32, value: String)] = []
@@ -87,7 +87,7 @@ enum CertificateMaker {
         }
         if profile.mustStaple { wanted.append((NID_tlsfeature, "status_request")) }
         for (nid, value) in wanted {
-            try add(nid, value, to: certificate, issuer: issuer)
+            try add(nid, value: value, to: certificate, issuer: issuer)
         }
         try addNames(profile, to: certificate)
         for raw in profile.extensions { try add(raw, to: certificate) }
@@ -96,7 +96,7 @@ enum CertificateMaker {
     /// Adds an extension that OpenSSL builds from its text form.
     private static func add(
         _ nid: Int32,
-        _ value: String,
+        value: String,
         to certificate: OpaquePointer,
         issuer: OpaquePointer
     ) throws(FixtureError) {
@@ -161,7 +161,7 @@ enum CertificateMaker {
     static func sign(
         _ certificate: OpaquePointer,
         by key: OpaquePointer,
-        _ digest: CertificateProfile.Digest
+        digest: CertificateProfile.Digest
     ) throws(FixtureError) {
         guard X509_sign(certificate, key, digestFunction(digest, for: key)) > 0 else {
             throw openSSLError("X509_sign")

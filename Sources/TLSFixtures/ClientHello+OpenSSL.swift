@@ -12,11 +12,11 @@ extension ClientHello {
         versions =
             Self.content(of: 43, ssl).map { Self.numbers($0.dropFirst()) }
             ?? [UInt16(truncatingIfNeeded: SSL_client_hello_get0_legacy_version(ssl))]
-        offersResumption = Self.offersResumption(ssl, extensions)
+        offersResumption = Self.offersResumption(ssl, extensions: extensions)
     }
 
     /// Whether the client offers a pre-shared key, a non-empty ticket or, before TLS 1.3, a session id.
-    private static func offersResumption(_ ssl: OpaquePointer, _ extensions: [UInt16]) -> Bool {
+    private static func offersResumption(_ ssl: OpaquePointer, extensions: [UInt16]) -> Bool {
         if extensions.contains(41) { return true }
         if let ticket = content(of: 35, ssl), !ticket.isEmpty { return true }
         // In TLS 1.3 the session id exists only for compatibility with middleboxes.

@@ -136,7 +136,7 @@ final class FixtureConnection {
         let end = monotonicNanoseconds() + Self.lingeringTime
         while monotonicNanoseconds() < end,
             Sockets.waitReadable([wire.socket], atMost: .milliseconds(500))[0],
-            Sockets.receive(wire.socket, chunk) > 0
+            Sockets.receive(wire.socket, bytes: chunk) > 0
         {}
     }
 

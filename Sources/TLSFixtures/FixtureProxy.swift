@@ -126,7 +126,7 @@ struct ProxyConversation {
         while true {
             if !connection.buffer.isEmpty {
                 let bytes = connection.drop(connection.buffer.count)
-                guard bytes.withUnsafeBytes({ sendAll(target, $0) }) else { return .serverReset }
+                guard bytes.withUnsafeBytes({ sendAll(target, bytes: $0) }) else { return .serverReset }
             }
             // Bytes that TLS has already read from the socket do not make the descriptor readable. If they are only
             // part of a record, the client is about to send the rest, whatever the target does, so it is safe to
@@ -137,7 +137,7 @@ struct ProxyConversation {
             }
             let isReady = Sockets.waitReadable([connection.wire.socket, target])
             if isReady[1] {
-                let count = Sockets.receive(target, chunk)
+                let count = Sockets.receive(target, bytes: chunk)
                 guard count > 0 else { return count == 0 ? .serverCut : .serverReset }
                 try connection.wire.send(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
             }
@@ -145,10 +145,10 @@ struct ProxyConversation {
         }
     }
 
-    private func sendAll(_ target: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func sendAll(_ target: Int32, bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes
         while rest.count > 0 {
-            let count = Sockets.send(target, rest)
+            let count = Sockets.send(target, bytes: rest)
             guard count > 0 else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
@@ -165,7 +165,7 @@ struct ProxyConversation {
         guard let address = try? LoopbackAddress(text, port: port),
             let descriptor = try? Sockets.make(family: address.family)
         else { return nil }
-        guard address.withSockaddr({ connectSocket(descriptor, $0, $1) }) == 0 else {
+        guard address.withSockaddr({ connectSocket(descriptor, address: $0, length: $1) }) == 0 else {
             close(descriptor)
             return nil
         }
@@ -194,8 +194,7 @@ struct ProxyConversation {
     }
 }
 
-private func connectSocket(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32
-{
+private func connectSocket(_ socket: Int32, address: UnsafePointer<sockaddr>, length: socklen_t) -> Int32 {
     connect(socket, address, length)
 }
 

@@ -95,7 +95,7 @@ struct HTTPConversation {
         let carriesContent =
             request.method != "HEAD" && reply.status != 204 && reply.status != 304
             && !(100..<200).contains(reply.status)
-        let framing = frame(reply, &head, carriesContent: carriesContent || request.method == "HEAD")
+        let framing = frame(reply, head: &head, carriesContent: carriesContent || request.method == "HEAD")
         let asksForClose = request.asksForClose || unreadContent
         let keeps = !asksForClose && !(framing == .untilClose && carriesContent)
         if reply.ending == .close || (asksForClose && reply.ending == .keep) {
@@ -112,7 +112,7 @@ struct HTTPConversation {
     /// Adds the framing field. Returns `nil` if the handler supplied its own.
     private func frame(
         _ reply: FixtureReply,
-        _ head: inout ResponseHead,
+        head: inout ResponseHead,
         carriesContent: Bool
     ) -> FixtureReply.Framing? {
         guard reply.headers["content-length"] == nil, reply.headers["transfer-encoding"] == nil else {

@@ -39,7 +39,7 @@ final class Recorder: @unchecked Sendable {
     }
 
     /// Changes the record of a connection.
-    func update(_ number: Int, _ body: (inout ConnectionRecord) -> Void) {
+    func update(_ number: Int, body: (inout ConnectionRecord) -> Void) {
         change { body(&$0.records[number]) }
     }
 
@@ -52,7 +52,7 @@ final class Recorder: @unchecked Sendable {
     }
 
     /// Changes the record of a request, and notes when it becomes complete.
-    func updateRequest(_ connection: Int, _ index: Int, _ body: (inout RequestRecord) -> Void) {
+    func updateRequest(_ connection: Int, index: Int, body: (inout RequestRecord) -> Void) {
         change { state in
             let wasComplete = state.records[connection].requests[index].isComplete
             body(&state.records[connection].requests[index])
@@ -63,7 +63,7 @@ final class Recorder: @unchecked Sendable {
     }
 
     /// Records how a connection ended. Only the first call for a connection counts.
-    func end(_ number: Int, _ end: ConnectionEnd) {
+    func end(_ number: Int, end: ConnectionEnd) {
         change { state in
             guard state.records[number].end == nil else { return }
             state.records[number].end = end
@@ -97,25 +97,25 @@ final class Recorder: @unchecked Sendable {
         let timer = limit.map { limit in
             Task.detached { [weak self] in
                 try await Task.sleep(for: limit)
-                self?.giveUp(id, what)
+                self?.giveUp(id, what: what)
             }
         }
         defer { timer?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                enrol(id, what, continuation, attempt)
+                enrol(id, what: what, continuation: continuation, attempt: attempt)
             }
         } onCancel: {
-            giveUp(id, what)
+            giveUp(id, what: what)
         }
     }
 
     /// Tries the state once and, if that is not enough, registers a waiter.
     private func enrol<Found: Sendable>(
         _ id: Int,
-        _ what: String,
-        _ continuation: CheckedContinuation<Found, any Error>,
-        _ attempt: @escaping @Sendable (inout State) -> Found?
+        what: String,
+        continuation: CheckedContinuation<Found, any Error>,
+        attempt: @escaping @Sendable (inout State) -> Found?
     ) {
         let waiter = Waiter(
             attempt: { state in
@@ -132,14 +132,14 @@ final class Recorder: @unchecked Sendable {
         }
         now?()
         // The task may have been cancelled before the waiter was registered.
-        if Task.isCancelled { giveUp(id, what) }
+        if Task.isCancelled { giveUp(id, what: what) }
     }
 
     private func remove(_ id: Int) -> Waiter? {
         lock.locked { waiters.removeValue(forKey: id) }
     }
 
-    private func giveUp(_ id: Int, _ what: String) {
+    private func giveUp(_ id: Int, what: String) {
         guard let waiter = remove(id) else { return }
         waiter.give(.waitedTooLong(for: what, seen: summary))
     }

@@ -138,7 +138,7 @@ final class RequestContent {
     }
 
     private func update(_ body: (inout RequestRecord) -> Void) {
-        connection.core.recorder.updateRequest(connection.number, record, body)
+        connection.core.recorder.updateRequest(connection.number, index: record, body: body)
     }
 
     private static let limit = 64 << 20

@@ -116,7 +116,7 @@ final class ServerCore: @unchecked Sendable {
 
     private func startAccepting() throws(FixtureError) {
         // The client may disconnect between poll and accept. accept must not block until the next one.
-        Sockets.setBlocking(listener, false)
+        Sockets.setBlocking(listener, blocks: false)
         let thread: WorkerThread
         do {
             thread = try WorkerThread { [self] in acceptUntilStopped() }
@@ -158,24 +158,24 @@ final class ServerCore: @unchecked Sendable {
         do {
             // Under the lock, so that the thread cannot report its end before it is registered.
             try lock.locked { () throws(FixtureError) in
-                threads[number] = try WorkerThread { [self] in run(number, socket) }
+                threads[number] = try WorkerThread { [self] in run(number, socket: socket) }
             }
         } catch {
             lock.locked { openSockets[number] = nil }
             close(socket)
-            recorder.end(number, .handlerFailed("\(error)"))
+            recorder.end(number, end: .handlerFailed("\(error)"))
         }
     }
 
     /// Serves a connection on its thread, from the first byte to the closing of the socket.
-    private func run(_ number: Int, _ socket: Int32) {
+    private func run(_ number: Int, socket: Int32) {
         let wire = Wire(socket: socket, security: security) { [unowned self] in isStopping }
         let connection = FixtureConnection(wire: wire, number: number, core: self)
         let end = connection.run(behaviour.forConnection(number))
         connection.close(after: end)
         lock.locked { openSockets[number] = nil }
         close(socket)
-        recorder.end(number, end)
+        recorder.end(number, end: end)
         lock.locked { finishedThreads.append(number) }
     }
 

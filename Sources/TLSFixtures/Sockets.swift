@@ -71,8 +71,10 @@ enum Sockets {
     static func bound(to text: String, port: UInt16) throws(FixtureError) -> Int32 {
         let address = try LoopbackAddress(text, port: port)
         let descriptor = try make(family: address.family)
-        if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
-        if port != 0 { set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) }
+        if address.family == AF_INET6 {
+            set(descriptor, level: Int32(IPPROTO_IPV6), option: IPV6_V6ONLY, value: 1)
+        }
+        if port != 0 { set(descriptor, level: SOL_SOCKET, option: SO_REUSEADDR, value: 1) }
         guard address.withSockaddr({ bind(descriptor, $0, $1) }) == 0 else {
             let number = errno
             close(descriptor)
@@ -108,11 +110,11 @@ enum Sockets {
         #endif
         // Without this, Nagle's algorithm delays the data after the session tickets until a delayed ACK: 40 ms each
         // time.
-        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, value: 1)
         return descriptor
     }
 
-    static func setBlocking(_ descriptor: Int32, _ blocks: Bool) {
+    static func setBlocking(_ descriptor: Int32, blocks: Bool) {
         let flags = fcntl(descriptor, F_GETFL)
         _ = fcntl(descriptor, F_SETFL, blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK)
     }
@@ -153,7 +155,7 @@ enum Sockets {
     }
 
     /// Sends some of the bytes and returns the count, or -1 with errno set.
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    static func send(_ descriptor: Int32, bytes: UnsafeRawBufferPointer) -> Int {
         while true {
             #if canImport(Glibc)
             let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
@@ -165,7 +167,7 @@ enum Sockets {
     }
 
     /// Receives some bytes. Returns the count, 0 at the end, or -1 with errno set.
-    static func receive(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    static func receive(_ descriptor: Int32, bytes: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = recv(descriptor, bytes.baseAddress, bytes.count, 0)
             if count >= 0 || errno != EINTR { return count }
@@ -179,7 +181,7 @@ enum Sockets {
         var fillers: [Int32] = []
         for _ in 0..<8 {
             let descriptor = try make(family: address.family)
-            setBlocking(descriptor, false)
+            setBlocking(descriptor, blocks: false)
             fillers.append(descriptor)
             _ = address.withSockaddr { connect(descriptor, $0, $1) }
             var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -189,7 +191,7 @@ enum Sockets {
         return fillers
     }
 
-    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    private static func set(_ descriptor: Int32, level: Int32, option: Int32, value: Int32) {
         var value = value
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }

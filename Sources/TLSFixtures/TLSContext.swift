@@ -79,24 +79,29 @@ final class TLSContext: @unchecked Sendable {
 
     private func setUpCallbacks() {
         let me = Unmanaged.passUnretained(self).toOpaque()
-        SSL_CTX_set_client_hello_cb(context, { ssl, alert, me in answerHello(ssl, alert, me) }, me)
-        fixture_SSL_CTX_set_servername_callback(context) { ssl, alert, _ in acknowledgeName(ssl, alert) }
+        SSL_CTX_set_client_hello_cb(
+            context,
+            { ssl, alert, me in answerHello(ssl, alert: alert, argument: me) },
+            me
+        )
+        fixture_SSL_CTX_set_servername_callback(context) { ssl, alert, _ in acknowledgeName(ssl, alert: alert)
+        }
         if settings.forcedApplicationProtocol != nil || !settings.applicationProtocols.isEmpty {
             SSL_CTX_set_alpn_select_cb(
                 context,
                 { _, chosen, count, offered, offeredCount, me in
                     selectProtocol(
                         chosen,
-                        count,
-                        UnsafeBufferPointer(start: offered, count: Int(offeredCount)),
-                        me
+                        count: count,
+                        offered: UnsafeBufferPointer(start: offered, count: Int(offeredCount)),
+                        argument: me
                     )
                 },
                 me
             )
         }
         if settings.ocspStaple != nil {
-            fixture_SSL_CTX_set_status_callback(context) { ssl, me in staple(ssl, me) }
+            fixture_SSL_CTX_set_status_callback(context) { ssl, me in staple(ssl, argument: me) }
             fixture_SSL_CTX_set_status_argument(context, me)
         }
     }
@@ -119,8 +124,8 @@ private func tlsContext(_ argument: UnsafeMutableRawPointer?) -> TLSContext? {
 /// The ClientHello callback: records the ClientHello and sets the certificates for its server name, or refuses it.
 private func answerHello(
     _ ssl: OpaquePointer?,
-    _ alert: UnsafeMutablePointer<Int32>?,
-    _ argument: UnsafeMutableRawPointer?
+    alert: UnsafeMutablePointer<Int32>?,
+    argument: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let ssl, let wire = wire(of: ssl), let context = tlsContext(argument) else {
         return SSL_CLIENT_HELLO_ERROR
@@ -150,7 +155,7 @@ private func answerHello(
 
 /// The server name callback, which OpenSSL calls after the ClientHello callback. Its result decides whether the
 /// client is told that its name was used.
-private func acknowledgeName(_ ssl: OpaquePointer?, _ alert: UnsafeMutablePointer<Int32>?) -> Int32 {
+private func acknowledgeName(_ ssl: OpaquePointer?, alert: UnsafeMutablePointer<Int32>?) -> Int32 {
     guard let wire = wire(of: ssl), wire.hello?.serverName != nil else { return SSL_TLSEXT_ERR_NOACK }
     guard wire.refusal == .warning else { return SSL_TLSEXT_ERR_OK }
     wire.refusal = nil
@@ -161,9 +166,9 @@ private func acknowledgeName(_ ssl: OpaquePointer?, _ alert: UnsafeMutablePointe
 /// The ALPN callback: selects the server's first protocol that the client offers.
 private func selectProtocol(
     _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ count: UnsafeMutablePointer<UInt8>?,
-    _ offered: UnsafeBufferPointer<UInt8>,
-    _ argument: UnsafeMutableRawPointer?
+    count: UnsafeMutablePointer<UInt8>?,
+    offered: UnsafeBufferPointer<UInt8>,
+    argument: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context = tlsContext(argument) else { return SSL_TLSEXT_ERR_NOACK }
     if let forced = context.forcedAnswer {
@@ -188,7 +193,7 @@ private func selectProtocol(
 }
 
 /// The OCSP callback: supplies the configured response.
-private func staple(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+private func staple(_ ssl: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let response = tlsContext(argument)?.settings.ocspStaple,
         fixture_SSL_set_ocsp_response(ssl, response, response.count) == 1
     else { return SSL_TLSEXT_ERR_NOACK }

@@ -109,7 +109,7 @@ final class Wire {
     func sendRaw(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         var rest = bytes
         while rest.count > 0 {
-            let count = Sockets.send(socket, rest)
+            let count = Sockets.send(socket, bytes: rest)
             guard count > 0 else { throw isStopping() ? .serverStopped : .clientReset }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
@@ -190,7 +190,7 @@ final class Wire {
         if writeAllowance != .max { writeAllowance -= allowed.count }
         var rest = allowed
         while rest.count > 0 {
-            let count = Sockets.send(socket, rest)
+            let count = Sockets.send(socket, bytes: rest)
             guard count > 0 else {
                 lastErrno = errno
                 return -1
@@ -203,7 +203,7 @@ final class Wire {
     fileprivate var isAtEnd: Bool { sawEnd }
 
     private func receiveRaw(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = Sockets.receive(socket, buffer)
+        let count = Sockets.receive(socket, bytes: buffer)
         if count > 0 { socketByteCount += count }
         if count == 0 { sawEnd = true }
         if count < 0 { lastErrno = errno }

@@ -22,12 +22,12 @@ struct Command {
         case .serve(let fixtures):
             return await withFolder(fixtures) { folder in serve(folder) }
         case .run(let options):
-            return await withFolder(options.fixtures) { folder in await run(options, folder) }
+            return await withFolder(options.fixtures) { folder in await run(options, folder: folder) }
         }
     }
 
     /// Reads the folder of fixtures and passes it to `body`, or reports what is wrong with it.
-    private static func withFolder(_ path: String?, _ body: (VectorFolder) async -> Int32) async -> Int32 {
+    private static func withFolder(_ path: String?, body: (VectorFolder) async -> Int32) async -> Int32 {
         guard let path = path ?? FixtureFolder.found else {
             Terminal.complain("tls-fixtures: found no Fixtures folder; give one with --fixtures")
             return 2
@@ -42,7 +42,7 @@ struct Command {
         }
     }
 
-    private static func run(_ options: Options.RunOptions, _ folder: VectorFolder) async -> Int32 {
+    private static func run(_ options: Options.RunOptions, folder: VectorFolder) async -> Int32 {
         let topics = options.topics.isEmpty ? Topic.allCases : options.topics
         var vectors = folder.vectors(of: topics)
         if let name = options.name { vectors = vectors.filter { $0.head.name.contains(name) } }

@@ -214,7 +214,7 @@ private final class Plan {
     var now = Instant(nanoseconds: 1000)
 
     func ask(_ name: String, _ asker: Int, patience: UInt64 = .max) -> Ticket {
-        plan.ask(name, asker, until: now.advanced(byNanoseconds: patience), at: now)
+        plan.ask(name, asker: asker, until: now.advanced(byNanoseconds: patience), at: now)
     }
 
     func leave(_ ticket: Ticket) { plan.leave(ticket) }

@@ -30,7 +30,7 @@ struct DNSMessageTests {
         let message = try DNSMessage(bytes)
         #expect(message.id == 0 && !message.isResponse && message.questionCount == 1)
         #expect(message.question?.type == 28 && bytes[2] == 1)
-        let isName = bytes.span.isName(12, Array("www.example.com".utf8))
+        let isName = bytes.span.isName(12, text: Array("www.example.com".utf8))
         #expect(isName)
         for length in 1...63 {
             let name = DomainName.test(String(repeating: "a", count: length) + ".test")

@@ -118,13 +118,13 @@ struct AlibabaHTTPDNSTests {
         let time = UnixTime(seconds: 1_700_000_000)
         let one = AlibabaOneFormat(account: "100000", secret: Secret("secret"), clientAddress: nil)
         // md5 of "a.test-secret-1700000300", as md5sum has it
-        let first = try one.questions(.test("a.test"), .v4, at: time)
+        let first = try one.questions(.test("a.test"), families: .v4, at: time)
         #expect(
             first.first?.target
                 == "/100000/sign_d?host=a.test&query=4&t=1700000300&s=1bb881b8ceb32ead854c24a47d9daa51"
         )
         let two = AlibabaTwoFormat(account: "100000", secret: Secret("secret"), clientAddress: nil)
-        let second = try two.questions(.test("a.test"), .both, at: time)
+        let second = try two.questions(.test("a.test"), families: .both, at: time)
         // by openssl dgst -sha256 -hmac secret, of "dn=a.test&exp=1700000300&id=100000&m=0&q=4,6&v=1.0"
         #expect(
             second.first?.target

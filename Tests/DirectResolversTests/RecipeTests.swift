@@ -191,7 +191,7 @@ struct RecipeTests {
             let name = "service registry"
             let endpoint: Endpoint
 
-            func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws
+            func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws
                 -> Resolution
             {
                 guard host.isSubdomain(of: try DomainName("example.com")) else {

@@ -40,7 +40,7 @@ struct SecretTests {
         let host = try DomainName("a.test")
         for resolver in Self.resolvers(.insecureHTTP([Endpoint(stringLiteral: server.authority)])) {
             let error = await #expect(throws: ResolverError.self) {
-                try await resolver.resolve(host, port: 443, ResolveContext(within: .seconds(50)))
+                try await resolver.resolve(host, port: 443, context: ResolveContext(within: .seconds(50)))
             }
             if let error { Self.expectHidden(error) }
         }

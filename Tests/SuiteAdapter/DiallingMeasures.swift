@@ -141,7 +141,9 @@ extension SuiteAdapter {
         let start = ContinuousClock.now
         let found = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<count {
-                group.addTask { try await cache.resolve(host, port: 443, ResolveContext()).endpoints.count }
+                group.addTask {
+                    try await cache.resolve(host, port: 443, context: ResolveContext()).endpoints.count
+                }
             }
             return try await group.reduce(0, +)
         }
@@ -202,7 +204,7 @@ private struct Slow: Resolver {
         self.asked = asked
     }
 
-    func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         asked.withLock { $0 += 1 }
         try await Task.sleep(for: .milliseconds(200))
         return Resolution(["192.0.2.1"], source: .resolver(name))

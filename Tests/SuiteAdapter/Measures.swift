@@ -68,7 +68,7 @@ extension SuiteAdapter {
             await cache.warmUp((0..<count).lazy.compactMap { try? name($0) })
             let context = ResolveContext()
             try report(count, since: before) {
-                try cache.knownAnswer(for: $0, port: 443, context)?.endpoints.count
+                try cache.knownAnswer(for: $0, port: 443, context: context)?.endpoints.count
             }
         }
     }
@@ -145,7 +145,7 @@ private struct Numbered: Resolver {
     var name: String { "numbered" }
     var dependsOnPort: Bool { false }
 
-    func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         let number = Int(host.text.dropFirst(5).prefix(6)) ?? 0
         return Resolution(
             SuiteAdapter.endpoints(number),

@@ -53,22 +53,24 @@ public struct ChainResolver: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
-        try await resolve(Question(host: host, port: port), from: 0, context)
+        try await resolve(Question(host: host, port: port), from: 0, context: context)
     }
 
     /// Returns the answer that the steps have at hand; `nil` as soon as a step would have to be asked.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
         var failures: [ResolverError] = []
         for (index, step) in steps.enumerated() {
             do throws(ResolverError) {
-                guard let answer = try step.knownAnswer(for: host, port: port, context) else { return nil }
-                return extended(answer, Question(host: host, port: port), by: index + 1)
+                guard let answer = try step.knownAnswer(for: host, port: port, context: context) else {
+                    return nil
+                }
+                return extended(answer, question: Question(host: host, port: port), by: index + 1)
             } catch {
                 failures.append(error)
                 if fallback == .never { break }
@@ -96,13 +98,13 @@ public struct ChainResolver: Resolver {
     private func resolve(
         _ question: Question,
         from first: Int,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         var failures: [ResolverError] = []
         for index in first..<steps.count {
             do {
-                let answer = try await ask(index, question, context)
-                return extended(answer, question, by: index + 1)
+                let answer = try await ask(index, question: question, context: context)
+                return extended(answer, question: question, by: index + 1)
             } catch let error as ResolverError {
                 failures.append(error)
             } catch is CancellationError {
@@ -118,8 +120,8 @@ public struct ChainResolver: Resolver {
     /// Asks one step. A step that is not the last one has to answer within `stepTimeout`.
     private func ask(
         _ index: Int,
-        _ question: Question,
-        _ context: ResolveContext
+        question: Question,
+        context: ResolveContext
     ) async throws -> Resolution {
         let step = steps[index]
         var own = context
@@ -132,7 +134,7 @@ public struct ChainResolver: Resolver {
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: own.deadline, on: own.loop) { [own] in
                 do {
-                    let answer = try await step.resolve(question.host, port: question.port, own)
+                    let answer = try await step.resolve(question.host, port: question.port, context: own)
                     guard !answer.endpoints.isEmpty else { throw ResolverError(step.name, .noAddresses) }
                     return .success(answer)
                 } catch {
@@ -147,16 +149,16 @@ public struct ChainResolver: Resolver {
     }
 
     /// Returns the answer with a fallback: if no endpoint of it can be reached, the steps from `next` on are asked.
-    private func extended(_ answer: Resolution, _ question: Question, by next: Int) -> Resolution {
+    private func extended(_ answer: Resolution, question: Question, by next: Int) -> Resolution {
         guard fallback == .onConnectFailure, next < steps.count else { return answer }
         var extended = answer
         let own = answer.fallback
         extended.fallback = { context in
             if let own, let answer = try? await own(context) {
-                return self.extended(answer, question, by: next)
+                return self.extended(answer, question: question, by: next)
             }
             if Task.isCancelled { throw CancellationError() }
-            return try await self.resolve(question, from: next, context)
+            return try await self.resolve(question, from: next, context: context)
         }
         return extended
     }

@@ -45,7 +45,7 @@ public final class LiveMap: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         try map.answer(for: host, port, as: name)
     }
@@ -54,7 +54,7 @@ public final class LiveMap: Resolver {
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
         try map.answer(for: host, port, as: name)
     }

@@ -33,24 +33,24 @@ struct NameTable<Value> {
 
     /// Returns the value of a name of at most 255 bytes; `nil` if there is none.
     func value(_ name: Span<UInt8>, tag: UInt32) -> Value? {
-        guard let slot = slot(of: name, tag, Self.hash(name, tag)) else { return nil }
+        guard let slot = slot(of: name, tag, hash: Self.hash(name, tag: tag)) else { return nil }
         return records[Int(slots[slot]) - 1].value
     }
 
     /// Sets the value of a name of at most 255 bytes, or removes its entry if the value is `nil`.
-    mutating func set(_ value: Value?, _ name: Span<UInt8>, tag: UInt32) {
-        let hash = Self.hash(name, tag)
-        if let slot = slot(of: name, tag, hash) {
+    mutating func set(_ value: Value?, name: Span<UInt8>, tag: UInt32) {
+        let hash = Self.hash(name, tag: tag)
+        if let slot = slot(of: name, tag, hash: hash) {
             guard let value else { return remove(slot) }
             records[Int(slots[slot]) - 1].value = value
         } else if let value {
-            append(value, name, tag, hash)
+            append(value, name: name, tag: tag, hash: hash)
         }
     }
 
     /// Changes a value in place; returns whether there is one.
-    mutating func update(_ name: Span<UInt8>, tag: UInt32, _ change: (inout Value) -> Void) -> Bool {
-        guard let slot = slot(of: name, tag, Self.hash(name, tag)) else { return false }
+    mutating func update(_ name: Span<UInt8>, tag: UInt32, change: (inout Value) -> Void) -> Bool {
+        guard let slot = slot(of: name, tag, hash: Self.hash(name, tag: tag)) else { return false }
         change(&records[Int(slots[slot]) - 1].value)
         return true
     }
@@ -65,7 +65,12 @@ struct NameTable<Value> {
         var kept = NameTable()
         let names = names[...]
         for record in records where isKept(record.value) {
-            kept.append(record.value, names.span.extracting(record.range), record.tag, record.hash)
+            kept.append(
+                record.value,
+                name: names.span.extracting(record.range),
+                tag: record.tag,
+                hash: record.hash
+            )
         }
         self = kept
     }
@@ -79,7 +84,7 @@ struct NameTable<Value> {
         for record in records { body(names.span.extracting(record.range), record.tag, record.value) }
     }
 
-    private static func hash(_ name: Span<UInt8>, _ tag: UInt32) -> UInt32 {
+    private static func hash(_ name: Span<UInt8>, tag: UInt32) -> UInt32 {
         var hash = FoldedHash()
         hash.fold(name)
         hash.fold(UInt64(tag))
@@ -87,7 +92,7 @@ struct NameTable<Value> {
     }
 
     /// Returns the slot that holds the name's record.
-    private func slot(of name: Span<UInt8>, _ tag: UInt32, _ hash: UInt32) -> Int? {
+    private func slot(of name: Span<UInt8>, _ tag: UInt32, hash: UInt32) -> Int? {
         guard !slots.isEmpty else { return nil }
         let names = names[...]
         let all = names.span
@@ -105,7 +110,7 @@ struct NameTable<Value> {
     }
 
     /// Adds a record for a name that has none. At most half of the slots are in use afterwards.
-    private mutating func append(_ value: Value, _ name: Span<UInt8>, _ tag: UInt32, _ hash: UInt32) {
+    private mutating func append(_ value: Value, name: Span<UInt8>, tag: UInt32, hash: UInt32) {
         if (records.count + 1) * 2 > slots.count { growSlots() }
         let start = UInt32(names.count)
         for index in name.indices { names.append(name[index]) }

@@ -27,10 +27,12 @@ public struct RacingResolver: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         try await withThrowingTaskGroup(of: Result<Resolution, ResolverError>.self) { group in
-            for runner in runners { group.addTask { try await ask(runner, host, port, context) } }
+            for runner in runners {
+                group.addTask { try await ask(runner, host: host, port: port, context: context) }
+            }
             // On return the group cancels the resolvers that are still running. `supervised` then stops waiting for
             // them.
             defer { group.cancelAll() }
@@ -50,12 +52,14 @@ public struct RacingResolver: Resolver {
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
         var failures: [ResolverError] = []
         for runner in runners {
             do throws(ResolverError) {
-                if let answer = try runner.knownAnswer(for: host, port: port, context) { return answer }
+                if let answer = try runner.knownAnswer(for: host, port: port, context: context) {
+                    return answer
+                }
             } catch {
                 failures.append(error)
             }
@@ -77,15 +81,15 @@ public struct RacingResolver: Resolver {
     /// Returns the answer or the failure of one resolver. Throws only if the task was cancelled.
     private func ask(
         _ runner: any Resolver,
-        _ host: DomainName,
-        _ port: UInt16,
-        _ context: ResolveContext
+        host: DomainName,
+        port: UInt16,
+        context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
         let start = context.loop.now
         do throws(BlockingWork.Abandoned) {
             return try await supervised(until: context.deadline, on: context.loop) {
                 do {
-                    let answer = try await runner.resolve(host, port: port, context)
+                    let answer = try await runner.resolve(host, port: port, context: context)
                     return answer.endpoints.isEmpty
                         ? .failure(ResolverError(runner.name, .noAddresses)) : .success(answer)
                 } catch let error as ResolverError {

@@ -31,14 +31,14 @@ public protocol Resolver: Sendable {
     func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution
 
     /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:_:)`` has to be called. Must not block.
     func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution?
 
     /// Reports the outcome of dialling an endpoint that the resolver named. Must not block.
@@ -59,7 +59,7 @@ extension Resolver {
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution? { nil }
 
     /// Does nothing: the resolver keeps no answers.

@@ -12,7 +12,7 @@ enum Route: Sendable {
     case byProxy
 
     /// A route to these endpoints and no others; an endpoint without a port gets this one.
-    static func chosen(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) -> Route {
+    static func chosen(_ endpoints: [Endpoint], port: UInt16, source: AddressSource) -> Route {
         .chosen(EndpointSelection(endpoints, port: port, source))
     }
 

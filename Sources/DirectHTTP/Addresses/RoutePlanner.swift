@@ -34,13 +34,13 @@ struct RoutePlanner: Sendable {
         if let addresses = request.addresses {
             guard !addresses.isEmpty else { throw .failed(.request, .noAddresses) }
             for case let fault? in addresses.lazy.map(\.fault) { throw .failed(.request, .address(fault)) }
-            return .chosen(addresses, port: url.port, .request)
+            return .chosen(addresses, port: url.port, source: .request)
         }
         if request.hasOptions, let mapped = request.addressMap?.endpoints(for: url.host, port: url.port) {
-            return .chosen(mapped, port: url.port, .request)
+            return .chosen(mapped, port: url.port, source: .request)
         }
         if !map.isEmpty, let mapped = map.endpoints(for: url.host, port: url.port) {
-            return .chosen(mapped, port: url.port, .staticMap)
+            return .chosen(mapped, port: url.port, source: .staticMap)
         }
         return nil
     }
@@ -56,7 +56,7 @@ struct RoutePlanner: Sendable {
         let answer: Result<EndpointSelection?, HTTPError.Reason>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) {
-                await inquiry.answer { try await resolver.resolve(name, port: url.port, context) }
+                await inquiry.answer { try await resolver.resolve(name, port: url.port, context: context) }
             }
         } catch {
             throw error == .cancelled ? .cancelled : deadline.timeout
@@ -75,7 +75,8 @@ struct RoutePlanner: Sendable {
         let context = ResolveContext(deadline: .never, loop: loop)
         do throws(ResolverError) {
             let resolver = inquiry.resolver
-            guard let answer = try resolver.knownAnswer(for: inquiry.name, port: inquiry.port, context)
+            guard
+                let answer = try resolver.knownAnswer(for: inquiry.name, port: inquiry.port, context: context)
             else { return nil }
             return .chosen(try inquiry.selection(answer))
         } catch {

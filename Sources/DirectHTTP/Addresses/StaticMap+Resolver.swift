@@ -12,7 +12,7 @@ extension StaticMap: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         try answer(for: host, port, as: name)
     }
@@ -21,7 +21,7 @@ extension StaticMap: Resolver {
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
         try answer(for: host, port, as: name)
     }

@@ -57,7 +57,7 @@ public struct StaticMap: Hashable, Sendable {
             let isThere = byName.update(name, tag: tag) { endpoints in
                 if !endpoints.contains(endpoint) { endpoints.append(endpoint) }
             }
-            if !isThere { byName.set([endpoint], name, tag: tag) }
+            if !isThere { byName.set([endpoint], name: name, tag: tag) }
         }
     }
 
@@ -96,12 +96,12 @@ public struct StaticMap: Hashable, Sendable {
         let scope = port.map(PortScope.port) ?? .any
         switch pattern {
         case .host(.name(let name)):
-            name.bytes.withSpan { byName.set(endpoints, $0, tag: scope.tag(isParent: false)) }
+            name.bytes.withSpan { byName.set(endpoints, name: $0, tag: scope.tag(isParent: false)) }
         case .host(.address(let address)):
             byAddress[AddressKey(address: address, scope: scope)] = endpoints
         case .subdomains(let name):
             let before = byName.count
-            name.bytes.withSpan { byName.set(endpoints, $0, tag: scope.tag(isParent: true)) }
+            name.bytes.withSpan { byName.set(endpoints, name: $0, tag: scope.tag(isParent: true)) }
             subdomainEntries += byName.count - before
         case .any:
             forAny[scope] = endpoints

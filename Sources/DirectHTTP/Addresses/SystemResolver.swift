@@ -32,7 +32,7 @@ public struct SystemResolver: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         let start = context.loop.now
         let answer: SystemLookups.Answer

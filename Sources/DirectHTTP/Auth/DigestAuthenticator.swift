@@ -22,7 +22,7 @@ public final class DigestAuthenticator: Authenticator {
     /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
     public func authorization(for question: AuthenticationRequest) throws -> String? {
         let session = memories.withLock { $0[question.url.origin]?.next() }
-        return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
+        return try session?.answer(question, user: user, password: password, clientNonce: Self.clientNonce())
     }
 
     /// Answers the first `digest` challenge whose algorithm is supported; `nil` if the password itself was refused.
@@ -40,7 +40,7 @@ public final class DigestAuthenticator: Authenticator {
                 after: refused.flatMap(DigestUse.init)
             )
         }
-        return try session?.answer(question, user, password, clientNonce: Self.clientNonce())
+        return try session?.answer(question, user: user, password: password, clientNonce: Self.clientNonce())
     }
 
     /// Returns a client nonce of 128 random bits.

@@ -55,8 +55,8 @@ struct DigestSession: Sendable {
     /// Returns the value for `Authorization`.
     func answer(
         _ question: AuthenticationRequest,
-        _ user: String,
-        _ password: String,
+        user: String,
+        password: String,
         clientNonce: String
     ) throws(AuthenticationError) -> String {
         let target = String(decoding: question.url.targetBytes, as: UTF8.self)

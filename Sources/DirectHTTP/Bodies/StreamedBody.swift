@@ -70,7 +70,7 @@ final class StreamedBody: Sendable {
     }
 
     /// Returns a body of these bytes with trailers.
-    static func bytes(_ bytes: [UInt8], _ trailers: @escaping Trailers) -> StreamedBody {
+    static func bytes(_ bytes: [UInt8], trailers: @escaping Trailers) -> StreamedBody {
         StreamedBody(isReplayable: true, measure: { _, _ in nil }, trailers: trailers) { _ in
             BodySource(of: bytes)
         }

@@ -6,10 +6,10 @@ extension CacheLookup {
         let now = cache.clock()
         let use = isStale ? CacheUse.stale : .hit
         if question.conditions.hold(for: stored.head, now: now) {
-            return response(stored.head.notModified(at: now), .none).with(use)
+            return response(stored.head.notModified(at: now), content: .none).with(use)
         }
         if request.method == .head {
-            return response(stored.head.served(at: now, confirmed: false), .none).with(use)
+            return response(stored.head.served(at: now, confirmed: false), content: .none).with(use)
         }
         var head = stored.head.served(at: now, confirmed: false)
         var range = 0..<stored.length
@@ -18,11 +18,11 @@ extension CacheLookup {
             head = stored.head.partial(part, of: stored.length, at: now)
             range = part
         }
-        guard let content = try? await stored.content(range, wait) else { return nil }
-        return response(head, content).with(use)
+        guard let content = try? await stored.content(range, wait: wait) else { return nil }
+        return response(head, content: content).with(use)
     }
 
-    private func response(_ head: ResponseHead, _ content: ResponseBody.Content?) -> Response {
+    private func response(_ head: ResponseHead, content: ResponseBody.Content?) -> Response {
         let content = content ?? .complete([], HTTPHeaders(), nil)
         return Response(head: head, body: ResponseBody(content: content), url: url, transaction: nil)
     }
@@ -30,9 +30,9 @@ extension CacheLookup {
     /// Returns the response with a body that is copied into the cache as the caller reads it.
     ///
     /// Returns it unchanged if it cannot be cached.
-    func keep(_ response: Response, _ head: CachedHead, _ mark: KeyChanges.Mark) async -> Response {
+    func keep(_ response: Response, head: CachedHead, mark: KeyChanges.Mark) async -> Response {
         let response = response.with(.miss)
-        guard head.hasCertainEnd(response.headers, url),
+        guard head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: question.fields),
             let variant = CacheVariant(names, question.fields), wasSentAsSeen(names)
         else { return response }
@@ -41,14 +41,14 @@ extension CacheLookup {
         }
         switch response.body.content {
         case .complete(let bytes, _, _):
-            guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait),
+            guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait: wait),
                 bytes.isEmpty ? true : await draft.append(bytes), cache.changes.mark(key) == mark
             else { return response }
             await draft.commit()
             return response
         case .arriving(let pieces):
             let length = response.headers["Content-Length"].flatMap { UInt64($0) }
-            guard let draft = cache.store.draft(plan(length), wait) else { return response }
+            guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
             let fill = CacheFill(pieces, into: draft, length: length, name: url.host.description) {
                 cache.changes.mark(key) == mark
             }

@@ -22,7 +22,7 @@ extension ResponseCache {
         url: HTTPURL,
         defaults: HTTPHeaders = HTTPHeaders(),
         wait: DiskWait = .unlimited,
-        _ forward: @escaping CacheForward
+        forward: @escaping CacheForward
     ) async throws -> Response {
         let question = CacheRequestPolicy(request, defaults: defaults)
         guard let key = CacheKey(url) else { return try await forward(request, SentRequests()) }
@@ -73,7 +73,7 @@ struct CacheLookup: Sendable {
 
     func run() async throws -> Response {
         guard !question.passes else { return try await question.control.onlyIfCached ? refusal() : pass() }
-        let stored = try await cache.store.find(key, question.fields, wait)
+        let stored = try await cache.store.find(key, fields: question.fields, wait: wait)
         switch question.plan(stored?.head, at: cache.clock()) {
         case .serve(let isStale):
             // The entry may not contain the requested range, or its file may be damaged. Then the origin has to
@@ -100,13 +100,13 @@ struct CacheLookup: Sendable {
     private func pass() async throws -> Response {
         let sent = cache.clock()
         let response = try await forward(request, sentRequests)
-        for url in Invalidation.urls(of: request.method, url, response.head) {
-            if let key = CacheKey(url) { await cache.forget(key, wait) }
+        for url in Invalidation.urls(of: request.method, url, response: response.head) {
+            if let key = CacheKey(url) { await cache.forget(key, wait: wait) }
         }
         guard request.method == .post, !question.control.noStore else { return response.with(.bypassed) }
         let head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
         guard head.standsForGet(of: url, at: cache.clock()) else { return response.with(.bypassed) }
-        return await keep(response, head, cache.changes.mark(key))
+        return await keep(response, head: head, mark: cache.changes.mark(key))
     }
 
     /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used although
@@ -122,48 +122,50 @@ struct CacheLookup: Sendable {
             response = try await forward(request, sentRequests)
         } catch {
             guard let stored, error.isFailureToReach,
-                let staleOnError = await serveStaleOnError(stored, .unreachable)
+                let staleOnError = await serveStaleOnError(stored, failure: .unreachable)
             else { throw error }
             return staleOnError
         }
         let times = (sent: sent, received: cache.clock())
         if response.status == .notModified {
-            guard let validated else { return await passNotModified(response, stored, times) }
-            if let fresh = await revalidated(validated, by: response, times, mark) { return fresh }
+            guard let validated else { return await passNotModified(response, stored: stored, times: times) }
+            if let fresh = await revalidated(validated, by: response, times: times, mark: mark) {
+                return fresh
+            }
             // The 304 is about a response that is not in the cache.
             await response.body.drain()
             return try await fetch(nil)
         }
         if response.status.isFailureOfServer, let stored,
-            let staleOnError = await serveStaleOnError(stored, .serverError)
+            let staleOnError = await serveStaleOnError(stored, failure: .serverError)
         {
             await response.body.drain()
             return staleOnError
         }
-        return await take(response, stored, times, mark)
+        return await take(response, stored: stored, times: times, mark: mark)
     }
 
     /// Handles a response of the origin that is neither a 304 nor replaced by a stale entry.
     private func take(
         _ response: Response,
-        _ stored: (any CacheEntry)?,
-        _ times: (sent: UnixTime, received: UnixTime),
-        _ mark: KeyChanges.Mark
+        stored: (any CacheEntry)?,
+        times: (sent: UnixTime, received: UnixTime),
+        mark: KeyChanges.Mark
     ) async -> Response {
         if request.method == .head {
-            if let stored { await learn(fromHead: response.head, stored, times) }
+            if let stored { await learn(fromHead: response.head, stored, times: times) }
             return response.with(.miss)
         }
         let head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
         guard head.isStorable(question, at: times.received) else { return response.with(.miss) }
-        return await keep(response, head, mark)
+        return await keep(response, head: head, mark: mark)
     }
 
     /// Handles a 304 to a condition of the caller's own. It may also confirm the entry.
     private func passNotModified(
         _ response: Response,
-        _ stored: (any CacheEntry)?,
-        _ times: (sent: UnixTime, received: UnixTime)
+        stored: (any CacheEntry)?,
+        times: (sent: UnixTime, received: UnixTime)
     ) async -> Response {
         if let stored, let tag = EntityTag(response.head.headers), !tag.isWeak, tag == stored.head.entityTag,
             wasSentAsSeen(stored.variant.names)
@@ -188,11 +190,11 @@ struct CacheLookup: Sendable {
     private func revalidated(
         _ stored: any CacheEntry,
         by response: Response,
-        _ times: (sent: UnixTime, received: UnixTime),
-        _ mark: KeyChanges.Mark
+        times: (sent: UnixTime, received: UnixTime),
+        mark: KeyChanges.Mark
     ) async -> Response? {
         guard stored.head.isMeant(by: response.head) else { return nil }
-        guard let content = try? await stored.content(0..<stored.length, wait) else { return nil }
+        guard let content = try? await stored.content(0..<stored.length, wait: wait) else { return nil }
         let head = stored.head.updated(
             by: response.head,
             requestTime: times.sent,
@@ -215,11 +217,11 @@ struct CacheLookup: Sendable {
     private func learn(
         fromHead head: ResponseHead,
         _ stored: any CacheEntry,
-        _ times: (sent: UnixTime, received: UnixTime)
+        times: (sent: UnixTime, received: UnixTime)
     ) async {
         guard head.status == .ok, wasSentAsSeen(stored.variant.names) else { return }
         guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
-            return await cache.forget(key, wait)
+            return await cache.forget(key, wait: wait)
         }
         let fresh = stored.head.updated(by: head, requestTime: times.sent, responseTime: times.received)
         await refresh(stored, with: fresh)
@@ -231,15 +233,15 @@ struct CacheLookup: Sendable {
     /// the requests that it was stored for.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
         guard VaryNames(head.headers, to: question.fields) == stored.variant.names else {
-            return await cache.forget(key, wait)
+            return await cache.forget(key, wait: wait)
         }
-        await cache.store.replaceHead(stored, with: head, wait)
+        await cache.store.replaceHead(stored, with: head, wait: wait)
     }
 
     /// Returns the stale entry in place of a failure, if that is allowed; otherwise `nil`.
-    private func serveStaleOnError(_ stored: any CacheEntry, _ failure: CacheFailure) async -> Response? {
+    private func serveStaleOnError(_ stored: any CacheEntry, failure: CacheFailure) async -> Response? {
         guard question.conditions.isEmpty, question.range == nil,
-            question.servesStaleOnError(by: stored.head, at: cache.clock(), failure, cache.patience)
+            question.servesStaleOnError(by: stored.head, at: cache.clock(), failure, patience: cache.patience)
         else { return nil }
         return await serve(stored, isStale: true)
     }

@@ -110,12 +110,12 @@ public final class ResponseCache: Sendable {
     @concurrent
     public func remove(_ url: HTTPURL) async {
         guard let key = CacheKey(url.withoutCredentials) else { return }
-        await forget(key, .unlimited)
+        await forget(key, wait: .unlimited)
     }
 
-    func forget(_ key: CacheKey, _ wait: DiskWait) async {
+    func forget(_ key: CacheKey, wait: DiskWait) async {
         changes.touch(key)
-        await store.remove(key, wait)
+        await store.remove(key, wait: wait)
     }
 
     /// Creates a cache in memory, or in `folder` if it is not `nil`, with a clock of the caller's.
@@ -196,7 +196,7 @@ final class BackgroundWork: Sendable {
 
     private let state = Locked(State())
 
-    func start(_ key: Digest128, _ work: @escaping @Sendable () async -> Void) {
+    func start(_ key: Digest128, work: @escaping @Sendable () async -> Void) {
         guard state.withLock({ $0.keys.insert(key).inserted }) else { return }
         Task {
             await work()

@@ -45,7 +45,7 @@ struct Call: Sendable {
         to url: HTTPURL?,
         _ phase: HTTPError.Phase,
         on loop: EventLoop,
-        _ ask: @escaping @Sendable () async throws -> Value
+        ask: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard end < .never else { return try await ask() }
         let answer: Result<Value, any Error>

@@ -4,22 +4,22 @@ internal import DirectIO
 /// Authentication, then the layers below it: cookies, HSTS and the cache.
 extension ClientCore {
     /// Sends a request with the credentials of its origin, if an authenticator is set for it.
-    func sendWithCredentials(_ hop: HopRequest, _ call: Call) async throws -> Response {
+    func sendWithCredentials(_ hop: HopRequest, call: Call) async throws -> Response {
         guard hop.authenticator != nil || !settings.authenticators.isEmpty else {
-            return try await sendWithCookies(hop, call)
+            return try await sendWithCookies(hop, call: call)
         }
         let url = try hop.request.checkedURL()
         guard let authenticator = hop.authenticator ?? settings.authenticators[url.origin],
             !hop.request.headers.contains("Authorization")
-        else { return try await sendWithCookies(hop, call) }
-        return try await sendAuthenticated(hop, url, call, as: authenticator)
+        else { return try await sendWithCookies(hop, call: call) }
+        return try await sendAuthenticated(hop, url: url, call: call, as: authenticator)
     }
 
     /// Sends a request with an authenticator's credentials, and again with new ones if the server answers 401.
     private func sendAuthenticated(
         _ original: HopRequest,
-        _ url: HTTPURL,
-        _ call: Call,
+        url: HTTPURL,
+        call: Call,
         as authenticator: any Authenticator
     ) async throws -> Response {
         let (method, body) = (original.request.method, original.request.body)
@@ -29,7 +29,7 @@ extension ClientCore {
             try await authenticator.authorization(for: question)
         }
         hop.withHeaders { $0["Authorization"] = said }
-        var response = try await sendWithCookies(hop, call)
+        var response = try await sendWithCookies(hop, call: call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             guard response.status == .unauthorized, body.isReplayable else { break }
@@ -47,7 +47,7 @@ extension ClientCore {
             said = answer
             hop.withHeaders { $0["Authorization"] = answer }
             do {
-                response = try await sendWithCookies(hop, call)
+                response = try await sendWithCookies(hop, call: call)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -59,9 +59,9 @@ extension ClientCore {
 
     /// Sends a request with the client's cookies and over TLS if HSTS asks for it, through the cache if there is
     /// one.
-    private func sendWithCookies(_ hop: HopRequest, _ call: Call) async throws -> Response {
+    private func sendWithCookies(_ hop: HopRequest, call: Call) async throws -> Response {
         let hop = hop.prepared(by: cookiesAndHSTS(of: call))
-        guard let cache = settings.cache else { return try await sendWithRetries(hop, call) }
+        guard let cache = settings.cache else { return try await sendWithRetries(hop, call: call) }
         let request = hop.request
         let url = try request.checkedURL()
         let wait = DiskWait(
@@ -74,7 +74,7 @@ extension ClientCore {
         return try await cache.send(request, url: url, defaults: defaults, wait: wait) { asked, sent in
             var call = call
             call.sent = sent
-            return try await self.sendWithRetries(self.rebuilding(hop, as: asked), call)
+            return try await self.sendWithRetries(self.rebuilding(hop, as: asked), call: call)
         }
     }
 

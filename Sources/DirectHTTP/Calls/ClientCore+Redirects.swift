@@ -4,26 +4,27 @@ internal import DirectIO
 /// Redirects: the loop that follows them, and their errors.
 extension ClientCore {
     /// Follows the redirect in the response, if there is one and the policy allows it, and those after it.
-    func follow(_ response: Response, to hop: HopRequest, _ call: Call) async throws -> Response {
+    func follow(_ response: Response, to hop: HopRequest, call: Call) async throws -> Response {
         guard response.status.isRedirection else { return response }
         let policy = hop.request.redirects ?? settings.redirects
-        return policy.isFollowing ? try await follow(response, hop, call, policy) : response
+        return policy.isFollowing
+            ? try await follow(response, original: hop, call: call, policy: policy) : response
     }
 
     /// Follows the redirect in the response and those after it.
     private func follow(
         _ first: Response,
-        _ original: HopRequest,
-        _ call: Call,
-        _ policy: RedirectPolicy
+        original: HopRequest,
+        call: Call,
+        policy: RedirectPolicy
     ) async throws -> Response {
         let crossing = crossing(by: policy)
         var hop = original
         var response = first
         var history = first.history
-        while let way = try nextHop(after: hop.request, response, policy, history) {
+        while let way = try nextHop(after: hop.request, response, policy: policy, history: history) {
             let redirects = history.count { $0.reason == .redirect }
-            var next = hop.redirected(way, crossing)
+            var next = hop.redirected(way, crossing: crossing)
             if let decide = policy.decide {
                 let redirect = Redirect(
                     request: hop.request,
@@ -41,20 +42,24 @@ extension ClientCore {
                 next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
                     .upgraded(by: cookiesAndHSTS)
                 guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
-                    throw failure(.bodyAcrossOrigins, response, history)
+                    throw failure(.bodyAcrossOrigins, response: response, history: history)
                 }
             }
             let refused = Hop(.redirect, hop.request.method, response)
             history.append(refused)
             guard redirects < policy.limit else {
                 let isLoop = history.dropLast().contains { $0.url == response.url && $0.reason == .redirect }
-                throw failure(.tooMany(limit: policy.limit, isLoop: isLoop), response, history)
+                throw failure(
+                    .tooMany(limit: policy.limit, isLoop: isLoop),
+                    response: response,
+                    history: history
+                )
             }
             await response.body.drain()
             call.log?.goesOn(refused)
             hop = next
             do {
-                response = try await sendWithCredentials(hop, call)
+                response = try await sendWithCredentials(hop, call: call)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -68,19 +73,19 @@ extension ClientCore {
     private func nextHop(
         after request: Request,
         _ response: Response,
-        _ policy: RedirectPolicy,
-        _ history: [Hop]
+        policy: RedirectPolicy,
+        history: [Hop]
     ) throws(HTTPError) -> NextHop? {
         do throws(RedirectError) {
             return try NextHop(after: request, at: response.url, response.head, policy) { url in
                 cookiesAndHSTS?.upgraded(url)
             }
         } catch {
-            throw failure(error, response, history)
+            throw failure(error, response: response, history: history)
         }
     }
 
-    private func failure(_ fault: RedirectError, _ response: Response, _ history: [Hop]) -> HTTPError {
+    private func failure(_ fault: RedirectError, response: Response, history: [Hop]) -> HTTPError {
         let name = response.url.host.description
         let endpoint = response.transaction?.endpoint
         return HTTPError(.redirect, .redirect(fault), name: name, endpoint: endpoint).after(history)

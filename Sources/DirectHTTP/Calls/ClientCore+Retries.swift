@@ -4,31 +4,31 @@ internal import DirectIO
 /// Retries: by the retry policy, and those for 421 and 417 that need no policy.
 extension ClientCore {
     /// Sends a request and retries it as the request's or the client's policy says.
-    func sendWithRetries(_ hop: HopRequest, _ call: Call) async throws -> Response {
+    func sendWithRetries(_ hop: HopRequest, call: Call) async throws -> Response {
         guard let policy = hop.request.retries ?? settings.retries else {
             var tries = EarlierTries()
-            return try await directedSend(hop, call, &tries)
+            return try await directedSend(hop, call: call, tries: &tries)
         }
-        return try await sendWithRetries(hop, call, by: policy)
+        return try await sendWithRetries(hop, call: call, by: policy)
     }
 
     private func sendWithRetries(
         _ hop: HopRequest,
-        _ call: Call,
+        call: Call,
         by policy: RetryPolicy
     ) async throws -> Response {
         var history: [Hop] = []
         var tries = EarlierTries()
         var count = 0
         while true {
-            let result = try await attempt(hop, call, &tries)
+            let result = try await attempt(hop, call: call, tries: &tries)
             count += 1
             history += result.history
-            switch policy.next(after: count, result, of: hop.request, call, on: settings.loop) {
+            switch policy.next(after: count, result, of: hop.request, call: call, on: settings.loop) {
             case .end(let stop):
                 policy.settle(result)
                 call.log?.endsTries(stop)
-                return try result.ending(stop, history)
+                return try result.ending(stop, history: history)
             case .wait(let wait):
                 if let refused = await result.refused(hop.request) { history.append(call.noting(refused)) }
                 let end = settings.loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
@@ -40,11 +40,11 @@ extension ClientCore {
     /// Makes one attempt and notes the endpoint if it failed there.
     private func attempt(
         _ hop: HopRequest,
-        _ call: Call,
-        _ tries: inout EarlierTries
+        call: Call,
+        tries: inout EarlierTries
     ) async throws -> Result<Response, HTTPError> {
         do {
-            let response = try await directedSend(hop, call, &tries)
+            let response = try await directedSend(hop, call: call, tries: &tries)
             if response.status.isServerError { tries.noteFailure(at: response.transaction?.endpoint) }
             return .success(response)
         } catch let error as HTTPError {
@@ -56,10 +56,15 @@ extension ClientCore {
     /// Sends the request past the network interceptors, and handles 421 and 417.
     private func directedSend(
         _ hop: HopRequest,
-        _ call: Call,
-        _ tries: inout EarlierTries
+        call: Call,
+        tries: inout EarlierTries
     ) async throws -> Response {
-        try await sendHandling421And417(networkSend(hop, call, tries.detour()), hop, call, &tries)
+        try await sendHandling421And417(
+            networkSend(hop, call: call, detour: tries.detour()),
+            hop: hop,
+            call: call,
+            tries: &tries
+        )
     }
 
     /// Sends the request once more if the server refused it before doing anything: after 421 (RFC 9110, section
@@ -67,9 +72,9 @@ extension ClientCore {
     /// the expectation. This does not count as a retry, because the server has not acted on the request.
     func sendHandling421And417(
         _ response: Response,
-        _ hop: HopRequest,
-        _ call: Call,
-        _ tries: inout EarlierTries
+        hop: HopRequest,
+        call: Call,
+        tries: inout EarlierTries
     ) async throws -> Response {
         let request = hop.request
         let next: HopRequest
@@ -87,7 +92,7 @@ extension ClientCore {
         if isMisdirected { tries.noteMisdirection(at: response.transaction?.endpoint) }
         do {
             let detour = tries.detour(onNewConnection: isMisdirected)
-            var second = try await networkSend(next, call, detour)
+            var second = try await networkSend(next, call: call, detour: detour)
             second.history.insert(refused, at: 0)
             return second
         } catch let error as HTTPError {
@@ -98,10 +103,10 @@ extension ClientCore {
     /// Sends the request through the network interceptors to the transport, and stores its cookies and HSTS policy.
     private func networkSend(
         _ hop: HopRequest,
-        _ call: Call,
-        _ detour: Detour?
+        call: Call,
+        detour: Detour?
     ) async throws -> Response {
-        let response = try await transportSend(hop, call, detour)
+        let response = try await transportSend(hop, call: call, detour: detour)
         cookiesAndHSTS(of: call)?.learn(from: response)
         return response
     }
@@ -109,23 +114,36 @@ extension ClientCore {
     /// Sends the request through the network interceptors, which see all of its fields, to the transport.
     private func transportSend(
         _ hop: HopRequest,
-        _ call: Call,
-        _ detour: Detour?
+        call: Call,
+        detour: Detour?
     ) async throws -> Response {
         guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
-            return try await roundTrip(hop.request, hop.trail, call, from: settings.loop.now, detour: detour)
+            return try await roundTrip(
+                hop.request,
+                trail: hop.trail,
+                call: call,
+                from: settings.loop.now,
+                detour: detour
+            )
         }
         let url = try? hop.request.url
         guard settings.loop.now < call.end else { throw call.overdue(for: url) }
         var complete = hop
         complete.withHeaders { $0.complete(with: defaults(for: hop.request, hop.trail)) }
         return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
-            try await intercept(complete.request, self.settings.networkInterceptors[...]) { request in
+            try await intercept(complete.request, interceptors: self.settings.networkInterceptors[...]) {
+                request in
                 let hop = self.rebuilding(complete, as: request)
                 call.sent?.note(hop.request, defaults: self.defaults(for: hop.request, hop.trail))
                 guard let transport = self.settings.transport else {
                     let now = self.settings.loop.now
-                    return try await self.roundTrip(hop.request, hop.trail, call, from: now, detour: detour)
+                    return try await self.roundTrip(
+                        hop.request,
+                        trail: hop.trail,
+                        call: call,
+                        from: now,
+                        detour: detour
+                    )
                 }
                 return try await transport(hop.request)
             }
@@ -172,7 +190,7 @@ extension RetryPolicy {
         after count: Int,
         _ result: Result<Response, HTTPError>,
         of request: Request,
-        _ call: Call,
+        call: Call,
         on loop: EventLoop
     ) -> Next {
         let now = loop.now
@@ -224,7 +242,7 @@ extension Result<Response, HTTPError> {
     }
 
     /// Returns or throws the result of the last attempt, with the history of the earlier ones.
-    fileprivate func ending(_ stop: RetryStop?, _ history: [Hop]) throws(HTTPError) -> Response {
+    fileprivate func ending(_ stop: RetryStop?, history: [Hop]) throws(HTTPError) -> Response {
         switch self {
         case .success(var response):
             response.history = history

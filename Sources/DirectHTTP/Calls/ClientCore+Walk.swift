@@ -18,33 +18,47 @@ extension ClientCore {
         if Task.isCancelled { throw CancellationError() }
         let call = call(for: request)
         guard let cookiesAndHSTS else {
-            let response = try await roundTrip(request, nil, call, from: call.start)
+            let response = try await roundTrip(request, trail: nil, call: call, from: call.start)
             if response.status.needsFollowUp {
                 let hop = HopRequest.beginning(request)
-                return try await followUp(response, hop, sent: hop, call)
+                return try await followUp(response, hop: hop, sent: hop, call: call)
             }
-            return try decoding.decode(response, to: request, call)
+            return try decoding.decode(response, to: request, call: call)
         }
         let hop = HopRequest.beginning(request)
         let prepared = hop.prepared(by: cookiesAndHSTS)
-        let response = try await roundTrip(prepared.request, prepared.trail, call, from: call.start)
+        let response = try await roundTrip(
+            prepared.request,
+            trail: prepared.trail,
+            call: call,
+            from: call.start
+        )
         cookiesAndHSTS.learn(from: response)
         if response.status.needsFollowUp {
-            return try await followUp(response, hop.upgraded(by: cookiesAndHSTS), sent: prepared, call)
+            return try await followUp(
+                response,
+                hop: hop.upgraded(by: cookiesAndHSTS),
+                sent: prepared,
+                call: call
+            )
         }
-        return try decoding.decode(response, to: request, call)
+        return try decoding.decode(response, to: request, call: call)
     }
 
     /// Handles 421, 417 and redirects for a request of the fast path.
     private func followUp(
         _ response: Response,
-        _ hop: HopRequest,
+        hop: HopRequest,
         sent: HopRequest,
-        _ call: Call
+        call: Call
     ) async throws -> Response {
         var tries = EarlierTries()
-        let last = try await follow(sendHandling421And417(response, sent, call, &tries), to: hop, call)
-        return try decoding.decode(last, to: hop.request, call)
+        let last = try await follow(
+            sendHandling421And417(response, hop: sent, call: call, tries: &tries),
+            to: hop,
+            call: call
+        )
+        return try decoding.decode(last, to: hop.request, call: call)
     }
 
     /// Makes the values of a call that begins now.
@@ -63,11 +77,11 @@ extension ClientCore {
     /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
     func observedSend(_ request: Request, isContinued: Bool = false) async throws -> Response {
         guard let observer = settings.observer else {
-            return try await interceptedSend(request, nil, isContinued)
+            return try await interceptedSend(request, log: nil, isContinued: isContinued)
         }
         let log = CallLog(observer, request, on: settings.loop)
         do {
-            let response = try await interceptedSend(request, log, isContinued)
+            let response = try await interceptedSend(request, log: log, isContinued: isContinued)
             log.conclude(response)
             return response
         } catch {
@@ -79,22 +93,24 @@ extension ClientCore {
     /// Sends a request through the call interceptors and the layers inside them.
     private func interceptedSend(
         _ asked: Request,
-        _ log: CallLog?,
-        _ isContinued: Bool
+        log: CallLog?,
+        isContinued: Bool
     ) async throws -> Response {
         // The cookie store belongs to the call, whatever request an interceptor sends on.
         let cookies = asked.cookies
-        return try await intercept(asked, settings.interceptors[...]) { request in
+        return try await intercept(asked, interceptors: settings.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
-            let hop = self.beginning(request, asked, isContinued).upgraded(by: self.cookiesAndHSTS)
+            let hop = self.beginning(request, asked: asked, isContinued: isContinued).upgraded(
+                by: self.cookiesAndHSTS
+            )
             let call = self.call(for: hop.request, log, cookies: cookies)
-            let last = try await self.follow(self.sendWithCredentials(hop, call), to: hop, call)
-            return try self.decoding.decode(last, to: hop.request, call)
+            let last = try await self.follow(self.sendWithCredentials(hop, call: call), to: hop, call: call)
+            return try self.decoding.decode(last, to: hop.request, call: call)
         }
     }
 
     /// Returns the first request of a call: the caller's, as the interceptors sent it on.
-    private func beginning(_ request: Request, _ asked: Request, _ isContinued: Bool) -> HopRequest {
+    private func beginning(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest {
         let given = asked.introducingURLUser()
         let crossing = crossing(by: asked.redirects ?? settings.redirects)
         let hop = isContinued ? HopRequest(continuing: given, crossing) : HopRequest.beginning(given)

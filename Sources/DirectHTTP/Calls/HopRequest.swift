@@ -84,10 +84,10 @@ struct Crossing {
 /// The steps that derive the next request from this one.
 extension HopRequest {
     /// Returns the request that a redirect leads to.
-    func redirected(_ next: NextHop, _ crossing: Crossing) -> HopRequest {
+    func redirected(_ next: NextHop, crossing: Crossing) -> HopRequest {
         var request = next.request
         request.addresses = nil
-        return moved(to: next.url, request, next.crossesOrigins ? crossing : nil)
+        return moved(to: next.url, request, crossing: next.crossesOrigins ? crossing : nil)
     }
 
     /// Returns a request that other code made from this one, reduced to what it may carry to its origin.
@@ -115,14 +115,14 @@ extension HopRequest {
                 surviving: crossing.surviving
             )
         }
-        return moved(to: url, next, url.origin == origin ? nil : crossing)
+        return moved(to: url, next, crossing: url.origin == origin ? nil : crossing)
     }
 
     /// Returns the request at another URL, with the addresses that are for it.
     ///
     /// - Parameter crossing: the fields that may be sent along if the URL is of another origin; `nil` if it is of
     ///   the same.
-    private func moved(to url: HTTPURL, _ next: Request, _ crossing: Crossing?) -> HopRequest {
+    private func moved(to url: HTTPURL, _ next: Request, crossing: Crossing?) -> HopRequest {
         var hop = with(next)
         if next.addresses == nil { hop.request.addresses = addresses(for: url) }
         if let crossing {

@@ -18,11 +18,11 @@ public typealias Interceptor = @Sendable (_ request: Request, _ forward: Forward
 /// Sends a request through the interceptors and then to `end`.
 func intercept(
     _ request: Request,
-    _ interceptors: ArraySlice<Interceptor>,
-    _ end: @escaping Forward
+    interceptors: ArraySlice<Interceptor>,
+    end: @escaping Forward
 ) async throws -> Response {
     guard let next = interceptors.first else { return try await end(request) }
     return try await next(request) { request in
-        try await intercept(request, interceptors.dropFirst(), end)
+        try await intercept(request, interceptors: interceptors.dropFirst(), end: end)
     }
 }

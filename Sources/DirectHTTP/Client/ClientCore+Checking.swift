@@ -6,13 +6,13 @@ extension ClientCore {
     /// Throws if the head of the request is invalid, or if its body cannot be framed.
     func check(
         _ request: Request,
-        _ trail: Trail?,
-        _ url: HTTPURL,
+        trail: Trail?,
+        url: HTTPURL,
         over proxy: ProxyEntry?,
         within limit: CallLimit
     ) async throws(DialFailure) {
         do throws(TransportError) {
-            try request.checkHead(url, defaults(for: request, trail), isProxied: proxy != nil)
+            try request.checkHead(url, defaults: defaults(for: request, trail), isProxied: proxy != nil)
             guard case .stream(let body) = request.body.content else { return }
             _ = try await body.framing(on: settings.loop, within: limit)
         } catch {
@@ -23,7 +23,7 @@ extension ClientCore {
 
 extension Request {
     /// Writes the head to a scratch buffer: the writer checks every byte of it.
-    fileprivate func checkHead(_ url: HTTPURL, _ defaults: HTTPHeaders, isProxied: Bool)
+    fileprivate func checkHead(_ url: HTTPURL, defaults: HTTPHeaders, isProxied: Bool)
         throws(TransportError)
     {
         var headers = completedHeaders(defaults)

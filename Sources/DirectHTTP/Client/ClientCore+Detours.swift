@@ -4,45 +4,62 @@ internal import DirectIO
 /// Further attempts at a request, at other endpoints than those where it failed.
 extension ClientCore {
     /// Sends the request to another endpoint than the earlier attempts, if there is one.
-    func send(_ request: Request, _ context: ExchangeContext, around detour: Detour) async throws(DialFailure)
+    func send(_ request: Request, context: ExchangeContext, around detour: Detour) async throws(DialFailure)
         -> Response
     {
         var context = context
         context.detour = detour
-        if let kept = takeKept(request, context) { return try await send(request, context, on: kept) }
+        if let kept = takeKept(request, context: context) {
+            return try await send(request, context: context, on: kept)
+        }
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no handshake
         // for each attempt.
         context.detour = detour.among(try await selection(context))
-        if let kept = takeKept(request, context) { return try await send(request, context, on: kept) }
-        return try await sendOnNewConnection(request, context)
+        if let kept = takeKept(request, context: context) {
+            return try await send(request, context: context, on: kept)
+        }
+        return try await sendOnNewConnection(request, context: context)
     }
 
     private typealias Kept = (connection: Connection, lease: ConnectionPool.Lease)
 
     /// Returns an idle connection that the detour allows; `nil` if there is none.
-    private func takeKept(_ request: Request, _ context: ExchangeContext) -> Kept? {
+    private func takeKept(_ request: Request, context: ExchangeContext) -> Kept? {
         pool.takeIdle(
             context.poolKey,
-            context.route,
-            context.kept,
+            route: context.route,
+            kept: context.kept,
             asksKernel: !request.mayBeSentTwice,
             at: settings.loop.now
         )
     }
 
     /// Sends the request on an idle connection, and on a new one if that turns out to be dead.
-    private func send(_ request: Request, _ context: ExchangeContext, on kept: Kept) async throws(DialFailure)
+    private func send(_ request: Request, context: ExchangeContext, on kept: Kept) async throws(DialFailure)
         -> Response
     {
         let (connection, lease) = kept
         let permit: ConnectionPool.Permit
         do throws(TransportError) {
-            return try await exchange(request, context, connection, lease, isReused: true)
+            return try await exchange(
+                request,
+                context: context,
+                connection: connection,
+                lease: lease,
+                isReused: true
+            )
         } catch {
-            permit = try replace(connection, lease, isReused: true, after: error, of: request, context)
+            permit = try replace(
+                connection,
+                lease: lease,
+                isReused: true,
+                after: error,
+                of: request,
+                context: context
+            )
         }
-        return try await send(request, context, dialling: permit)
+        return try await send(request, context: context, dialling: permit)
     }
 
     /// Returns the endpoints that the request may be sent to: those of the server, or those of the proxy that
@@ -57,6 +74,6 @@ extension ClientCore {
         if let proxy = context.proxy?.proxy, case .byProxy = context.route {
             return try await dialler.selection(of: proxy, limits)
         }
-        return try await dialler.selection(Destination(context.url), context.route, limits)
+        return try await dialler.selection(Destination(context.url), route: context.route, limits: limits)
     }
 }

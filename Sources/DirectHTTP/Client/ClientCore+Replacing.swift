@@ -12,15 +12,15 @@ extension ClientCore {
     /// - Throws: the failure, if the request must not be sent again.
     func replace(
         _ connection: Connection,
-        _ lease: ConnectionPool.Lease,
+        lease: ConnectionPool.Lease,
         isReused: Bool,
         after failure: TransportError,
         of request: Request,
-        _ context: ExchangeContext
+        context: ExchangeContext
     ) throws(DialFailure) -> ConnectionPool.Permit {
         guard isReused, failure.showsStale(connection), request.mayBeSentTwice else {
             if isReused, failure.showsFrozen(connection) { pool.dismissSiblings(of: connection, lease) }
-            end(connection, lease, after: failure)
+            end(connection, lease: lease, after: failure)
             throw DialFailure(
                 cause: failure,
                 endpoint: connection.facts.endpoint,
@@ -28,21 +28,27 @@ extension ClientCore {
             )
         }
         context.log?.note(.foundDead(connection.facts.endpoint))
-        return pool.replace(connection, lease)
+        return pool.replace(connection, lease: lease)
     }
 
     /// Sends the request on a connection that is dialled for it. A failure there is final: a request is replayed
     /// once.
     func send(
         _ request: Request,
-        _ context: ExchangeContext,
+        context: ExchangeContext,
         dialling permit: ConnectionPool.Permit
     ) async throws(DialFailure) -> Response {
-        let (connection, lease) = try await dial(context, permit)
+        let (connection, lease) = try await dial(context, permit: permit)
         do throws(TransportError) {
-            return try await exchange(request, context, connection, lease, isReused: false)
+            return try await exchange(
+                request,
+                context: context,
+                connection: connection,
+                lease: lease,
+                isReused: false
+            )
         } catch {
-            end(connection, lease, after: error)
+            end(connection, lease: lease, after: error)
             let facts = connection.facts
             throw DialFailure(cause: error, endpoint: facts.endpoint, attempts: facts.failedAttempts)
         }
@@ -51,11 +57,11 @@ extension ClientCore {
     /// Dials a connection for the call. The permit becomes the lease, or is released.
     func dial(
         _ context: ExchangeContext,
-        _ permit: ConnectionPool.Permit
+        permit: ConnectionPool.Permit
     ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease) {
         do throws(DialFailure) {
             let connection = try await connect(context)
-            return (connection, pool.admit(connection, permit, since: context.start))
+            return (connection, pool.admit(connection, permit: permit, since: context.start))
         } catch {
             pool.release(permit)
             throw error
@@ -66,10 +72,10 @@ extension ClientCore {
     func connect(_ context: ExchangeContext) async throws(DialFailure) -> Connection {
         try await dialler.dial(
             context.url,
-            context.route,
+            route: context.route,
             over: context.proxy,
             anonymously: context.isAnonymous,
-            context.timeouts,
+            timeouts: context.timeouts,
             end: context.end,
             log: context.log,
             detour: context.detour
@@ -79,14 +85,14 @@ extension ClientCore {
     /// Ends the lease of a failed exchange.
     private func end(
         _ connection: Connection,
-        _ lease: ConnectionPool.Lease,
+        lease: ConnectionPool.Lease,
         after failure: TransportError
     ) {
         if case .failed(.request, _) = failure {
             // The client itself refused the request: no byte of it was sent.
-            pool.checkIn(connection, lease, at: settings.loop.now)
+            pool.checkIn(connection, lease: lease, at: settings.loop.now)
         } else {
-            pool.discard(connection, lease)
+            pool.discard(connection, lease: lease)
         }
     }
 }

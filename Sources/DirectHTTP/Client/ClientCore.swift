@@ -65,15 +65,15 @@ final class ClientCore: Sendable {
     /// - Parameter detour: the endpoints that failed before, which are avoided if there are others.
     func roundTrip(
         _ request: Request,
-        _ trail: Trail?,
-        _ call: Call,
+        trail: Trail?,
+        call: Call,
         from start: Instant,
         detour: Detour? = nil
     ) async throws -> Response {
         let url = try request.checkedURL()
         // Refused before any byte is sent and any other work is done.
         guard start < call.end else { throw call.overdue(for: url) }
-        let log = call.log?.beginExchange(request.method, url)
+        let log = call.log?.beginExchange(request.method, url: url)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route: Route
@@ -82,7 +82,7 @@ final class ClientCore: Sendable {
                 route = known
                 isChecked = false
             } else {
-                try await check(request, trail, url, over: proxy, within: call.limit)
+                try await check(request, trail: trail, url: url, over: proxy, within: call.limit)
                 route = try await askedRoute(to: url, call.timeouts, end: call.end)
                 isChecked = true
             }
@@ -100,30 +100,38 @@ final class ClientCore: Sendable {
             if detour == nil,
                 let (connection, lease) = pool.takeIdle(
                     context.poolKey,
-                    context.route,
+                    route: context.route,
                     asksKernel: !request.mayBeSentTwice,
                     at: start
                 )
             {
                 let permit: ConnectionPool.Permit
                 do throws(TransportError) {
-                    return try await exchange(request, context, connection, lease, isReused: true)
+                    return try await exchange(
+                        request,
+                        context: context,
+                        connection: connection,
+                        lease: lease,
+                        isReused: true
+                    )
                 } catch {
                     permit = try replace(
                         connection,
-                        lease,
+                        lease: lease,
                         isReused: true,
                         after: error,
                         of: request,
-                        context
+                        context: context
                     )
                 }
-                return try await send(request, context, dialling: permit)
+                return try await send(request, context: context, dialling: permit)
             }
             // On an existing connection the writer finds an invalid request; here one would be dialled for nothing.
-            if !isChecked { try await check(request, trail, url, over: proxy, within: call.limit) }
-            guard let detour else { return try await sendOnNewConnection(request, context) }
-            return try await send(request, context, around: detour)
+            if !isChecked {
+                try await check(request, trail: trail, url: url, over: proxy, within: call.limit)
+            }
+            guard let detour else { return try await sendOnNewConnection(request, context: context) }
+            return try await send(request, context: context, around: detour)
         } catch {
             let error = error.asError(name: url.host.description)
             log?.fails(error)
@@ -146,45 +154,58 @@ final class ClientCore: Sendable {
     }
 
     /// Sends the request on a new connection, or on the next one that becomes free.
-    func sendOnNewConnection(_ request: Request, _ context: ExchangeContext) async throws(DialFailure)
+    func sendOnNewConnection(_ request: Request, context: ExchangeContext) async throws(DialFailure)
         -> Response
     {
         let (connection, lease, isReused) = try await connection(for: context)
         let permit: ConnectionPool.Permit
         do throws(TransportError) {
-            return try await exchange(request, context, connection, lease, isReused: isReused)
+            return try await exchange(
+                request,
+                context: context,
+                connection: connection,
+                lease: lease,
+                isReused: isReused
+            )
         } catch {
-            permit = try replace(connection, lease, isReused: isReused, after: error, of: request, context)
+            permit = try replace(
+                connection,
+                lease: lease,
+                isReused: isReused,
+                after: error,
+                of: request,
+                context: context
+            )
         }
-        return try await send(request, context, dialling: permit)
+        return try await send(request, context: context, dialling: permit)
     }
 
     /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can be
     /// reused.
-    func conclude(_ reading: BodyReading, _ lease: ConnectionPool.Lease, at now: Instant) {
+    func conclude(_ reading: BodyReading, lease: ConnectionPool.Lease, at now: Instant) {
         let connection = reading.exchange.connection
         reading.log?.endBody(reading.received, isWhole: true)
         if let upload = reading.upload {
-            guard upload.isFinished else { return giveUp(reading, lease) }
+            guard upload.isFinished else { return giveUp(reading, lease: lease) }
             connection.endDuplex()
         }
         if case .reusable = connection.reuse, !connection.hasUnparsedBytes, !connection.isRetired {
-            pool.checkIn(connection, lease, at: now)
+            pool.checkIn(connection, lease: lease, at: now)
         } else {
-            pool.discard(connection, lease)
+            pool.discard(connection, lease: lease)
         }
     }
 
     /// Ends the lease of a response that is not read to its end, and closes the connection.
-    func abandon(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
+    func abandon(_ reading: BodyReading, lease: ConnectionPool.Lease) {
         reading.log?.endBody(reading.received, isWhole: false)
-        giveUp(reading, lease)
+        giveUp(reading, lease: lease)
     }
 
     /// Stops the upload and closes the connection.
-    private func giveUp(_ reading: BodyReading, _ lease: ConnectionPool.Lease) {
+    private func giveUp(_ reading: BodyReading, lease: ConnectionPool.Lease) {
         reading.upload?.cancel()
-        pool.discard(reading.exchange.connection, lease)
+        pool.discard(reading.exchange.connection, lease: lease)
     }
 
     /// Returns the route of a request; asks a resolver if the client has one for it.
@@ -248,14 +269,19 @@ final class ClientCore: Sendable {
         )
         let turn: ConnectionPool.Acquisition
         do throws(TransportError) {
-            turn = try await pool.checkOut(context.poolKey, context.route, context.kept, deadline)
+            turn = try await pool.checkOut(
+                context.poolKey,
+                route: context.route,
+                kept: context.kept,
+                deadline: deadline
+            )
         } catch {
             throw DialFailure(cause: error)
         }
         switch turn {
         case .reuse(let connection, let lease): return (connection, lease, true)
         case .dial(let permit):
-            let (connection, lease) = try await dial(context, permit)
+            let (connection, lease) = try await dial(context, permit: permit)
             return (connection, lease, false)
         }
     }
@@ -265,9 +291,9 @@ final class ClientCore: Sendable {
     /// The lease ends in here or passes to the response's body; if this throws, it stays with the caller.
     func exchange(
         _ request: Request,
-        _ context: ExchangeContext,
-        _ connection: Connection,
-        _ lease: ConnectionPool.Lease,
+        context: ExchangeContext,
+        connection: Connection,
+        lease: ConnectionPool.Lease,
         isReused: Bool
     ) async throws(TransportError) -> Response {
         let exchange = Exchange(connection: connection, timeouts: context.timeouts, end: context.end)
@@ -280,9 +306,21 @@ final class ClientCore: Sendable {
                 streamed = try await exchange.framing(of: body)
             }
             let fields = defaults(for: request, context.trail)
-            let (count, rest) = try exchange.compose(request, context.url, fields, asked, streamed: streamed)
+            let (count, rest) = try exchange.compose(
+                request,
+                url: context.url,
+                defaults: fields,
+                asked: asked,
+                streamed: streamed
+            )
             if let log = context.log {
-                log.sends(request.method, context.url, connection, bytes: count, isReused: isReused)
+                log.sends(
+                    request.method,
+                    url: context.url,
+                    connection: connection,
+                    bytes: count,
+                    isReused: isReused
+                )
             }
             var unsent = try exchange.send(count)
             var refusal: ResponseHead?
@@ -294,7 +332,12 @@ final class ClientCore: Sendable {
             // Bytes that find no room now, even those of the head, are sent by a task of their own while this one
             // reads: the server may write before it reads.
             if refusal == nil, unsent != nil || rest != nil {
-                upload = Upload.start(unsent, rest, exchange, asked?.options.onUpload)
+                upload = Upload.start(
+                    unsent,
+                    content: rest,
+                    exchange: exchange,
+                    onProgress: asked?.options.onUpload
+                )
             }
             if let asked, rest == nil { asked.options.reportUpload(of: request.body) }
             let sent = settings.loop.now
@@ -304,7 +347,7 @@ final class ClientCore: Sendable {
                 connection.retire()
                 head = refusal
             } else {
-                head = try await exchange.receiveHead(from: sent, upload, asked)
+                head = try await exchange.receiveHead(from: sent, upload, asked: asked)
             }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
             if isReused, head.status == .requestTimeout, request.mayBeSentTwice {
@@ -314,7 +357,7 @@ final class ClientCore: Sendable {
             if head.status == .misdirectedRequest { connection.retire() }
             let times = HTTPTransaction.Times(start: context.start, sent: sent, response: settings.loop.now)
             let transaction = HTTPTransaction(connection: connection.facts, times: times, isReused: isReused)
-            context.log?.responds(head.status, transaction)
+            context.log?.responds(head.status, transaction: transaction)
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),
             // also where sending has already failed, because the server has closed the connection behind its answer.
             if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
@@ -323,12 +366,12 @@ final class ClientCore: Sendable {
             if let asked { reading.onProgress = asked.options.onDownload }
             let body: ResponseBody
             if case .tunnel = connection.framing {
-                body = try await tunnel(reading, lease)
+                body = try await tunnel(reading, lease: lease)
             } else {
                 let first = try reading.takeBuffered()
                 if asked != nil { reading.report(first.count) }
                 if reading.isAtEnd, reading.isRequestSent {
-                    conclude(reading, lease, at: times.response)
+                    conclude(reading, lease: lease, at: times.response)
                     body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
                 } else {
                     body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
@@ -344,7 +387,7 @@ final class ClientCore: Sendable {
     /// Takes the connection out of the pool, for use without HTTP.
     private func tunnel(
         _ reading: BodyReading,
-        _ lease: ConnectionPool.Lease
+        lease: ConnectionPool.Lease
     ) async throws(TransportError) -> ResponseBody {
         if let upload = reading.upload { try await reading.exchange.awaitEnd(of: upload) }
         guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }

@@ -12,7 +12,7 @@ final class AddressHistory: Sendable {
 
     /// Notes that a connection to this endpoint was made.
     func noteSuccess(_ endpoint: Endpoint, for destination: Destination, at now: Instant) {
-        state.withLock { $0.noteSuccess(endpoint, destination, now) }
+        state.withLock { $0.noteSuccess(endpoint, destination: destination, now: now) }
     }
 
     /// Notes that no connection was made. A connect failure counts for every host, a handshake failure only for
@@ -23,7 +23,9 @@ final class AddressHistory: Sendable {
         for destination: Destination,
         at now: Instant
     ) {
-        state.withLock { $0.noteFailure(endpoint, phase == .connect ? nil : destination, now) }
+        state.withLock {
+            $0.noteFailure(endpoint, destination: phase == .connect ? nil : destination, now: now)
+        }
     }
 
     /// Forgets all results.
@@ -60,7 +62,7 @@ final class AddressHistory: Sendable {
             var first: [Endpoint] = []
             var later: [Endpoint] = []
             for endpoint in endpoints {
-                if isBad(endpoint, destination, now) {
+                if isBad(endpoint, destination: destination, now: now) {
                     later.append(endpoint)
                 } else {
                     first.append(endpoint)
@@ -74,7 +76,7 @@ final class AddressHistory: Sendable {
             return interleaved(first) + interleaved(later)
         }
 
-        mutating func noteSuccess(_ endpoint: Endpoint, _ destination: Destination, _ now: Instant) {
+        mutating func noteSuccess(_ endpoint: Endpoint, destination: Destination, now: Instant) {
             if !bad.isEmpty {
                 bad[Key(endpoint: endpoint, destination: nil)] = nil
                 bad[Key(endpoint: endpoint, destination: destination)] = nil
@@ -85,7 +87,7 @@ final class AddressHistory: Sendable {
             good[destination] = LastSuccess(endpoint: endpoint, end: end)
         }
 
-        mutating func noteFailure(_ endpoint: Endpoint, _ destination: Destination?, _ now: Instant) {
+        mutating func noteFailure(_ endpoint: Endpoint, destination: Destination?, now: Instant) {
             if bad.count >= AddressHistory.capacity { bad = bad.filter { $0.value.end > now } }
             if bad.count >= AddressHistory.capacity { bad.removeAll(keepingCapacity: true) }
             var grudge =
@@ -98,7 +100,7 @@ final class AddressHistory: Sendable {
             bad[Key(endpoint: endpoint, destination: destination)] = grudge
         }
 
-        private func isBad(_ endpoint: Endpoint, _ destination: Destination, _ now: Instant) -> Bool {
+        private func isBad(_ endpoint: Endpoint, destination: Destination, now: Instant) -> Bool {
             if bad.isEmpty { return false }
             if let grudge = bad[Key(endpoint: endpoint, destination: nil)], grudge.end > now { return true }
             guard let grudge = bad[Key(endpoint: endpoint, destination: destination)] else { return false }

@@ -31,7 +31,7 @@ extension Connection {
     /// Writes all bytes and flushes the last TLS record. The memory must not move meanwhile.
     func writeAll(
         _ bytes: UnsafeRawBufferPointer,
-        _ deadline: Deadline
+        deadline: Deadline
     ) async throws(TransportError) {
         var deadline = deadline
         var sent = 0

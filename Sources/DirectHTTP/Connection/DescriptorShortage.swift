@@ -12,7 +12,7 @@ struct DescriptorShortage: Sendable {
     /// served.
     func overcome(
         _ limits: DialLimits,
-        _ open: () throws(TransportError) -> Socket
+        open: () throws(TransportError) -> Socket
     ) async throws(TransportError) -> Socket {
         if queue.isEmpty {
             do throws(TransportError) {
@@ -25,7 +25,7 @@ struct DescriptorShortage: Sendable {
         queue.join(turn)
         defer { queue.leave(turn) }
         while true {
-            if limits.endOfShortage <= limits.loop.now { return try openAtLast(limits, open) }
+            if limits.endOfShortage <= limits.loop.now { return try openAtLast(limits, open: open) }
             // A caller that is not the first in the queue is woken when it is.
             guard queue.isFirst(turn) else {
                 try await wait(at: turn, until: limits.endOfShortage)
@@ -66,13 +66,13 @@ struct DescriptorShortage: Sendable {
     /// whole call is over.
     private func openAtLast(
         _ limits: DialLimits,
-        _ open: () throws(TransportError) -> Socket
+        open: () throws(TransportError) -> Socket
     ) throws(TransportError) -> Socket {
         do throws(TransportError) {
             return try open()
         } catch {
             guard error.meansNoDescriptors, limits.end <= limits.loop.now else { throw error }
-            throw limits.deadline(.queue, .max).timeout
+            throw limits.deadline(.queue, stall: .max).timeout
         }
     }
 

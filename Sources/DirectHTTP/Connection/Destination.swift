@@ -48,7 +48,7 @@ struct DialLimits: Sendable {
     }
 
     /// Returns the limits of a wait that begins now.
-    func deadline(_ phase: HTTPError.Phase, _ stall: UInt64) -> Deadline {
+    func deadline(_ phase: HTTPError.Phase, stall: UInt64) -> Deadline {
         Deadline(phase, stall: stall, end: end, total: timeouts.total, from: loop.now)
     }
 }

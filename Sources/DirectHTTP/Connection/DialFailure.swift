@@ -32,8 +32,8 @@ struct AttemptFailure: Error {
     /// Returns a failure for this reason.
     static func failed(
         _ phase: HTTPError.Phase,
-        _ reason: HTTPError.Reason,
-        _ consequence: Consequence = .tryNext
+        reason: HTTPError.Reason,
+        consequence: Consequence = .tryNext
     ) -> AttemptFailure {
         AttemptFailure(phase: phase, cause: .failed(phase, reason), consequence: consequence)
     }

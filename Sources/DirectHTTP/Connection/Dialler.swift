@@ -51,10 +51,10 @@ struct Dialler: Sendable {
     /// address is tried, unless the settings say so: the network works, and trying on would hide the fault.
     func dial(
         _ url: HTTPURL,
-        _ route: Route,
+        route: Route,
         over proxy: ProxyEntry? = nil,
         anonymously isAnonymous: Bool = false,
-        _ timeouts: Timeouts.Nanoseconds,
+        timeouts: Timeouts.Nanoseconds,
         end: Instant,
         log: ExchangeLog? = nil,
         detour: Detour? = nil
@@ -63,31 +63,33 @@ struct Dialler: Sendable {
         let destination = Destination(url)
         let maker = maker(
             destination,
-            limits,
-            isAnonymous ? anonymousSecrets : tlsState,
+            limits: limits,
+            tlsState: isAnonymous ? anonymousSecrets : tlsState,
             vetting: settings.vetting
         )
-        if let proxy, case .byProxy = route { return try await dial(url, maker, by: proxy, detour) }
+        if let proxy, case .byProxy = route {
+            return try await dial(url, maker: maker, by: proxy, detour: detour)
+        }
         let vetting = settings.vetting
-        let selection = try await selection(destination, route, limits, detour)
-        let found = try await search(selection, destination, limits, detour) {
+        let selection = try await selection(destination, route: route, limits: limits, detour: detour)
+        let found = try await search(selection, destination: destination, limits: limits, detour: detour) {
             endpoint throws(AttemptFailure) in
             // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
             // between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
-                throw .failed(.connect, .refused(refusal))
+                throw .failed(.connect, reason: .refused(refusal))
             }
             guard let proxy else { return try await maker.established(to: endpoint) }
             return try await established(maker, to: endpoint, over: proxy)
         }
-        return connection(found, destination, route, proxy)
+        return connection(found, destination: destination, route: route, proxy: proxy)
     }
 
     /// Returns a connector for the destination.
     func maker(
         _ destination: Destination,
-        _ limits: DialLimits,
-        _ tlsState: TLSClientState,
+        limits: DialLimits,
+        tlsState: TLSClientState,
         vetting: AddressVetting? = nil
     ) -> Connector {
         let mayAskSystem = settings.resolver?.mayAskSystem ?? true
@@ -113,10 +115,10 @@ struct Dialler: Sendable {
     /// Connects to one of these addresses or, if none will do, to one of their fallback.
     func search(
         _ selection: EndpointSelection,
-        _ destination: Destination,
-        _ limits: DialLimits,
-        _ detour: Detour?,
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+        destination: Destination,
+        limits: DialLimits,
+        detour: Detour?,
+        attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
     ) async throws(DialFailure) -> DialResult {
         var selection = selection
         var earlier: [Attempt] = []
@@ -124,9 +126,15 @@ struct Dialler: Sendable {
         let attempt = limits.log.map { $0.noting(attempt, for: destination) } ?? attempt
         while true {
             limits.log?.found(selection, for: destination)
-            let outcome = await race(destination, selection, limits, detour, attempt).run()
-            learn(outcome, destination, selection)
-            let failed = attempts(outcome, selection.source)
+            let outcome = await race(
+                destination,
+                selection: selection,
+                limits: limits,
+                detour: detour,
+                attempt: attempt
+            ).run()
+            learn(outcome, destination: destination, selection: selection)
+            let failed = attempts(outcome, source: selection.source)
             limits.log?.failed(failed)
             let attempts = earlier + failed
             if let index = outcome.decisive, let established = outcome.trials[index].established {
@@ -139,7 +147,7 @@ struct Dialler: Sendable {
                 )
             }
             if let failure = outcome.decisiveFailure ?? outcome.shortage { throw failure.with(attempts) }
-            selection = try await next(after: selection, attempts, limits)
+            selection = try await next(after: selection, attempts, limits: limits)
             isFallback = true
             earlier = attempts
         }
@@ -148,9 +156,9 @@ struct Dialler: Sendable {
     /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to it.
     func selection(
         _ destination: Destination,
-        _ route: Route,
-        _ limits: DialLimits,
-        _ detour: Detour? = nil
+        route: Route,
+        limits: DialLimits,
+        detour: Detour? = nil
     ) async throws(DialFailure) -> EndpointSelection {
         if let known = detour?.selection { return known }
         switch route {
@@ -161,7 +169,7 @@ struct Dialler: Sendable {
             let start = loop.now
             let addresses = try await network.shortage.overcome(limits) {
                 () async throws(DialFailure) in
-                try await askSystem(destination.host.description, limits)
+                try await askSystem(destination.host.description, limits: limits)
             }
             var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: destination.port, .system)
             selection.resolveTime = loop.now.since(start)
@@ -169,8 +177,8 @@ struct Dialler: Sendable {
         }
     }
 
-    private func askSystem(_ name: String, _ limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
-        let deadline = limits.deadline(.resolve, limits.timeouts.resolve)
+    private func askSystem(_ name: String, limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
+        let deadline = limits.deadline(.resolve, stall: limits.timeouts.resolve)
         let answer: SystemLookups.Answer
         do throws(BlockingWork.Abandoned) {
             answer = try await network.lookups.addresses(of: name, until: deadline.instant, on: loop)
@@ -186,10 +194,10 @@ struct Dialler: Sendable {
     /// Returns a race between the addresses, in the order in which to try them.
     private func race(
         _ destination: Destination,
-        _ selection: EndpointSelection,
-        _ limits: DialLimits,
-        _ detour: Detour?,
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+        selection: EndpointSelection,
+        limits: DialLimits,
+        detour: Detour?,
+        attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
     ) -> HappyEyeballs {
         var endpoints = selection.endpoints
         if hasRanks(selection) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
@@ -220,7 +228,7 @@ struct Dialler: Sendable {
     private func next(
         after selection: EndpointSelection,
         _ attempts: [Attempt],
-        _ limits: DialLimits
+        limits: DialLimits
     ) async throws(DialFailure) -> EndpointSelection {
         guard let last = attempts.last else {
             throw DialFailure(cause: .failed(.resolve, .noAddresses))
@@ -232,7 +240,7 @@ struct Dialler: Sendable {
         )
         let now = loop.now
         guard let fallback = selection.fallback, now < limits.end else { throw failure }
-        switch await fallback(limits.deadline(.resolve, limits.timeouts.resolve).instant) {
+        switch await fallback(limits.deadline(.resolve, stall: limits.timeouts.resolve).instant) {
         case .success(.some(var selection)):
             selection.resolveTime = loop.now.since(now)
             return selection
@@ -246,8 +254,8 @@ struct Dialler: Sendable {
     /// Remembers, and reports to the resolver that named the addresses, which of them work.
     private func learn(
         _ outcome: HappyEyeballs.Outcome,
-        _ destination: Destination,
-        _ selection: EndpointSelection
+        destination: Destination,
+        selection: EndpointSelection
     ) {
         let hasRanks = hasRanks(selection)
         guard hasRanks || selection.report != nil else { return }
@@ -268,7 +276,7 @@ struct Dialler: Sendable {
     }
 
     /// Returns the failed attempts of a race, for errors and logs.
-    private func attempts(_ outcome: HappyEyeballs.Outcome, _ source: AddressSource) -> [Attempt] {
+    private func attempts(_ outcome: HappyEyeballs.Outcome, source: AddressSource) -> [Attempt] {
         outcome.trials.enumerated().compactMap { index, trial in
             guard let failure = trial.failure, !failure.meansNoDescriptors,
                 let reason = outcome.reason(at: index)
@@ -286,9 +294,9 @@ struct Dialler: Sendable {
     /// Returns the connection on the transport that was found.
     private func connection(
         _ found: DialResult,
-        _ destination: Destination,
-        _ route: Route,
-        _ proxy: ProxyEntry?
+        destination: Destination,
+        route: Route,
+        proxy: ProxyEntry?
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
@@ -305,13 +313,13 @@ struct Dialler: Sendable {
             proxy: proxy.map { "\($0.proxy)" },
             translated: found.established.translated
         )
-        return connection(found.established, facts)
+        return connection(found.established, facts: facts)
     }
 
     /// Returns a connection on this transport.
     func connection(
         _ established: EstablishedTransport,
-        _ facts: ConnectionFacts,
+        facts: ConnectionFacts,
         forwarding: Forwarding? = nil
     ) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)

@@ -36,12 +36,17 @@ struct Connector: Sendable {
         var translated: IPAddress?
         let socket: Socket
         do throws(AttemptFailure) {
-            socket = try await openSocket(endpoint.address, port)
+            socket = try await openSocket(endpoint.address, port: port)
         } catch {
             guard let translation, error.meansNoRoute, endpoint.address.unmapped.family == .v4 else {
                 throw error
             }
-            (socket, translated) = try await open(endpoint.address, port, by: translation, error)
+            (socket, translated) = try await open(
+                endpoint.address,
+                port: port,
+                by: translation,
+                failure: error
+            )
         }
         var established = EstablishedTransport(
             layers: LayerStack(socket),
@@ -57,7 +62,7 @@ struct Connector: Sendable {
     func secure(_ established: inout EstablishedTransport) async throws(AttemptFailure) {
         let start = loop.now
         do throws(AttemptFailure) {
-            let tls = try await secure(established.layers.socket, established.layers.transport)
+            let tls = try await secure(established.layers.socket, transport: established.layers.transport)
             established.tls = tls.facts
             established.layers.push(tls)
         } catch {
@@ -71,13 +76,13 @@ struct Connector: Sendable {
     /// determines that address, so the vetting that has seen the IPv4 address checks this one, too.
     private func open(
         _ address: IPAddress,
-        _ port: UInt16,
+        port: UInt16,
         by translation: Translation,
-        _ failure: AttemptFailure
+        failure: AttemptFailure
     ) async throws(AttemptFailure) -> (Socket, IPAddress?) {
         let others: [IPAddress]
         do throws(TransportError) {
-            let deadline = limits.deadline(.connect, limits.timeouts.resolve)
+            let deadline = limits.deadline(.connect, stall: limits.timeouts.resolve)
             others = try await translation.translators.addresses(for: address, deadline, on: loop)
         } catch {
             throw error.isTimeout ? failure : AttemptFailure(phase: .connect, cause: error)
@@ -86,11 +91,11 @@ struct Connector: Sendable {
         for other in others {
             let endpoint = Endpoint(other, port: port)
             if let refusal = translation.vetting?.refusal(of: endpoint, for: destination) {
-                failure = .failed(.connect, .refused(refusal))
+                failure = .failed(.connect, reason: .refused(refusal))
                 continue
             }
             do throws(AttemptFailure) {
-                return (try await openSocket(other, port), other)
+                return (try await openSocket(other, port: port), other)
             } catch {
                 failure = error
             }
@@ -99,17 +104,17 @@ struct Connector: Sendable {
     }
 
     /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
-    private func openSocket(_ address: IPAddress, _ port: UInt16) async throws(AttemptFailure) -> Socket {
+    private func openSocket(_ address: IPAddress, port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(TransportError) {
             socket = try await network.shortage.overcome(limits) { () throws(TransportError) in
-                try network.socket(address, port, loop)
+                try network.socket(address, port: port, loop: loop)
             }
         } catch {
             throw AttemptFailure(phase: .connect, cause: error)
         }
         do throws(TransportError) {
-            try await socket.waitUntilConnected(limits.deadline(.connect, limits.timeouts.connect))
+            try await socket.waitUntilConnected(limits.deadline(.connect, stall: limits.timeouts.connect))
         } catch {
             socket.close()
             throw AttemptFailure(phase: .connect, cause: error)
@@ -119,13 +124,13 @@ struct Connector: Sendable {
 
     /// Performs the handshake. No byte of a request is written before this has returned: by then the certificate
     /// has been accepted.
-    private func secure(_ socket: Socket, _ transport: TLSTransport) async throws(AttemptFailure)
+    private func secure(_ socket: Socket, transport: TLSTransport) async throws(AttemptFailure)
         -> TLSConnection
     {
         let context: TLSContext
         do throws(TransportError) {
             // Loading the settings is not part of the handshake: only the limit of the whole call bounds it.
-            context = try await tlsState.context(limits.deadline(.tls, .max), on: loop)
+            context = try await tlsState.context(limits.deadline(.tls, stall: .max), on: loop)
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)
         }
@@ -139,14 +144,14 @@ struct Connector: Sendable {
                 port: destination.port
             )
         } catch {
-            throw .failed(.tls, .tls(error), .stop)
+            throw .failed(.tls, reason: .tls(error), consequence: .stop)
         }
         try await shakeHands(tls, over: socket)
         return tls
     }
 
     private func shakeHands(_ tls: TLSConnection, over socket: Socket) async throws(AttemptFailure) {
-        let deadline = limits.deadline(.tls, limits.timeouts.tls)
+        let deadline = limits.deadline(.tls, stall: limits.timeouts.tls)
         while true {
             let point: WaitPoint?
             switch tls.handshake() {
@@ -154,7 +159,7 @@ struct Connector: Sendable {
             case .wantsRead: point = socket.input
             case .wantsWrite: point = socket.output
             case .again: point = nil
-            case .failed(let error): throw .failed(.tls, .tls(error), error.consequence)
+            case .failed(let error): throw .failed(.tls, reason: .tls(error), consequence: error.consequence)
             }
             do throws(TransportError) {
                 if let point {
@@ -172,8 +177,8 @@ struct Connector: Sendable {
 extension Network {
     fileprivate func socket(
         _ address: IPAddress,
-        _ port: UInt16,
-        _ loop: EventLoop
+        port: UInt16,
+        loop: EventLoop
     ) throws(TransportError) -> Socket {
         do throws(Socket.StartFailure) {
             return try connect(address, port, loop)

@@ -27,7 +27,7 @@ final class CookieSite {
     var kept: [KeptCookie] = []
 
     /// Passes the cookies for a request to `body` and marks them as used, until `body` returns `false`.
-    func visit(_ request: CookieRequest, tick: UInt64, _ body: (Cookie) -> Bool) {
+    func visit(_ request: CookieRequest, tick: UInt64, body: (Cookie) -> Bool) {
         for one in kept where request.wants(one.cookie) {
             one.used = tick
             guard body(one.cookie) else { return }
@@ -46,7 +46,8 @@ final class CookieSite {
     /// Evicts cookies until the site is within its limit.
     func makeRoom(_ limit: Int, at now: UnixTime) {
         kept.removeAll { $0.cookie.hasExpired(at: now) }
-        while kept.count > limit, let victim = kept.indices.min(by: { goesBefore(kept[$0], kept[$1]) }) {
+        while kept.count > limit, let victim = kept.indices.min(by: { goesBefore(kept[$0], other: kept[$1]) })
+        {
             kept.remove(at: victim)
         }
     }
@@ -63,7 +64,7 @@ final class CookieSite {
     }
 
     /// Whether `one` is evicted before `other`: not `Secure` before `Secure`, then the least recently used.
-    private func goesBefore(_ one: KeptCookie, _ other: KeptCookie) -> Bool {
+    private func goesBefore(_ one: KeptCookie, other: KeptCookie) -> Bool {
         let isSecure = (one.cookie.isSecure, other.cookie.isSecure)
         return isSecure.0 == isSecure.1 ? one.used < other.used : isSecure.1
     }

@@ -26,7 +26,7 @@ struct CookieTable {
     /// Passes the cookies for a request to `body`, until `body` returns `false`.
     ///
     /// Cookies with the longest path come first, then the oldest (RFC 6265bis, section 5.8.3).
-    mutating func visit(_ request: CookieRequest, _ body: (Cookie) -> Bool) {
+    mutating func visit(_ request: CookieRequest, body: (Cookie) -> Bool) {
         guard count > 0 else { return }
         ticks += 1
         var first: CookieSite?
@@ -36,12 +36,12 @@ struct CookieTable {
             if first == nil { first = site } else { others.append(site) }
         }
         guard let first else { return }
-        if others.isEmpty { return first.visit(request, tick: ticks, body) }
+        if others.isEmpty { return first.visit(request, tick: ticks, body: body) }
         // A registrable domain below another registrable domain: rare. Then the cookies of both have to be merged.
         let mixed = CookieSite()
         for site in [first] + others { site.visit(request, tick: ticks) { _ in true } }
         mixed.kept = ([first] + others).flatMap(\.kept).sorted { $0.precedes($1) }
-        mixed.visit(request, tick: ticks, body)
+        mixed.visit(request, tick: ticks, body: body)
     }
 
     /// Stores a cookie. One that has already expired only removes the cookie that it replaces.

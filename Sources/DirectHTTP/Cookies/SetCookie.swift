@@ -19,7 +19,7 @@ struct SetCookie {
         content = CookieContent(name: Array(value == nil ? [] : name), value: Array(value ?? name))
         for piece in pieces {
             let (name, value) = Self.halves(of: piece)
-            read(name, value ?? [])
+            read(name, value: value ?? [])
         }
     }
 
@@ -55,7 +55,7 @@ struct SetCookie {
     }
 
     /// Applies an attribute. The last one of a name counts.
-    private mutating func read(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+    private mutating func read(_ name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
         guard value.count <= CookieContent.maximumAttributeLength else { return }
         switch name.count {
         case 4 where name.equalsIgnoringCase("path"):

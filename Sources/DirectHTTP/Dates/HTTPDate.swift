@@ -45,7 +45,7 @@ private struct DateScan {
     mutating func date(_ now: UnixTime) -> UnixTime? {
         let found: UnixTime? =
             if let weekday = word(HTTPDate.longWeekdays) {
-                obsoleteDate(weekday, now)
+                obsoleteDate(weekday, now: now)
             } else if let weekday = word(HTTPDate.weekdays) {
                 take(",") ? fixedDate(weekday) : asctimeDate(weekday)
             } else {
@@ -59,11 +59,11 @@ private struct DateScan {
         guard take(" "), let day = number(digits: 2), take(" "), let month = word(HTTPDate.months), take(" "),
             let year = number(digits: 4), take(" "), let clock = clock(), take(" GMT")
         else { return nil }
-        return time(CivilDay(year: year, month: month + 1, day: day), weekday, clock)
+        return time(CivilDay(year: year, month: month + 1, day: day), weekday: weekday, clock: clock)
     }
 
     /// Parses the form of RFC 850 after its weekday: `, 06-Nov-94 08:49:37 GMT`.
-    private mutating func obsoleteDate(_ weekday: Int, _ now: UnixTime) -> UnixTime? {
+    private mutating func obsoleteDate(_ weekday: Int, now: UnixTime) -> UnixTime? {
         guard take(", "), let day = number(digits: 2), take("-"), let month = word(HTTPDate.months),
             take("-"),
             let shortYear = number(digits: 2), take(" "), let clock = clock(), take(" GMT")
@@ -72,7 +72,7 @@ private struct DateScan {
         var year = thisYear - thisYear % 100 + shortYear
         if year > thisYear + 50 { year -= 100 }
         // The weekday is not checked: it is right for one century only, and the century is a guess.
-        return time(CivilDay(year: year, month: month + 1, day: day), nil, clock)
+        return time(CivilDay(year: year, month: month + 1, day: day), weekday: nil, clock: clock)
     }
 
     /// Parses the form of `asctime` after its weekday: ` Nov  6 08:49:37 1994`.
@@ -81,11 +81,11 @@ private struct DateScan {
             let day = take(" ") ? number(digits: 1) : number(digits: 2),
             take(" "), let clock = clock(), take(" "), let year = number(digits: 4)
         else { return nil }
-        return time(CivilDay(year: year, month: month + 1, day: day), weekday, clock)
+        return time(CivilDay(year: year, month: month + 1, day: day), weekday: weekday, clock: clock)
     }
 
     /// Returns the moment; `nil` if it does not exist or the weekday is given and wrong.
-    private func time(_ day: CivilDay, _ weekday: Int?, _ clock: (Int, Int, Int)) -> UnixTime? {
+    private func time(_ day: CivilDay, weekday: Int?, clock: (Int, Int, Int)) -> UnixTime? {
         guard let time = day.time(hour: clock.0, minute: clock.1, second: clock.2) else { return nil }
         guard let weekday, weekday != day.weekday else { return time }
         return nil

@@ -32,11 +32,11 @@ final class ContentDecoding: Sendable {
     /// Decoding happens when the body is read, and the response's fields stay as received.
     // Inlined, so that almost all responses, which need no more than this check, are not copied.
     @inline(__always)
-    func decode(_ response: Response, to request: Request, _ call: Call) throws(HTTPError) -> Response {
-        response.isCoded ? try undo(response, request, call.limit) : response
+    func decode(_ response: Response, to request: Request, call: Call) throws(HTTPError) -> Response {
+        response.isCoded ? try undo(response, request: request, limit: call.limit) : response
     }
 
-    private func undo(_ response: Response, _ request: Request, _ limit: CallLimit) throws(HTTPError)
+    private func undo(_ response: Response, request: Request, limit: CallLimit) throws(HTTPError)
         -> Response
     {
         var response = response

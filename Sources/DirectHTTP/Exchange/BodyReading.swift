@@ -171,7 +171,7 @@ struct BodyReading {
     ) async throws(TransportError) -> Bool {
         turns.begin()
         monitor.count(to: received)
-        return try await exchange.waitIfNeeded(after: step, deadline, upload, &monitor)
+        return try await exchange.waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
     }
 
     /// Reads straight into the memory that is returned, and removes the framing in place, so that nothing is copied

@@ -44,7 +44,7 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
 
     deinit {
         guard let core else { return }
-        guard reading.isWorthDraining else { return core.abandon(reading, lease) }
+        guard reading.isWorthDraining else { return core.abandon(reading, lease: lease) }
         // On the event loop, because the release of a response must not wait for the rest of its body.
         let rest = Rest(core: core, lease: lease, reading: reading)
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
@@ -56,7 +56,7 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
 
     var bytesLeft: UInt64? { ifIdle { left } ?? nil }
 
-    func error(_ reason: HTTPError.Reason) -> HTTPError { reading.error(.body, reason) }
+    func error(_ reason: HTTPError.Reason) -> HTTPError { reading.error(.body, reason: reason) }
 
     func next() async throws -> [UInt8]? {
         try await exclusively { try await nextPiece() }
@@ -97,7 +97,7 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
         switch outcome {
         case .complete:
             // Otherwise a second reader would take the body for an empty one.
-            guard !isRead else { throw reading.error(.body, .bodyAlreadyRead) }
+            guard !isRead else { throw reading.error(.body, reason: .bodyAlreadyRead) }
             isRead = true
             return nil
         case .failed(let failure): throw error(failure)
@@ -146,7 +146,7 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
     private func tooLarge(_ limit: Int) -> HTTPError {
         end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
         first = []
-        return reading.error(.body, .bodyTooLarge(limit: limit))
+        return reading.error(.body, reason: .bodyTooLarge(limit: limit))
     }
 
     /// Ends the body and its lease, the first time it is called.
@@ -154,8 +154,8 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
         guard self.outcome == nil else { return }
         self.outcome = outcome
         switch outcome {
-        case .complete: core?.conclude(reading, lease, at: reading.exchange.connection.loop.now)
-        case .failed: core?.abandon(reading, lease)
+        case .complete: core?.conclude(reading, lease: lease, at: reading.exchange.connection.loop.now)
+        case .failed: core?.abandon(reading, lease: lease)
         }
         core = nil
     }
@@ -172,7 +172,7 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
     /// Runs `body` with exclusive use of the guarded state; throws if a task uses the stream.
     private func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
-            throw reading.error(.body, .bodyAlreadyRead)
+            throw reading.error(.body, reason: .bodyAlreadyRead)
         }
         defer { isBusy.store(false, ordering: .releasing) }
         return try await body()
@@ -187,9 +187,9 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
         func drain() async {
             var reading = reading
             if await reading.drain() {
-                core.conclude(reading, lease, at: core.settings.loop.now)
+                core.conclude(reading, lease: lease, at: core.settings.loop.now)
             } else {
-                core.abandon(reading, lease)
+                core.abandon(reading, lease: lease)
             }
         }
     }
@@ -206,12 +206,12 @@ extension BodyReading {
     func error(_ failure: TransportError) -> any Error {
         switch failure {
         case .cancelled: CancellationError()
-        case .failed(let phase, let reason): error(phase, reason)
+        case .failed(let phase, let reason): error(phase, reason: reason)
         }
     }
 
     /// Returns an error with the connection's name and endpoint.
-    func error(_ phase: HTTPError.Phase, _ reason: HTTPError.Reason) -> HTTPError {
+    func error(_ phase: HTTPError.Phase, reason: HTTPError.Reason) -> HTTPError {
         let facts = exchange.connection.facts
         return HTTPError(phase, reason, name: facts.name, endpoint: facts.endpoint)
     }

@@ -32,22 +32,29 @@ struct Exchange {
     /// - Returns: the number of bytes to send, and the part of the body that is left; `nil` if there is none.
     func compose(
         _ request: Request,
-        _ url: HTTPURL,
-        _ defaults: HTTPHeaders,
-        _ asked: ExchangeOptions.Box?,
+        url: HTTPURL,
+        defaults: HTTPHeaders,
+        asked: ExchangeOptions.Box?,
         streamed: BodyFraming
     ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
         connection.beginExchange(request.method, upgrade: asked?.options.upgrade.isEmpty == false)
         switch request.body.content {
-        case .none: return (try writeHead(of: request, url, defaults, asked, .none), nil)
+        case .none:
+            return (try writeHead(of: request, url, defaults: defaults, asked: asked, framing: .none), nil)
         case .bytes(let bytes):
-            let count = try writeHead(of: request, url, defaults, asked, .length(UInt64(bytes.count)))
+            let count = try writeHead(
+                of: request,
+                url,
+                defaults: defaults,
+                asked: asked,
+                framing: .length(UInt64(bytes.count))
+            )
             if bytes.isEmpty { return (count, nil) }
             if let asked, asked.options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
             let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
             return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
         case .stream(let body):
-            let count = try writeHead(of: request, url, defaults, asked, streamed)
+            let count = try writeHead(of: request, url, defaults: defaults, asked: asked, framing: streamed)
             if case .length(let length) = streamed { return (count, .stream(body, length: length)) }
             return (count, .stream(body, length: nil))
         }
@@ -71,7 +78,7 @@ struct Exchange {
                     // A server that keeps sending bytes without an answer must not delay the body any longer
                     // either.
                     try deadline.check(at: connection.loop.now)
-                    _ = try await waitIfNeeded(after: step, deadline, nil)
+                    _ = try await waitIfNeeded(after: step, deadline, upload: nil)
                 } catch {
                     guard error.isTimeout, connection.loop.now < end else { throw error }
                     return nil
@@ -107,7 +114,7 @@ struct Exchange {
         unsafe connection.buffer.copyBytes(from: rest)
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<rest.count]),
-            deadline
+            deadline: deadline
         )
     }
 
@@ -115,7 +122,7 @@ struct Exchange {
     func receiveHead(
         from sent: Instant,
         _ upload: Upload?,
-        _ asked: ExchangeOptions.Box?
+        asked: ExchangeOptions.Box?
     ) async throws(TransportError) -> ResponseHead {
         let connection = connection
         var deadline = deadline(.response, stall: timeouts.response, from: sent)
@@ -139,13 +146,13 @@ struct Exchange {
                         await connection.socket.input.wait(until: deadline.instant, on: connection.loop)
                     )
                 } else if upload?.isRunning == true {
-                    _ = try await waitIfNeeded(after: step, deadline, upload)
+                    _ = try await waitIfNeeded(after: step, deadline, upload: upload)
                     // The server's time to answer begins when all has been sent, before this wait or during it.
                     deadline.extend(from: connection.loop.now)
                 } else if connection.hasResponseBegun {
-                    _ = try await waitIfNeeded(after: step, deadline, upload, &monitor)
+                    _ = try await waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
                 } else {
-                    _ = try await waitIfNeeded(after: step, deadline, upload)
+                    _ = try await waitIfNeeded(after: step, deadline, upload: upload)
                 }
             case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
             }
@@ -165,7 +172,7 @@ struct Exchange {
     func waitIfNeeded(
         after step: Connection.Step,
         _ deadline: Deadline,
-        _ upload: Upload?
+        upload: Upload?
     ) async throws(TransportError) -> Bool {
         if let failure = upload?.hopelessFailure { throw failure }
         switch step {
@@ -190,18 +197,22 @@ struct Exchange {
     func waitIfNeeded(
         after step: Connection.Step,
         _ deadline: Deadline,
-        _ upload: Upload?,
-        _ monitor: inout ThroughputMonitor
+        upload: Upload?,
+        monitor: inout ThroughputMonitor
     ) async throws(TransportError) -> Bool {
         // While the request is being sent the server need not answer.
         guard monitor.isOn, upload?.isRunning != true else {
-            return try await waitIfNeeded(after: step, deadline, upload)
+            return try await waitIfNeeded(after: step, deadline, upload: upload)
         }
         let start = connection.loop.now
         let look = start.advanced(byNanoseconds: monitor.timeLeft)
         var waitIfNeeded = true
         do throws(TransportError) {
-            waitIfNeeded = try await self.waitIfNeeded(after: step, deadline.shortened(to: look), upload)
+            waitIfNeeded = try await self.waitIfNeeded(
+                after: step,
+                deadline.shortened(to: look),
+                upload: upload
+            )
         } catch {
             // This was only the time to check the speed, and not the deadline.
             guard error.isTimeout, look < deadline.instant else { throw error }
@@ -242,9 +253,9 @@ struct Exchange {
     private func writeHead(
         of request: Request,
         _ url: HTTPURL,
-        _ defaults: HTTPHeaders,
-        _ asked: ExchangeOptions.Box?,
-        _ framing: BodyFraming
+        defaults: HTTPHeaders,
+        asked: ExchangeOptions.Box?,
+        framing: BodyFraming
     ) throws(TransportError) -> Int {
         let isTunnel = request.method.isConnect
         let isProxied = connection.isProxied

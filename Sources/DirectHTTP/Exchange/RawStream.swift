@@ -145,7 +145,7 @@ public final class RawStream: @unchecked Sendable {
     /// Runs `body` as the only reader or writer, and turns its failure into the caller's error.
     private func alone<Value>(
         _ isBusy: borrowing Atomic<Bool>,
-        _ body: () async throws(TransportError) -> Value
+        body: () async throws(TransportError) -> Value
     ) async throws -> Value {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
             throw HTTPError(.body, .bodyAlreadyRead, name: name, endpoint: endpoint)

@@ -60,13 +60,13 @@ final class Upload: @unchecked Sendable {
     /// The task inherits the caller's task-local values, which the source of a body may use.
     static func start(
         _ head: [UInt8]?,
-        _ content: Content?,
-        _ exchange: Exchange,
-        _ onProgress: (@Sendable (TransferProgress) -> Void)?
+        content: Content?,
+        exchange: Exchange,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
     ) -> Upload {
         exchange.connection.beginDuplex()
         let upload = Upload(exchange, onProgress)
-        upload.task.withLock { $0 = Task { await upload.run(head, content) } }
+        upload.task.withLock { $0 = Task { await upload.run(head, content: content) } }
         return upload
     }
 
@@ -127,14 +127,14 @@ final class Upload: @unchecked Sendable {
         if let failure { throw failure }
     }
 
-    private func run(_ head: [UInt8]?, _ content: Content?) async {
+    private func run(_ head: [UInt8]?, content: Content?) async {
         do throws(TransportError) {
             if let head { try await send(head, from: 0, total: nil, content: 0) }
             switch content {
             case .bytes(let bytes, let start):
                 sent.store(UInt64(start), ordering: .relaxed)
                 try await send(bytes, from: start, total: UInt64(bytes.count))
-            case .stream(let body, let length): try await send(body, length)
+            case .stream(let body, let length): try await send(body, length: length)
             case nil: break
             }
             end(.finished)
@@ -155,7 +155,7 @@ final class Upload: @unchecked Sendable {
     }
 
     /// Sends a streamed body: exactly `length` bytes, or in chunks if that is `nil`.
-    private func send(_ body: StreamedBody, _ length: UInt64?) async throws(TransportError) {
+    private func send(_ body: StreamedBody, length: UInt64?) async throws(TransportError) {
         let source = try await fromSource { try await body.open(connection.loop) }
         if length == 0 { end(.finished) }
         var given: UInt64 = 0
@@ -219,7 +219,7 @@ final class Upload: @unchecked Sendable {
                 position += count
                 deadline = nil
                 if monitor.isOn { monitor.count(count) }
-                if content == nil { report(count, total) }
+                if content == nil { report(count, total: total) }
                 try await giveWay(after: count)
             } else {
                 try await wait(for: step, &deadline)
@@ -232,7 +232,7 @@ final class Upload: @unchecked Sendable {
                 continue
             }
         }
-        if let content, content > 0 { report(content, total) }
+        if let content, content > 0 { report(content, total: total) }
     }
 
     /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as fast
@@ -247,7 +247,7 @@ final class Upload: @unchecked Sendable {
     }
 
     /// Counts content that was sent, and calls the progress callback.
-    private func report(_ count: Int, _ total: UInt64?) {
+    private func report(_ count: Int, total: UInt64?) {
         let bytes = sent.add(UInt64(count), ordering: .relaxed).newValue
         onProgress?(TransferProgress(bytes: bytes, total: total))
     }

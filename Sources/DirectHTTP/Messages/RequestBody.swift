@@ -102,8 +102,8 @@ public struct RequestBody: Sendable {
     public func followed(by trailers: @escaping @Sendable () async throws -> HTTPHeaders) -> RequestBody {
         let body: StreamedBody
         switch content {
-        case .none: body = .bytes([], trailers)
-        case .bytes(let bytes): body = .bytes(bytes, trailers)
+        case .none: body = .bytes([], trailers: trailers)
+        case .bytes(let bytes): body = .bytes(bytes, trailers: trailers)
         case .stream(let streamed): body = streamed.followed(by: trailers)
         }
         return RequestBody(.stream(body), contentType: contentType)

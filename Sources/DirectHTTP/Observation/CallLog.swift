@@ -43,7 +43,7 @@ final class CallLog: Sendable {
     }
 
     /// Records that a request goes to the network.
-    func beginExchange(_ method: HTTPMethod, _ url: HTTPURL) -> ExchangeLog {
+    func beginExchange(_ method: HTTPMethod, url: HTTPURL) -> ExchangeLog {
         let place = state.withLock { state in
             let start = loop.now.since(start)
             state.exchanges.append(CallReport.Exchange(method, url, state.reason, start: start))
@@ -104,12 +104,12 @@ final class CallLog: Sendable {
     }
 
     /// Changes the record of a request, and reports the event.
-    func note(_ place: Int, _ change: (inout CallReport.Exchange) -> CallEvent.Kind?) {
+    func note(_ place: Int, change: (inout CallReport.Exchange) -> CallEvent.Kind?) {
         tell { state in change(&state.exchanges[place]) }
     }
 
     /// Records the head of a response.
-    func beginBody(_ place: Int, _ status: HTTPStatus, _ transaction: HTTPTransaction) {
+    func beginBody(_ place: Int, status: HTTPStatus, transaction: HTTPTransaction) {
         tell { state in
             state.openBodies.insert(place)
             state.exchanges[place].status = status
@@ -120,28 +120,28 @@ final class CallLog: Sendable {
     }
 
     /// Records the end of a response's body, and of the call if that was waiting for it.
-    func endBody(_ place: Int, _ count: UInt64, isWhole: Bool) {
+    func endBody(_ place: Int, count: UInt64, isWhole: Bool) {
         tell { state in
             state.exchanges[place].bodyBytes = count
             state.exchanges[place].isBodyWhole = isWhole
-            self.close(place, &state)
+            self.close(place, state: &state)
             return .bodyEnded(bytes: count, isWhole: isWhole)
         }
         tell { state in state.openBodies.isEmpty ? self.ending(&state) : nil }
     }
 
     /// Records the failure of a request.
-    func fail(_ place: Int, _ error: any Error) {
+    func fail(_ place: Int, error: any Error) {
         state.withLock { state in
             let error = error as? HTTPError
             state.exchanges[place].error = error
             state.exchanges[place].failedAttempts = error?.attempts ?? []
-            close(place, &state)
+            close(place, state: &state)
         }
     }
 
     /// Records how long a request took.
-    private func close(_ place: Int, _ state: inout State) {
+    private func close(_ place: Int, state: inout State) {
         state.openBodies.remove(place)
         state.exchanges[place].duration = loop.now.since(start) - state.exchanges[place].start
     }

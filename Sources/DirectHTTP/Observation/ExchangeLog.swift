@@ -17,7 +17,7 @@ final class ExchangeLog: Sendable {
     }
 
     /// Records that the request's head is sent.
-    func sends(_ method: HTTPMethod, _ url: HTTPURL, _ connection: Connection, bytes: Int, isReused: Bool) {
+    func sends(_ method: HTTPMethod, url: HTTPURL, connection: Connection, bytes: Int, isReused: Bool) {
         call.note(place) { exchange in
             exchange.requestBytes = bytes
             return .sending(method, url, connection.facts.endpoint, bytes: bytes, isReused: isReused)
@@ -25,18 +25,18 @@ final class ExchangeLog: Sendable {
     }
 
     /// Records the head of a response.
-    func responds(_ status: HTTPStatus, _ transaction: HTTPTransaction) {
-        call.beginBody(place, status, transaction)
+    func responds(_ status: HTTPStatus, transaction: HTTPTransaction) {
+        call.beginBody(place, status: status, transaction: transaction)
     }
 
     /// Records that the body ended or was abandoned.
     func endBody(_ count: UInt64, isWhole: Bool) {
-        call.endBody(place, count, isWhole: isWhole)
+        call.endBody(place, count: count, isWhole: isWhole)
     }
 
     /// Records that there will be no response.
     func fails(_ error: any Error) {
-        call.fail(place, error)
+        call.fail(place, error: error)
     }
 }
 

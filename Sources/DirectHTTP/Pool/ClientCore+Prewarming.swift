@@ -28,7 +28,7 @@ extension HTTPClient {
     /// - Throws: What a request would throw. Some of the connections may have been made by then.
     @concurrent
     public func prewarm(_ url: String, connections count: Int = 1) async throws {
-        try await core.prewarm(Request(.get, url), count)
+        try await core.prewarm(Request(.get, url), count: count)
     }
 
     /// Opens connections for the URL of a request, at the addresses it allows. The request is not sent.
@@ -39,12 +39,12 @@ extension HTTPClient {
     /// - Throws: What sending the request would throw. Some of the connections may have been made by then.
     @concurrent
     public func prewarm(_ request: Request, connections count: Int = 1) async throws {
-        try await core.prewarm(request, count)
+        try await core.prewarm(request, count: count)
     }
 }
 
 extension ClientCore {
-    fileprivate func prewarm(_ request: Request, _ count: Int) async throws {
+    fileprivate func prewarm(_ request: Request, count: Int) async throws {
         if Task.isCancelled { throw CancellationError() }
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
         // HSTS demands it for the name.
@@ -64,27 +64,27 @@ extension ClientCore {
                 timeouts: call.timeouts,
                 end: call.end
             )
-            try await warm(context, count)
+            try await warm(context, count: count)
         } catch {
             throw error.asError(name: url.host.description)
         }
     }
 
-    private func warm(_ context: ExchangeContext, _ count: Int) async throws(DialFailure) {
-        let permits = pool.warm(context.poolKey, context.route, count: count, at: settings.loop.now)
+    private func warm(_ context: ExchangeContext, count: Int) async throws(DialFailure) {
+        let permits = pool.warm(context.poolKey, route: context.route, count: count, at: settings.loop.now)
         let failure = await withTaskGroup(of: DialFailure?.self) { group in
-            for permit in permits { group.addTask { await self.warm(context, permit) } }
+            for permit in permits { group.addTask { await self.warm(context, permit: permit) } }
             return await group.reduce(nil) { $0 ?? $1 }
         }
         if let failure { throw failure }
     }
 
-    private func warm(_ context: ExchangeContext, _ permit: ConnectionPool.WarmingPermit) async
+    private func warm(_ context: ExchangeContext, permit: ConnectionPool.WarmingPermit) async
         -> DialFailure?
     {
         do throws(DialFailure) {
             let connection = try await connect(context)
-            pool.deliver(connection, permit, since: context.start, at: settings.loop.now)
+            pool.deliver(connection, permit: permit, since: context.start, at: settings.loop.now)
             return nil
         } catch {
             pool.release(permit)

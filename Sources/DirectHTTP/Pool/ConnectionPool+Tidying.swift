@@ -70,7 +70,7 @@ extension ConnectionPool {
             if isQuiet {
                 machine.putBack(connection, to: origin, at: loop.now)
             } else {
-                machine.release(connection, origin)
+                machine.release(connection, of: origin)
             }
         }
     }

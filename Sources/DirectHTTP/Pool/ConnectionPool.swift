@@ -122,17 +122,17 @@ final class ConnectionPool: @unchecked Sendable {
     /// again.
     func takeIdle(
         _ key: PoolKey,
-        _ route: Route,
-        _ kept: KeptConnections = .any,
+        route: Route,
+        kept: KeptConnections = .any,
         asksKernel: Bool = false,
         at now: Instant
     ) -> (Connection, Lease)? {
         while true {
-            let found = decide { $0.takeIdle(key, route, kept, at: now) }
+            let found = decide { $0.takeIdle(key, route: route, kept: kept, at: now) }
             guard let (connection, origin) = found else { return nil }
             let lease = Lease(origin: origin)
             if connection.isIdleAndAlive(asksKernel: asksKernel) { return (connection, lease) }
-            discard(connection, lease)
+            discard(connection, lease: lease)
         }
     }
 
@@ -142,47 +142,47 @@ final class ConnectionPool: @unchecked Sendable {
     /// The result is always a permit if `kept` admits no existing connection.
     func checkOut(
         _ key: PoolKey,
-        _ route: Route,
-        _ kept: KeptConnections,
-        _ deadline: Deadline
+        route: Route,
+        kept: KeptConnections,
+        deadline: Deadline
     ) async throws(TransportError) -> Acquisition {
-        let (turn, waiter) = ask(key, route, kept)
+        let (turn, waiter) = ask(key, route: route, kept: kept)
         switch turn {
-        case .reuse(let connection, let origin): return checked(connection, Lease(origin: origin))
+        case .reuse(let connection, let origin): return checked(connection, lease: Lease(origin: origin))
         case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
-            let grant = try await wait(waiter, ticket, origin, deadline)
+            let grant = try await wait(waiter, ticket: ticket, origin: origin, deadline: deadline)
             guard let connection = grant.member else { return .dial(Permit(origin: origin)) }
-            return checked(connection, Lease(origin: origin))
+            return checked(connection, lease: Lease(origin: origin))
         }
     }
 
     /// Adds a connection that was dialled with the permit. The permit becomes the lease.
-    func admit(_ connection: Connection, _ permit: Permit, since start: Instant) -> Lease {
+    func admit(_ connection: Connection, permit: Permit, since start: Instant) -> Lease {
         decide { $0.admit(connection, to: permit.origin, since: start) }
         return Lease(origin: permit.origin)
     }
 
     /// Gives back a connection that can serve another request.
-    func checkIn(_ connection: Connection, _ lease: Lease, at now: Instant) {
+    func checkIn(_ connection: Connection, lease: Lease, at now: Instant) {
         keep { $0.checkIn(connection, to: lease.origin, at: now) }
     }
 
     /// Closes a connection that cannot serve another request, and ends its lease.
-    func discard(_ connection: Connection, _ lease: Lease) {
+    func discard(_ connection: Connection, lease: Lease) {
         connection.close()
-        decide { $0.release(connection, lease.origin) }
+        decide { $0.release(connection, of: lease.origin) }
     }
 
     /// Removes a connection from the pool for good and leaves it open.
     func part(with connection: Connection, _ lease: Lease) {
-        decide { $0.release(connection, lease.origin) }
+        decide { $0.release(connection, of: lease.origin) }
     }
 
     /// Closes a connection that turned out to be dead. The caller keeps its slot and may dial in it.
-    func replace(_ connection: Connection, _ lease: Lease) -> Permit {
+    func replace(_ connection: Connection, lease: Lease) -> Permit {
         connection.close()
-        decide { $0.drop(connection, lease.origin) }
+        decide { $0.drop(connection, of: lease.origin) }
         return Permit(origin: lease.origin)
     }
 
@@ -212,20 +212,20 @@ final class ConnectionPool: @unchecked Sendable {
 
     /// Returns permits for the connections that are missing until `count` are idle or being made, as far as there
     /// is room.
-    func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
-        let (origin, tickets) = decide { $0.warm(key, route, count: count, at: now) }
+    func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> [WarmingPermit] {
+        let (origin, tickets) = decide { $0.warm(key, route: route, count: count, at: now) }
         return tickets.map { WarmingPermit(origin: origin, ticket: $0) }
     }
 
     /// Takes a connection that was made ahead of need. It goes to the request that has waited longest, or becomes
     /// idle.
-    func deliver(_ connection: Connection, _ permit: WarmingPermit, since start: Instant, at now: Instant) {
+    func deliver(_ connection: Connection, permit: WarmingPermit, since start: Instant, at now: Instant) {
         keep { $0.deliver(connection, to: permit.origin, for: permit.ticket, since: start, at: now) }
     }
 
     /// Gives back a permit whose connection could not be made.
     func release(_ permit: WarmingPermit) {
-        decide { $0.abandon(permit.ticket, permit.origin) }
+        decide { $0.abandon(permit.ticket, of: permit.origin) }
     }
 
     /// Returns a snapshot of the connections.
@@ -259,17 +259,16 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Returns the connection if it is alive, otherwise a permit to dial in its slot.
-    private func checked(_ connection: Connection, _ lease: Lease) -> Acquisition {
-        connection.isIdleAndAlive() ? .reuse(connection, lease) : .dial(replace(connection, lease))
+    private func checked(_ connection: Connection, lease: Lease) -> Acquisition {
+        connection.isIdleAndAlive() ? .reuse(connection, lease) : .dial(replace(connection, lease: lease))
     }
 
     /// Asks the machine. A waiter is registered under the same lock under which the machine queues it, so no grant
     /// is lost.
-    private func ask(_ key: PoolKey, _ route: Route, _ kept: KeptConnections) -> (Machine.Acquisition, Waiter)
-    {
+    private func ask(_ key: PoolKey, route: Route, kept: KeptConnections) -> (Machine.Acquisition, Waiter) {
         let waiter = Waiter(loop: loop)
         let (turn, consequences) = state.withLock { state in
-            let turn = state.machine.checkOut(key, route, kept, at: loop.now)
+            let turn = state.machine.checkOut(key, route: route, kept: kept, at: loop.now)
             if case .wait(let ticket, let origin) = turn {
                 state.waiting[ticket] = waiter
                 waiter.progress = state.machine.progress(of: origin)
@@ -284,9 +283,9 @@ final class ConnectionPool: @unchecked Sendable {
     /// the end of the whole call does not.
     private func wait(
         _ waiter: Waiter,
-        _ ticket: Machine.Ticket,
-        _ origin: Machine.Origin,
-        _ deadline: Deadline
+        ticket: Machine.Ticket,
+        origin: Machine.Origin,
+        deadline: Deadline
     ) async throws(TransportError) -> Machine.Assignment {
         loop.add(waiter.turn)
         defer { loop.remove(waiter.turn) }
@@ -299,14 +298,14 @@ final class ConnectionPool: @unchecked Sendable {
             if !isOver {
                 if let grant = state.withLock({ _ in waiter.granted }) { return grant }
                 if wake == .ready { continue }
-                if hasMoved(origin, waiter) {
+                if hasMoved(origin, waiter: waiter) {
                     deadline.extend(from: loop.now)
                     continue
                 }
             }
-            if let grant = withdraw(waiter, ticket, origin) {
+            if let grant = withdraw(waiter, ticket: ticket, origin: origin) {
                 guard isOver else { return grant }
-                giveBack(grant, origin)
+                giveBack(grant, origin: origin)
             }
             if wake == .cancelled { throw .cancelled }
             throw isOver ? deadline.untilEnd.timeout : deadline.timeout
@@ -314,7 +313,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Whether the line has moved since the last check: a line that moves is long, but it is not stuck.
-    private func hasMoved(_ origin: Machine.Origin, _ waiter: Waiter) -> Bool {
+    private func hasMoved(_ origin: Machine.Origin, waiter: Waiter) -> Bool {
         state.withLock { state in
             let progress = state.machine.progress(of: origin)
             defer { waiter.progress = progress }
@@ -325,17 +324,17 @@ final class ConnectionPool: @unchecked Sendable {
     /// Leaves the queue. Returns what was granted at the last moment, if anything was.
     private func withdraw(
         _ waiter: Waiter,
-        _ ticket: Machine.Ticket,
-        _ origin: Machine.Origin
+        ticket: Machine.Ticket,
+        origin: Machine.Origin
     ) -> Machine.Assignment? {
         state.withLock { state in
             state.waiting[ticket] = nil
-            return state.machine.leave(ticket, origin) ? nil : waiter.granted
+            return state.machine.leave(ticket, of: origin) ? nil : waiter.granted
         }
     }
 
     /// Returns an unused grant to the pool.
-    private func giveBack(_ grant: Machine.Assignment, _ origin: Machine.Origin) {
+    private func giveBack(_ grant: Machine.Assignment, origin: Machine.Origin) {
         keep {
             guard let connection = grant.member else { return $0.release(origin) }
             $0.takeBack(connection, to: origin, at: loop.now)

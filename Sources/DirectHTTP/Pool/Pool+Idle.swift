@@ -6,9 +6,9 @@ extension Pool {
     /// Takes the idle connection that was used last, which is the likeliest to be alive.
     mutating func takeIdle(
         _ origin: Origin,
-        _ route: Route,
-        _ kept: KeptConnections,
-        _ now: Instant
+        route: Route,
+        kept: KeptConnections,
+        now: Instant
     ) -> Member? {
         var index = origin.idle.count
         while index > 0 {
@@ -32,7 +32,7 @@ extension Pool {
 
     /// Closes idle connections that track the resolver's answer, if the answer has changed and they do not serve
     /// the new one.
-    mutating func follow(_ route: Route, _ origin: Origin) {
+    mutating func follow(_ route: Route, origin: Origin) {
         guard let answer = route.answer, origin.followed?.answer != answer else { return }
         origin.followed = route
         for member in origin.idle where member.tracksResolver && !member.serves(route) {
@@ -41,7 +41,7 @@ extension Pool {
     }
 
     /// Whether the connection tracks the resolver's answer and does not serve the latest one.
-    func isOutdated(_ member: Member, _ origin: Origin) -> Bool {
+    func isOutdated(_ member: Member, of origin: Origin) -> Bool {
         guard let followed = origin.followed, member.tracksResolver else { return false }
         return !member.serves(followed)
     }
@@ -62,9 +62,9 @@ extension Pool {
     }
 
     /// Closes a leased connection and passes its slot on.
-    mutating func retire(_ member: Member, _ origin: Origin) {
+    mutating func retire(_ member: Member, of origin: Origin) {
         actions.close.append(member)
-        release(member, origin)
+        release(member, of: origin)
     }
 
     /// Takes an idle connection out for inspection, as if it were leased. Returns false if it is not idle any more.
@@ -81,11 +81,11 @@ extension Pool {
     /// Puts an inspected connection back where it was in the idle order, or closes it if a reason to do so has come
     /// up in the meantime. A waiting request gets it first.
     mutating func putBack(_ member: Member, to origin: Origin, at now: Instant) {
-        let isOutdated = limits.tracksResolver && isOutdated(member, origin)
+        let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
         guard now < member.pooledState.expiry, !member.pooledState.isDraining, !isOutdated else {
-            return retire(member, origin)
+            return retire(member, of: origin)
         }
-        if waitingCount > 0, handOver(member, origin, at: now) { return }
+        if waitingCount > 0, handOver(member, origin: origin, at: now) { return }
         member.pooledState.isIdle = true
         let index =
             origin.idle.firstIndex { $0.pooledState.since > member.pooledState.since } ?? origin.idle.endIndex
@@ -97,7 +97,7 @@ extension Pool {
     /// Closes an idle connection. The caller decides what happens to its slot.
     mutating func removeIdle(_ member: Member, of origin: Origin) {
         if let index = origin.idle.firstIndex(where: { $0 === member }) { origin.idle.remove(at: index) }
-        drop(member, origin)
+        drop(member, of: origin)
         member.pooledState.isIdle = false
         idleCount -= 1
         close(origin)

@@ -30,7 +30,7 @@ extension Pool {
     }
 
     /// Appends a request to the origin's queue.
-    mutating func wait(_ origin: Origin, _ route: Route, _ kept: KeptConnections) -> Acquisition {
+    mutating func wait(_ origin: Origin, route: Route, kept: KeptConnections) -> Acquisition {
         lastTicket += 1
         origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, kept: kept))
         waitingCount += 1
@@ -40,7 +40,7 @@ extension Pool {
 
     /// Gives a connection, or its slot, to the request that has waited longest. Returns false if no waiting request
     /// can use either.
-    mutating func handOver(_ member: Member, _ origin: Origin, at now: Instant) -> Bool {
+    mutating func handOver(_ member: Member, origin: Origin, at now: Instant) -> Bool {
         // The origin that would get the slot if it were free.
         close(origin)
         let next = ready.first
@@ -49,16 +49,16 @@ extension Pool {
         if next === origin, let first = origin.waiting.first, first.takes(member) {
             member.pooledState.turns += 1
             member.pooledState.since = now
-            grant(origin, member)
+            grant(origin, member: member)
         } else {
-            retire(member, origin)
+            retire(member, of: origin)
         }
         return true
     }
 
     /// Grants the first waiter of the origin a connection, or with `nil` the permit to dial in a slot that is
     /// already taken.
-    private mutating func grant(_ origin: Origin, _ member: Member?) {
+    private mutating func grant(_ origin: Origin, member: Member?) {
         guard let first = origin.waiting.removeFirst() else { return }
         waitingCount -= 1
         grants += 1
@@ -79,7 +79,7 @@ extension Pool {
     mutating func assignFreeSlots() {
         while openCount < limits.total, let next = ready.first {
             open(next)
-            grant(next, nil)
+            grant(next, member: nil)
         }
     }
 

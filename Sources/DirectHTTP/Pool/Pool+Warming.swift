@@ -10,9 +10,9 @@ struct PoolWarming {
 extension Pool {
     /// Returns permits for the connections that are missing until `count` are idle or being made. This never waits:
     /// there are only as many permits as the limits have room for.
-    mutating func warm(_ key: PoolKey, _ route: Route, count: Int, at now: Instant) -> (Origin, [Ticket]) {
+    mutating func warm(_ key: PoolKey, route: Route, count: Int, at now: Instant) -> (Origin, [Ticket]) {
         let origin = origin(for: key)
-        if limits.tracksResolver { follow(route, origin) }
+        if limits.tracksResolver { follow(route, origin: origin) }
         assignFreeSlots()
         func isWanted(_ member: Member) -> Bool { now < member.pooledState.expiry && member.serves(route) }
         let present = origin.idle.count(where: isWanted) + origin.warming.count { route.covers($0.route) }
@@ -44,7 +44,7 @@ extension Pool {
     }
 
     /// Gives up the slot of a connection that could not be made.
-    mutating func abandon(_ ticket: Ticket, _ origin: Origin) {
+    mutating func abandon(_ ticket: Ticket, of origin: Origin) {
         origin.warming.removeAll { $0.ticket == ticket }
         release(origin)
     }

@@ -133,13 +133,13 @@ struct Pool<Member: PoolMember> {
     /// Leases an idle connection that the route allows, or returns `nil`.
     mutating func takeIdle(
         _ key: PoolKey,
-        _ route: Route,
-        _ kept: KeptConnections = .any,
+        route: Route,
+        kept: KeptConnections = .any,
         at now: Instant
     ) -> (Member, Origin)? {
         guard let origin = origins[key] else { return nil }
-        if limits.tracksResolver { follow(route, origin) }
-        guard let member = takeIdle(origin, route, kept, now) else {
+        if limits.tracksResolver { follow(route, origin: origin) }
+        guard let member = takeIdle(origin, route: route, kept: kept, now: now) else {
             cleanUp(origin)
             return nil
         }
@@ -151,16 +151,16 @@ struct Pool<Member: PoolMember> {
     /// Connections that `kept` does not admit are passed over, idle ones now and returned ones later.
     mutating func checkOut(
         _ key: PoolKey,
-        _ route: Route,
-        _ kept: KeptConnections = .any,
+        route: Route,
+        kept: KeptConnections = .any,
         at now: Instant
     ) -> Acquisition {
         let origin = origin(for: key)
-        if limits.tracksResolver { follow(route, origin) }
-        if let member = takeIdle(origin, route, kept, now) { return .reuse(member, origin) }
+        if limits.tracksResolver { follow(route, origin: origin) }
+        if let member = takeIdle(origin, route: route, kept: kept, now: now) { return .reuse(member, origin) }
         // Connections that were just closed for their age or address have made room for earlier waiters.
         assignFreeSlots()
-        guard makeRoom(in: origin) else { return wait(origin, route, kept) }
+        guard makeRoom(in: origin) else { return wait(origin, route: route, kept: kept) }
         open(origin)
         return .dial(origin)
     }
@@ -178,9 +178,9 @@ struct Pool<Member: PoolMember> {
     /// becomes idle, or is closed if its time is over or its address outdated.
     mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
         let expiry = expiry(of: member, at: now)
-        let isOutdated = limits.tracksResolver && isOutdated(member, origin)
-        guard now < expiry, !isOutdated else { return retire(member, origin) }
-        if waitingCount > 0, handOver(member, origin, at: now) { return }
+        let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
+        guard now < expiry, !isOutdated else { return retire(member, of: origin) }
+        if waitingCount > 0, handOver(member, origin: origin, at: now) { return }
         member.pooledState = PooledState(
             turns: member.pooledState.turns,
             since: now,
@@ -199,8 +199,8 @@ struct Pool<Member: PoolMember> {
     }
 
     /// Ends the lease of a connection that is gone, and frees its slot.
-    mutating func release(_ member: Member, _ origin: Origin) {
-        drop(member, origin)
+    mutating func release(_ member: Member, of origin: Origin) {
+        drop(member, of: origin)
         release(origin)
     }
 
@@ -211,14 +211,14 @@ struct Pool<Member: PoolMember> {
     }
 
     /// Ends the lease of a connection that is gone. The holder keeps the slot and may dial in it.
-    mutating func drop(_ member: Member, _ origin: Origin) {
+    mutating func drop(_ member: Member, of origin: Origin) {
         if let index = origin.members.firstIndex(where: { $0 === member }) {
             origin.members.remove(at: index)
         }
     }
 
     /// Removes a waiter that gave up. Returns false if it has already been granted its turn.
-    mutating func leave(_ ticket: Ticket, _ origin: Origin) -> Bool {
+    mutating func leave(_ ticket: Ticket, of origin: Origin) -> Bool {
         guard origin.waiting.remove(ticket) else { return false }
         waitingCount -= 1
         file(origin)

@@ -7,9 +7,9 @@ extension Dialler {
     /// Returns a connection to the URL's name, which the proxy resolves.
     func dial(
         _ url: HTTPURL,
-        _ maker: Connector,
+        maker: Connector,
         by entry: ProxyEntry,
-        _ detour: Detour?
+        detour: Detour?
     ) async throws(DialFailure) -> Connection {
         if let vetting = settings.vetting {
             // An address that this side never sees cannot be vetted: a name that leads into the internal network
@@ -22,11 +22,16 @@ extension Dialler {
             }
         }
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let found = try await line(to: entry, maker.limits, detour)
+        let found = try await line(to: entry, maker.limits, detour: detour)
         var established = found.established
         if forwarding == nil {
             do throws(AttemptFailure) {
-                established = try await tunnel(maker, .host(url.host, port: url.port), found, entry)
+                established = try await tunnel(
+                    maker,
+                    target: .host(url.host, port: url.port),
+                    found: found,
+                    entry: entry
+                )
             } catch {
                 throw DialFailure(
                     cause: error.cause,
@@ -50,7 +55,7 @@ extension Dialler {
             fallbackForAnswer: nil,
             proxy: "\(entry.proxy)"
         )
-        return connection(established, facts, forwarding: forwarding)
+        return connection(established, facts: facts, forwarding: forwarding)
     }
 
     /// Connects to an address that was chosen on this side, through a tunnel.
@@ -62,26 +67,31 @@ extension Dialler {
         let found: DialResult
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            found = try await line(to: entry, maker.limits, nil)
+            found = try await line(to: entry, maker.limits, detour: nil)
         } catch {
             // Another address of the server would not make the proxy reachable.
             throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
         }
         let port = endpoint.port ?? maker.destination.port
-        return try await tunnel(maker, .address(endpoint.address, port: port), found, entry)
+        return try await tunnel(
+            maker,
+            target: .address(endpoint.address, port: port),
+            found: found,
+            entry: entry
+        )
     }
 
     /// Connects to the proxy itself. Its address is not vetted: it comes from the client's own settings.
     private func line(
         to entry: ProxyEntry,
         _ limits: DialLimits,
-        _ detour: Detour?
+        detour: Detour?
     ) async throws(DialFailure) -> DialResult {
         let destination = Destination(entry.proxy)
-        let maker = maker(destination, limits, entry.secrets)
-        let selection = try await selection(of: entry.proxy, limits, detour)
+        let maker = maker(destination, limits: limits, tlsState: entry.secrets)
+        let selection = try await selection(of: entry.proxy, limits, detour: detour)
         do throws(DialFailure) {
-            return try await search(selection, destination, limits, detour) {
+            return try await search(selection, destination: destination, limits: limits, detour: detour) {
                 endpoint throws(AttemptFailure) in
                 try await maker.established(to: endpoint)
             }
@@ -94,10 +104,15 @@ extension Dialler {
     func selection(
         of proxy: Proxy,
         _ limits: DialLimits,
-        _ detour: Detour? = nil
+        detour: Detour? = nil
     ) async throws(DialFailure) -> EndpointSelection {
         do throws(DialFailure) {
-            return try await selection(Destination(proxy), try route(to: proxy), limits, detour)
+            return try await selection(
+                Destination(proxy),
+                route: try route(to: proxy),
+                limits: limits,
+                detour: detour
+            )
         } catch {
             throw error.asProxyFailure
         }
@@ -111,7 +126,7 @@ extension Dialler {
             for case let fault? in addresses.lazy.map(\.fault) {
                 throw DialFailure(cause: .failed(.proxy, .address(fault)))
             }
-            return .chosen(addresses, port: proxy.port, .staticMap)
+            return .chosen(addresses, port: proxy.port, source: .staticMap)
         }
         if let address = proxy.host.address { return .literal(address, port: proxy.port) }
         return .system
@@ -120,9 +135,9 @@ extension Dialler {
     /// Asks the proxy for a tunnel to the target, and performs the TLS handshake with the server at its end.
     private func tunnel(
         _ maker: Connector,
-        _ target: ProxyTarget,
-        _ found: DialResult,
-        _ entry: ProxyEntry
+        target: ProxyTarget,
+        found: DialResult,
+        entry: ProxyEntry
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let limits = maker.limits
@@ -141,10 +156,10 @@ extension Dialler {
             fallbackForAnswer: nil
         )
         let conversation = ProxyConversation(
-            connection: connection(line, facts),
+            connection: connection(line, facts: facts),
             entry: entry,
             target: target,
-            deadline: limits.deadline(.proxy, limits.timeouts.connect)
+            deadline: limits.deadline(.proxy, stall: limits.timeouts.connect)
         )
         // If this throws, the connection closes the transport.
         try await conversation.open()

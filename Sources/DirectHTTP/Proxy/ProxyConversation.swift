@@ -70,7 +70,7 @@ struct ProxyConversation {
         }
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count]),
-            deadline
+            deadline: deadline
         )
         let head = try await receiveHead()
         guard head.status.isSuccess else {
@@ -153,7 +153,7 @@ struct ProxyConversation {
         unsafe connection.buffer.copyBytes(from: bytes)
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<bytes.count]),
-            deadline
+            deadline: deadline
         )
     }
 

@@ -110,7 +110,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     private static func rule(_ word: Substring) -> Rule? {
         if word == "*" { return .everything }
         if let slash = word.firstIndex(of: "/") {
-            return range(word[..<slash], word[word.index(after: slash)...])
+            return range(word[..<slash], length: word[word.index(after: slash)...])
         }
         if word.hasSuffix(".*") { return range(leading: word.dropLast(2)) }
         if let endpoint = try? Endpoint(String(word)) {
@@ -135,7 +135,7 @@ public struct ProxyExceptions: Hashable, Sendable {
         return .name(known, port: port)
     }
 
-    private static func range(_ address: Substring, _ length: Substring) -> Rule? {
+    private static func range(_ address: Substring, length: Substring) -> Rule? {
         let bare = address.hasPrefix("[") && address.hasSuffix("]") ? address.dropFirst().dropLast() : address
         guard let bits = Int(length), bits >= 0 else { return nil }
         if let network = IPAddress(String(bare)) {

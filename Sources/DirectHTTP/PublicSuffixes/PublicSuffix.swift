@@ -16,7 +16,7 @@ struct PublicSuffix {
         var label = Self.lastLabel(of: name, endingAt: name.count)
         start = label.lowerBound
         guard var rule = Rule(name.extracting(label), in: 0..<Self.topLevelLength) else { return }
-        take(rule, label)
+        take(rule, label: label)
         while label.lowerBound > 0, rule.has(.wildcard) || rule.has(.parent) {
             label = Self.lastLabel(of: name, endingAt: label.lowerBound - 1)
             let found = rule.children.flatMap { Rule(name.extracting(label), in: $0) }
@@ -30,13 +30,13 @@ struct PublicSuffix {
                 isPrivate = rule.has(.privateSection)
             }
             guard let found else { return }
-            take(found, label)
+            take(found, label: label)
             rule = found
         }
     }
 
     /// Moves the start of the suffix to this label if a rule ends there.
-    private mutating func take(_ rule: Rule, _ label: Range<Int>) {
+    private mutating func take(_ rule: Rule, label: Range<Int>) {
         guard rule.has(.rule) else { return }
         start = label.lowerBound
         isPrivate = rule.has(.privateSection)
@@ -83,7 +83,8 @@ private struct Rule {
             let here = unsafe text[entry + index]
             if index == label.count, here.endsLabel {
                 flags = here & 0x1F
-                children = unsafe here & Flag.parent.rawValue == 0 ? nil : Self.place(text, entry + index + 1)
+                children =
+                    unsafe here & Flag.parent.rawValue == 0 ? nil : Self.place(text, start: entry + index + 1)
                 return
             }
             // Of two labels of which one begins with the other, the shorter one comes first.
@@ -99,13 +100,13 @@ private struct Rule {
     }
 
     /// Returns the range that is written as two numbers: its start and its length.
-    private static func place(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Range<Int> {
-        let first = unsafe number(text, start)
-        return unsafe first..<(first + number(text, start + 4))
+    private static func place(_ text: UnsafeBufferPointer<UInt8>, start: Int) -> Range<Int> {
+        let first = unsafe number(text, start: start)
+        return unsafe first..<(first + number(text, start: start + 4))
     }
 
     /// Returns the number that is written as four digits in base 32.
-    private static func number(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+    private static func number(_ text: UnsafeBufferPointer<UInt8>, start: Int) -> Int {
         unsafe text[start..<(start + 4)].reduce(0) { $0 << 5 | Int($1 - UInt8(ascii: "0")) }
     }
 }

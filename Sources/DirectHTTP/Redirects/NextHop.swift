@@ -124,14 +124,14 @@ extension HTTPHeaders {
     /// A list of the unsafe ones would never be complete (CVE-2026-40895): every API has a key field of its own.
     mutating func keepCrossOriginSafe(hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
-        removeAll { !Self.mayCross($0, hasBody: hasBody, surviving) }
+        removeAll { !Self.mayCross($0, hasBody: hasBody, surviving: surviving) }
     }
 
     /// Removes values that are not known to be safe for another origin and are copies of those in `others`.
     mutating func dropCopies(of others: HTTPHeaders, hasBody: Bool, surviving: [String]) {
         let surviving = surviving.map { $0.lowercased() }
         for name in Set(others.map { $0.name.lowercased() })
-        where !Self.mayCross(name, hasBody: hasBody, surviving) {
+        where !Self.mayCross(name, hasBody: hasBody, surviving: surviving) {
             let (values, copied) = (values(for: name), Set(others.values(for: name)))
             guard values.contains(where: copied.contains) else { continue }
             remove(name)
@@ -145,7 +145,7 @@ extension HTTPHeaders {
     }
 
     /// Whether a field with that name, in lower case, may be sent to any origin.
-    private static func mayCross(_ name: String, hasBody: Bool, _ surviving: [String]) -> Bool {
+    private static func mayCross(_ name: String, hasBody: Bool, surviving: [String]) -> Bool {
         hasBody && name.hasPrefix("content-") || harmless.contains(name) || surviving.contains(name)
     }
 

@@ -47,7 +47,7 @@ public struct HTTPURL: Sendable {
         storage = Storage(
             authority: try URLAuthority(text, authority, atSign: parts.atSign, scheme: scheme),
             target: URLTarget(text, parts),
-            fragment: Self.fragment(text, parts)
+            fragment: Self.fragment(text, parts: parts)
         )
     }
 
@@ -66,7 +66,7 @@ public struct HTTPURL: Sendable {
     /// Resolves a reference given as bytes, such as the value of a `Location` field.
     package func resolving(utf8 text: Span<UInt8>) throws(HTTPURLError) -> HTTPURL {
         let parts = try URLParts(text)
-        let fragment = Self.fragment(text, parts)
+        let fragment = Self.fragment(text, parts: parts)
         guard let authority = parts.authority else {
             let target = URLTarget(text, parts, relativeTo: storage.target)
             return HTTPURL(Storage(authority: storage.authority, target: target, fragment: fragment))
@@ -85,7 +85,7 @@ public struct HTTPURL: Sendable {
         self.storage = storage
     }
 
-    private static func fragment(_ text: Span<UInt8>, _ parts: URLParts) -> String? {
+    private static func fragment(_ text: Span<UInt8>, parts: URLParts) -> String? {
         guard let range = parts.fragment else { return nil }
         var bytes: [UInt8] = []
         bytes.appendEscaped(text.extracting(range), where: \.standsInFragment)

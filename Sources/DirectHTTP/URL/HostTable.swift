@@ -42,9 +42,9 @@ struct HostTable<Value> {
         }
         let whole = name.bytes[...]
         let bytes = whole.span
-        visit(bytes, body)
+        visit(bytes, body: body)
         for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
-            visit(bytes.extracting((index + 1)...), body)
+            visit(bytes.extracting((index + 1)...), body: body)
         }
     }
 
@@ -58,7 +58,7 @@ struct HostTable<Value> {
     }
 
     /// Calls `body` with the value of this name, if it has one.
-    private func visit(_ name: Span<UInt8>, _ body: (Value) -> Void) {
+    private func visit(_ name: Span<UInt8>, body: (Value) -> Void) {
         var hash = FoldedHash()
         hash.fold(name)
         guard let entries = places[hash.value] else { return }

@@ -16,7 +16,7 @@ public struct Origin: Hashable, Sendable {
 
     /// Creates an origin.
     public init(scheme: HTTPURL.Scheme, host: consuming HTTPHost, port: UInt16) {
-        storedHash = Self.hash(scheme, host, port)
+        storedHash = Self.hash(scheme, host: host, port: port)
         self.scheme = scheme
         self.port = port
         self.host = host
@@ -33,7 +33,7 @@ public struct Origin: Hashable, Sendable {
         hasher.combine(storedHash)
     }
 
-    private static func hash(_ scheme: HTTPURL.Scheme, _ host: borrowing HTTPHost, _ port: UInt16) -> UInt64 {
+    private static func hash(_ scheme: HTTPURL.Scheme, host: borrowing HTTPHost, port: UInt16) -> UInt64 {
         var hash = FoldedHash()
         hash.fold(UInt64(port) << 1 | (scheme == .https ? 1 : 0))
         switch host {

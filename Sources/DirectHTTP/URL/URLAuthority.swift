@@ -19,7 +19,7 @@ struct URLAuthority: Sendable {
         scheme: HTTPURL.Scheme
     ) throws(HTTPURLError) {
         let start = atSign.map { $0 + 1 } ?? range.lowerBound
-        var (host, bytes, end, hasTrailingDot) = try Self.readHost(text, start..<range.upperBound)
+        var (host, bytes, end, hasTrailingDot) = try Self.readHost(text, range: start..<range.upperBound)
         let port = try Self.port(text.extracting(end..<range.upperBound)) ?? scheme.defaultPort
         if port != scheme.defaultPort {
             bytes.append(UInt8(ascii: ":"))
@@ -54,7 +54,7 @@ struct URLAuthority: Sendable {
 
     /// Parses the host at the start of the range; returns it with the bytes for `Host` and the index after it.
     @inline(__always)
-    private static func readHost(_ text: Span<UInt8>, _ range: Range<Int>) throws(HTTPURLError) -> ReadHost {
+    private static func readHost(_ text: Span<UInt8>, range: Range<Int>) throws(HTTPURLError) -> ReadHost {
         guard !range.isEmpty else { throw .host(.missing) }
         if text[range.lowerBound] == UInt8(ascii: "[") {
             let end = try closingBracket(in: text, range)

@@ -48,10 +48,10 @@ struct BridgedRequest: Sendable {
     /// call.
     func perform<Value: Sendable>(
         _ progress: Progress?,
-        _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
+        call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         do {
-            return try await perform(checked(), progress, call)
+            return try await perform(checked(), progress: progress, call: call)
         } catch {
             throw asURLError(error)
         }
@@ -59,8 +59,8 @@ struct BridgedRequest: Sendable {
 
     private func perform<Value: Sendable>(
         _ request: Request,
-        _ progress: Progress?,
-        _ call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
+        progress: Progress?,
+        call: @Sendable @escaping (BridgedRequest, Request) async throws -> Value
     ) async throws -> Value {
         guard let progress else { return try await call(self, request) }
         let sum = TransferSum(progress)
@@ -86,7 +86,7 @@ struct BridgedRequest: Sendable {
 
     /// Returns the head of a response as Foundation's type, optionally with other fields.
     func head(_ response: Response, headers: HTTPHeaders? = nil) throws -> HTTPURLResponse {
-        let url = try responseURL(response.url, response.history)
+        let url = try responseURL(response.url, history: response.history)
         let head = HTTPURLResponse(
             status: response.status,
             version: response.version,
@@ -98,7 +98,7 @@ struct BridgedRequest: Sendable {
 
     /// Returns the head of a buffered response as Foundation's type.
     func head(_ response: FullResponse) throws -> HTTPURLResponse {
-        let url = try responseURL(response.url, response.history)
+        let url = try responseURL(response.url, history: response.history)
         let head = HTTPURLResponse(
             status: response.status,
             version: response.version,
@@ -110,7 +110,7 @@ struct BridgedRequest: Sendable {
 
     /// Returns the caller's own URL, exactly as it was written, unless the response came from another one: after a
     /// redirect, or because HSTS changed http to https.
-    private func responseURL(_ url: HTTPURL, _ history: [Hop]) throws -> URL {
+    private func responseURL(_ url: HTTPURL, history: [Hop]) throws -> URL {
         let isOwn = try request.url.withoutCredentials == url
         let hasMoved = !isOwn || history.contains { $0.reason == .redirect }
         guard let found = hasMoved ? URL(url) : self.url else {

@@ -147,7 +147,7 @@ private struct SharedStorage: @unchecked Sendable {
 
     /// Compares the protection spaces here, because on Linux no two of them are equal (Swift 6.3.1).
     func credential(for challenge: Challenge, _ url: HTTPURL) -> URLCredential? {
-        for (space, credentials) in storage.allCredentials where space.covers(challenge, url) {
+        for (space, credentials) in storage.allCredentials where space.covers(challenge, url: url) {
             if let found = storage.defaultCredential(for: space) ?? credentials.first?.value { return found }
         }
         return nil
@@ -163,7 +163,7 @@ extension URLProtectionSpace {
     }
 
     /// Whether the credentials of this space answer the challenge.
-    fileprivate func covers(_ challenge: Challenge, _ url: HTTPURL) -> Bool {
+    fileprivate func covers(_ challenge: Challenge, url: HTTPURL) -> Bool {
         guard origin == url.origin, realm == challenge.realm else { return false }
         switch authenticationMethod {
         case NSURLAuthenticationMethodHTTPDigest: return challenge.scheme == "digest"

@@ -67,11 +67,11 @@ final class ProtocolLoading: Sendable {
         #if !canImport(FoundationNetworking)
         if let next = order.redirect { return redirect(to: next, head) }
         #endif
-        if let bytes = try response.body.completeBytes(upTo: .max) { return await deliver(head, bytes) }
+        if let bytes = try response.body.completeBytes(upTo: .max) { return await deliver(head, body: bytes) }
         guard await order.isStreaming() else {
             return await deliver(
                 head,
-                try await response.body.collect(upTo: client.settings.maximumBufferedBody)
+                body: try await response.body.collect(upTo: client.settings.maximumBufferedBody)
             )
         }
         session.call { $0.urlProtocol($1, didReceive: head, cacheStoragePolicy: .notAllowed) }
@@ -86,7 +86,7 @@ final class ProtocolLoading: Sendable {
 
     /// Reports the response in one piece. FoundationNetworking's completion handlers get only the last piece of
     /// several.
-    private func deliver(_ head: HTTPURLResponse, _ body: [UInt8]) async {
+    private func deliver(_ head: HTTPURLResponse, body: [UInt8]) async {
         await turnstile.pass()
         let data = Data(body)
         session.callLast { client, host in

@@ -40,7 +40,7 @@ struct ProtocolOrder: @unchecked Sendable {
         self.inside = inside
         let configuration = inside?.session?.configuration
         bridged = BridgedRequest(request, settings, configuration)
-        body = Self.body(of: task, inside, request.url)
+        body = Self.body(of: task, inside, url: request.url)
         delegate = inside.flatMap(SessionDelegate.init)
         additionalFields = (configuration?.httpAdditionalHeaders ?? [:]).compactMap { name, value in
             (name.base as? String).map { ($0, "\(value)") }
@@ -102,7 +102,7 @@ struct ProtocolOrder: @unchecked Sendable {
     private static func body(
         of task: URLSessionTask?,
         _ inside: SessionInside?,
-        _ url: URL?
+        url: URL?
     ) -> Result<BodySource, URLError> {
         if task is URLSessionDownloadTask {
             // FoundationNetworking ends a download by force-unwrapping a file that only its own classes can name.

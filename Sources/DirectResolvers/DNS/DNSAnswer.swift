@@ -34,7 +34,7 @@ package struct DNSAnswer: Sendable {
         guard message.isResponse, message.id == 0, message.questionCount == 1,
             let question = message.question, question.type == type,
             question.dataClass == DNSMessage.internet,
-            bytes.withSpan({ $0.isName(question.name, host.bytes) })
+            bytes.withSpan({ $0.isName(question.name, text: host.bytes) })
         else { throw DNSMessageError(.notTheAnswer, at: 0) }
         guard !message.isTruncated else { throw DNSMessageError(.truncated, at: 2) }
         try self.init(message, type: type)
@@ -62,10 +62,11 @@ package struct DNSAnswer: Sendable {
                 try? DomainName($0)
             }
         }
-        for record in message.answers where record.type == type && bytes.isSameName(record.name, name) {
+        for record in message.answers where record.type == type && bytes.isSameName(record.name, second: name)
+        {
             addresses.append(
                 Address(
-                    address: Self.address(bytes, record),
+                    address: Self.address(bytes, record: record),
                     timeToLive: min(seconds, record.timeToLive)
                 )
             )
@@ -79,20 +80,20 @@ package struct DNSAnswer: Sendable {
         let bytes = whole.span
         var found: DNSMessage.Record?
         for record in message.answers
-        where record.type == DNSType.alias && bytes.isSameName(record.name, name) {
+        where record.type == DNSType.alias && bytes.isSameName(record.name, second: name) {
             guard let known = found else {
                 found = record
                 continue
             }
             // A name has at most one alias (RFC 2181, section 10.1). The same alias twice is harmless.
-            guard bytes.isSameName(known.data, record.data) else {
+            guard bytes.isSameName(known.data, second: record.data) else {
                 throw DNSMessageError(.contradiction, at: record.name)
             }
         }
         return found
     }
 
-    private static func address(_ bytes: Span<UInt8>, _ record: DNSMessage.Record) -> IPAddress {
+    private static func address(_ bytes: Span<UInt8>, record: DNSMessage.Record) -> IPAddress {
         let start = record.data
         if record.type == DNSType.a {
             return IPAddress(.v4, high: 0, low: UInt64(bytes.number32(start)))

@@ -50,15 +50,15 @@ package struct DNSMessage {
         code = flags & 0xF
         questionCount = Int(all.number16(4))
         var position = Self.headerSize
-        for _ in 0..<questionCount { try readQuestion(all, &position) }
-        for _ in 0..<all.number16(6) { try readRecord(all, &position, isAnswer: true) }
+        for _ in 0..<questionCount { try readQuestion(all, position: &position) }
+        for _ in 0..<all.number16(6) { try readRecord(all, position: &position, isAnswer: true) }
         for _ in 0..<(Int(all.number16(8)) + Int(all.number16(10))) {
-            try readRecord(all, &position, isAnswer: false)
+            try readRecord(all, position: &position, isAnswer: false)
         }
         guard position == all.count else { throw DNSMessageError(.bytesBehind, at: position) }
     }
 
-    private mutating func readQuestion(_ all: Span<UInt8>, _ position: inout Int) throws(DNSMessageError) {
+    private mutating func readQuestion(_ all: Span<UInt8>, position: inout Int) throws(DNSMessageError) {
         let end = try all.endOfName(at: position)
         guard end + 4 <= all.count else { throw DNSMessageError(.cutOff(.question), at: position) }
         if question == nil {
@@ -69,7 +69,7 @@ package struct DNSMessage {
 
     private mutating func readRecord(
         _ all: Span<UInt8>,
-        _ position: inout Int,
+        position: inout Int,
         isAnswer: Bool
     ) throws(DNSMessageError) {
         let start = position

@@ -47,7 +47,7 @@ extension Span<UInt8> {
     }
 
     /// Whether two names are equal, ignoring case.
-    func isSameName(_ first: Int, _ second: Int) -> Bool {
+    func isSameName(_ first: Int, second: Int) -> Bool {
         var (a, b) = (label(from: first), label(from: second))
         while a != b {
             guard self[a] == self[b] else { return false }
@@ -60,7 +60,7 @@ extension Span<UInt8> {
     }
 
     /// Whether a name is equal to `text`, which is in lower case with dots between its labels.
-    func isName(_ start: Int, _ text: [UInt8]) -> Bool {
+    func isName(_ start: Int, text: [UInt8]) -> Bool {
         var position = label(from: start)
         var matched = 0
         while self[position] > 0 {

@@ -12,7 +12,7 @@ struct AlibabaOneFormat: ServiceFormat {
 
     func questions(
         _ host: DomainName,
-        _ families: ServiceSettings.Families,
+        families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
         var target = "/\(account.asQueryValue)/\(secret == nil ? "d" : "sign_d")?host=\(host)"
@@ -29,8 +29,8 @@ struct AlibabaOneFormat: ServiceFormat {
 
     func answer(
         _ response: FullResponse,
-        _ host: DomainName,
-        _ question: ServiceQuestion
+        host: DomainName,
+        question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
         try AlibabaSignature.check(response)
         let root = try JSONPart(response.body)
@@ -64,7 +64,7 @@ struct AlibabaTwoFormat: ServiceFormat {
 
     func questions(
         _ host: DomainName,
-        _ families: ServiceSettings.Families,
+        families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
         let end = time.advanced(bySeconds: AlibabaSignature.lifetime).seconds
@@ -85,8 +85,8 @@ struct AlibabaTwoFormat: ServiceFormat {
 
     func answer(
         _ response: FullResponse,
-        _ host: DomainName,
-        _ question: ServiceQuestion
+        host: DomainName,
+        question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
         try AlibabaSignature.check(response)
         let root = try JSONPart(response.body)

@@ -56,9 +56,9 @@ public struct AlibabaHTTPDNS: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context)
+        try await client.resolve(host, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.

@@ -35,9 +35,9 @@ public struct DNSOverJSON: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context)
+        try await client.resolve(host, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
@@ -54,7 +54,7 @@ struct DNSJSONFormat: ServiceFormat {
 
     func questions(
         _ host: DomainName,
-        _ families: ServiceSettings.Families,
+        families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
         families.types.map { type in
@@ -68,8 +68,8 @@ struct DNSJSONFormat: ServiceFormat {
 
     func answer(
         _ response: FullResponse,
-        _ host: DomainName,
-        _ question: ServiceQuestion
+        host: DomainName,
+        question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
         try response.checkIsSuccess()
         let root = try JSONPart(response.body)

@@ -40,9 +40,9 @@ public struct DNSPodHTTPDNS: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
-        try await client.resolve(host, context)
+        try await client.resolve(host, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.
@@ -68,7 +68,7 @@ struct DNSPodFormat: ServiceFormat {
 
     func questions(
         _ host: DomainName,
-        _ families: ServiceSettings.Families,
+        families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
         var target = "/d?dn=\(host)&ttl=1"
@@ -80,8 +80,8 @@ struct DNSPodFormat: ServiceFormat {
 
     func answer(
         _ response: FullResponse,
-        _ host: DomainName,
-        _ question: ServiceQuestion
+        host: DomainName,
+        question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
         try response.checkIsSuccess()
         guard var text = response.text else { throw .malformed("it is not text") }

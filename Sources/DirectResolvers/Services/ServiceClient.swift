@@ -43,7 +43,7 @@ final class ServiceClient: Sendable {
 
     /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer that the
     /// name does not exist is final.
-    func resolve(_ host: DomainName, _ context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, context: ResolveContext) async throws -> Resolution {
         guard !servers.endpoints.isEmpty else {
             throw ResolverError(name, .refused("there is no server to ask"))
         }
@@ -52,7 +52,7 @@ final class ServiceClient: Sendable {
         for index in order.prefix(max(1, settings.maximumAttempts)) {
             if context.loop.now >= context.deadline { break }
             do {
-                let answer = try await ask(servers.endpoints[index], host, context)
+                let answer = try await ask(servers.endpoints[index], host: host, context: context)
                 rotation.withLock { $0.noteSuccess(of: index) }
                 return answer
             } catch let reason as ResolverError.Reason {
@@ -82,14 +82,16 @@ final class ServiceClient: Sendable {
     /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
     private func ask(
         _ server: Endpoint,
-        _ host: DomainName,
-        _ context: ResolveContext
+        host: DomainName,
+        context: ResolveContext
     ) async throws -> Resolution {
-        let questions = try format.questions(host, settings.families, at: context.loop.date)
+        let questions = try format.questions(host, families: settings.families, at: context.loop.date)
         let limit = min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
         let answers = await answers(to: questions.count, on: context.loop) { number in
             do {
-                return .success(try await self.send(questions[number], server, host, limit))
+                return .success(
+                    try await self.send(questions[number], server: server, host: host, limit: limit)
+                )
             } catch {
                 return .failure(error)
             }
@@ -138,9 +140,9 @@ final class ServiceClient: Sendable {
 
     private func send(
         _ question: ServiceQuestion,
-        _ server: Endpoint,
-        _ host: DomainName,
-        _ limit: Duration
+        server: Endpoint,
+        host: DomainName,
+        limit: Duration
     ) async throws -> ServiceAnswer {
         var request = Request(
             question.method,
@@ -157,7 +159,7 @@ final class ServiceClient: Sendable {
             // The error's history would contain the URL, which may contain a token.
             throw ResolverError.Reason.request(error.withoutHistory)
         }
-        return try format.answer(response, host, question)
+        return try format.answer(response, host: host, question: question)
     }
 
     /// Merges the answers for both families.
@@ -214,7 +216,7 @@ private struct NoResolver: Resolver {
     func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         throw ResolverError(name, .refused("a resolver must not need a resolver itself"))
     }

@@ -9,15 +9,15 @@ protocol ServiceFormat: Sendable {
     /// Returns the requests for the addresses of a name. They are sent at the same time.
     func questions(
         _ host: DomainName,
-        _ families: ServiceSettings.Families,
+        families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion]
 
     /// Parses the response to one of the requests.
     func answer(
         _ response: FullResponse,
-        _ host: DomainName,
-        _ question: ServiceQuestion
+        host: DomainName,
+        question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer
 }
 

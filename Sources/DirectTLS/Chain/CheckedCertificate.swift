@@ -48,7 +48,7 @@ struct CheckedCertificate {
     func withExtension<Result>(
         _ kind: Int32,
         free: (OpaquePointer) -> Void,
-        _ body: (OpaquePointer?) -> Result
+        body: (OpaquePointer?) -> Result
     ) -> Result {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }

@@ -40,26 +40,26 @@ struct PathSearch {
     /// Returns the first chain that both OpenSSL and `accepts` accept. The caller owns it.
     mutating func find(where accepts: (OpaquePointer) -> Bool) -> OpaquePointer? {
         var path = [leaf]
-        return extend(&path, accepts)
+        return extend(&path, accepts: accepts)
     }
 
     /// Extends the path by one issuer at a time, and returns the first chain that is accepted.
     private mutating func extend(
         _ path: inout [OpaquePointer],
-        _ accepts: (OpaquePointer) -> Bool
+        accepts: (OpaquePointer) -> Bool
     ) -> OpaquePointer? {
         guard let top = path.last, attemptsLeft > 0 else { return nil }
         if hasTrustedIssuer(top) {
             attemptsLeft -= 1
-            if let chain = verified(path, accepts) { return chain }
+            if let chain = verified(path, accepts: accepts) { return chain }
         }
         guard path.count < Self.longestPath else { return nil }
         for issuer in others where X509_check_issued(issuer, top) == X509_V_OK {
-            guard !path.contains(where: { isSame($0, issuer) }) else { continue }
+            guard !path.contains(where: { isSame($0, other: issuer) }) else { continue }
             guard stepsLeft > 0 else { return nil }
             stepsLeft -= 1
             path.append(issuer)
-            if let chain = extend(&path, accepts) { return chain }
+            if let chain = extend(&path, accepts: accepts) { return chain }
             path.removeLast()
         }
         return nil
@@ -67,7 +67,7 @@ struct PathSearch {
 
     /// Whether both are the same authority: a path with the same authority twice is a loop, whatever the
     /// certificates.
-    private func isSame(_ one: OpaquePointer, _ other: OpaquePointer) -> Bool {
+    private func isSame(_ one: OpaquePointer, other: OpaquePointer) -> Bool {
         let names = (X509_get_subject_name(one), X509_get_subject_name(other))
         guard X509_NAME_cmp(names.0, names.1) == 0 else { return false }
         guard let key = X509_get0_pubkey(one), let otherKey = X509_get0_pubkey(other) else { return false }
@@ -84,7 +84,7 @@ struct PathSearch {
     /// Returns the chain that OpenSSL builds from the path and the roots, if it is valid. The caller owns it.
     private func verified(
         _ path: [OpaquePointer],
-        _ accepts: (OpaquePointer) -> Bool
+        accepts: (OpaquePointer) -> Bool
     ) -> OpaquePointer? {
         guard let attempt = X509_STORE_CTX_new(), let sent = OPENSSL_sk_new_null() else { return nil }
         // The stack borrows the certificates, and must outlive the attempt.

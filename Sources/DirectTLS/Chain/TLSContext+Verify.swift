@@ -30,7 +30,7 @@ extension TLSContext {
             guard X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(raw), leaf, sent) == 1 else {
                 throw .badSettings(ErrorQueue.drainedReason())
             }
-            try prepare(check, identity, time, intermediates)
+            try prepare(check, identity: identity, time: time, intermediates: intermediates)
             defer { ErrorQueue.clear() }
             return ChainCheck(check, rules: settings.certificateRules, identity: identity).run()?.error
         } catch {
@@ -41,9 +41,9 @@ extension TLSContext {
     /// Does what OpenSSL itself does at the end of a handshake, and `configureVerification` before one.
     private func prepare(
         _ check: OpaquePointer,
-        _ identity: ServerIdentity,
-        _ time: Int?,
-        _ intermediates: Int?
+        identity: ServerIdentity,
+        time: Int?,
+        intermediates: Int?
     ) throws(TLSError) {
         let parameters = X509_STORE_CTX_get0_param(check)
         X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(raw))

@@ -38,7 +38,7 @@ package struct ChainJudgement: Sendable {
         }
         defer { X509_STORE_CTX_free(check) }
         // First like a client, with its search for other paths: a chain that it accepts has no fault.
-        guard Self.prepare(check, leaf, sent, context, time) else {
+        guard Self.prepare(check, leaf: leaf, sent: sent, context: context, time: time) else {
             self.init(anchor: nil, faults: [Fault(code: -1, reason: ErrorQueue.drainedReason(), depth: 0)])
             return
         }
@@ -68,7 +68,7 @@ package struct ChainJudgement: Sendable {
         var top: ServedCertificate?
         if let check = X509_STORE_CTX_new() {
             defer { X509_STORE_CTX_free(check) }
-            if Self.prepare(check, leaf, sent, context, time) {
+            if Self.prepare(check, leaf: leaf, sent: sent, context: context, time: time) {
                 X509_STORE_CTX_set_ex_data(check, 0, Unmanaged.passUnretained(recorder).toOpaque())
                 X509_STORE_CTX_set_verify_cb(check, recordFault)
                 _ = withExtendedLifetime(recorder) { X509_verify_cert(check) }
@@ -89,10 +89,10 @@ package struct ChainJudgement: Sendable {
 
     private static func prepare(
         _ check: OpaquePointer,
-        _ leaf: OpaquePointer,
-        _ sent: OpaquePointer,
-        _ context: SurveyContext,
-        _ time: Int?
+        leaf: OpaquePointer,
+        sent: OpaquePointer,
+        context: SurveyContext,
+        time: Int?
     ) -> Bool {
         guard X509_STORE_CTX_init(check, context.store, leaf, sent) == 1 else { return false }
         let parameters = X509_STORE_CTX_get0_param(check)

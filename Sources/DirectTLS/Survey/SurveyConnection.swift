@@ -62,7 +62,7 @@ package final class SurveyConnection: @unchecked Sendable {
         let result = SSL_do_handshake(ssl)
         transport.pointee.endReading()
         guard result != 1 else {
-            forgetMessages(ssl, transport)
+            forgetMessages(ssl, transport: transport)
             isOpen = true
             return .done
         }
@@ -84,7 +84,7 @@ package final class SurveyConnection: @unchecked Sendable {
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
         transport.pointee.endReading()
         if result == 1 {
-            if transport.pointee.messages > 0 { forgetMessages(ssl, transport) }
+            if transport.pointee.messages > 0 { forgetMessages(ssl, transport: transport) }
             return .bytes(count)
         }
         return switch SSLResult(of: ssl, result, transport, rejection: nil) {

@@ -15,16 +15,16 @@ struct Arguments {
                 return
             }
             if word.hasPrefix("--") {
-                try takeLong(word, &rest)
+                try takeLong(word, rest: &rest)
             } else if word.hasPrefix("-"), word != "-" {
-                try takeShort(word, &rest)
+                try takeShort(word, rest: &rest)
             } else {
                 words.append(word)
             }
         }
     }
 
-    private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func takeLong(_ word: String, rest: inout ArraySlice<String>) throws(UsageError) {
         let name = String(word.dropFirst(2).prefix { $0 != "=" })
         let inline = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
         let table = CommandOption.all + [CommandOption.generate]
@@ -35,13 +35,13 @@ struct Arguments {
             }
             options.append((option, value))
         } else {
-            guard inline == nil else { throw Self.unwanted(option, inline ?? "") }
+            guard inline == nil else { throw Self.unwanted(option, value: inline ?? "") }
             options.append((option, ""))
         }
     }
 
     /// Parses a group of short options. The value of the last may follow directly, or as the next argument.
-    private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func takeShort(_ word: String, rest: inout ArraySlice<String>) throws(UsageError) {
         // `-servername` and the like are one option of another program, not ten short options.
         if let known = UnknownOption.neighbour(word) { throw known }
         var letters = word.dropFirst()
@@ -64,7 +64,7 @@ struct Arguments {
         }
     }
 
-    private static func unwanted(_ option: CommandOption, _ value: String) -> UsageError {
+    private static func unwanted(_ option: CommandOption, value: String) -> UsageError {
         let hint =
             option.key == .json
             ? "JSON goes to standard output: sni-probe --json … > \(PlainText.harmless(value, unicode: true))"

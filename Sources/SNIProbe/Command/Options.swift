@@ -58,7 +58,7 @@ struct Options: Sendable {
             detour = .help
             return
         }
-        for (option, value) in arguments.options { try take(option, value) }
+        for (option, value) in arguments.options { try take(option, value: value) }
         guard detour == nil else { return }
         for word in arguments.words {
             do throws(TargetError) {
@@ -70,18 +70,18 @@ struct Options: Sendable {
         try checkTargets()
     }
 
-    private mutating func take(_ option: CommandOption, _ value: String) throws(UsageError) {
+    private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.group {
-        case .input: try takeInput(option, value)
-        case .sending: try takeSending(option, value)
-        case .accepting: try takeAccepting(option, value)
-        case .running: try takeRunning(option, value)
-        case .output: try takeOutput(option, value)
-        case .other: takeOther(option, value)
+        case .input: try takeInput(option, value: value)
+        case .sending: try takeSending(option, value: value)
+        case .accepting: try takeAccepting(option, value: value)
+        case .running: try takeRunning(option, value: value)
+        case .output: try takeOutput(option, value: value)
+        case .other: takeOther(option, value: value)
         }
     }
 
-    private mutating func takeInput(_ option: CommandOption, _ value: String) throws(UsageError) {
+    private mutating func takeInput(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .file: files.append(value)
         case .onlyIPv4, .onlyIPv6:
@@ -95,7 +95,7 @@ struct Options: Sendable {
         }
     }
 
-    private mutating func takeSending(_ option: CommandOption, _ value: String) throws(UsageError) {
+    private mutating func takeSending(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .serverName, .noServerName:
             guard settings.serverName == .host else {
@@ -120,7 +120,7 @@ struct Options: Sendable {
         }
     }
 
-    private mutating func takeAccepting(_ option: CommandOption, _ value: String) throws(UsageError) {
+    private mutating func takeAccepting(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .roots:
             let sources = try CertificateFiles.roots(at: value)
@@ -136,7 +136,7 @@ struct Options: Sendable {
         }
     }
 
-    private mutating func takeRunning(_ option: CommandOption, _ value: String) throws(UsageError) {
+    private mutating func takeRunning(_ option: CommandOption, value: String) throws(UsageError) {
         let value = OptionValue(option, value)
         switch option.key {
         case .timeout: settings.timeout = try value.duration
@@ -147,7 +147,7 @@ struct Options: Sendable {
         }
     }
 
-    private mutating func takeOutput(_ option: CommandOption, _ value: String) throws(UsageError) {
+    private mutating func takeOutput(_ option: CommandOption, value: String) throws(UsageError) {
         switch option.key {
         case .json: try choose(.json)
         case .format:
@@ -178,7 +178,7 @@ struct Options: Sendable {
         format = wanted
     }
 
-    private mutating func takeOther(_ option: CommandOption, _ value: String) {
+    private mutating func takeOther(_ option: CommandOption, value: String) {
         switch option.key {
         case .demo: detour = .demo
         case .generate: detour = .generate(value)

@@ -39,7 +39,7 @@ struct UnknownOption {
         guard typed.count > 2, typed.count < 40 else { return nil }
         let longer = CommandOption.all.filter { $0.long.utf8.starts(with: typed) }
         if longer.count == 1 { return "did you mean --\(longer[0].long)?" }
-        let ranked = CommandOption.all.map { ($0.long, Self.distance(typed, Array($0.long.utf8))) }
+        let ranked = CommandOption.all.map { ($0.long, Self.distance(typed, right: Array($0.long.utf8))) }
         guard let best = ranked.min(by: { $0.1 < $1.1 }), best.1 <= (typed.count < 5 ? 1 : 2) else {
             return nil
         }
@@ -47,7 +47,7 @@ struct UnknownOption {
     }
 
     /// Returns the Levenshtein distance.
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    private static func distance(_ left: [UInt8], right: [UInt8]) -> Int {
         var row = Array(0...right.count)
         for (index, letter) in left.enumerated() {
             var previous = row[0]

@@ -15,7 +15,7 @@ enum Demo {
         let alarm = Alarm()
         Interrupts.watch(alarm)
         for (index, stop) in stops(servers).enumerated() {
-            let code = show(stop, options, servers, alarm, isFirst: index == 0)
+            let code = show(stop, given: options, servers: servers, alarm: alarm, isFirst: index == 0)
             if let code { return code }
         }
         return ExitCode.passed
@@ -53,14 +53,14 @@ enum Demo {
     /// Runs one step. Returns the exit code if the demo must end after it, otherwise `nil`.
     private static func show(
         _ stop: Stop,
-        _ given: Options,
-        _ servers: DemoServers,
-        _ alarm: Alarm,
+        given: Options,
+        servers: DemoServers,
+        alarm: Alarm,
         isFirst: Bool
     ) -> Int32? {
         let console = Console.detect(given.color)
         let style = Style(usesColor: console.usesColor, unicode: console.unicode, width: console.width)
-        let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style)]
+        let lines = style.wrapped("# " + stop.title, indent: 0) + [command(stop.arguments, style: style)]
         guard
             Console.write(Array(((isFirst ? "" : "\n\n") + lines.joined(separator: "\n") + "\n").utf8), to: 1)
         else {
@@ -81,7 +81,7 @@ enum Demo {
     }
 
     /// Returns the command line of a step as it would be typed, on several lines if it is long.
-    private static func command(_ arguments: [String], _ style: Style) -> String {
+    private static func command(_ arguments: [String], style: Style) -> String {
         let words = "sni-probe " + arguments.joined(separator: " ")
         return "$ " + style.wrapped(words, indent: 6).joined(separator: " \\\n      ")
     }

@@ -115,7 +115,7 @@ struct Exchange {
                 return
             case .failed(let why): throw Stop(failure: .broken(why))
             }
-            if try digest(buffer, &filled, &reader, hash, &outcome) {
+            if try digest(buffer, filled: &filled, reader: &reader, hash: hash, outcome: &outcome) {
                 outcome.bodyHash = hash.finish()
                 return
             }
@@ -126,10 +126,10 @@ struct Exchange {
     /// complete.
     private func digest(
         _ buffer: UnsafeMutableRawBufferPointer,
-        _ filled: inout Int,
-        _ reader: inout ResponseReader,
-        _ hash: RunningSHA256,
-        _ outcome: inout ExchangeOutcome
+        filled: inout Int,
+        reader: inout ResponseReader,
+        hash: RunningSHA256,
+        outcome: inout ExchangeOutcome
     ) throws(Stop) -> Bool {
         var start = 0
         defer {

@@ -47,14 +47,14 @@ extension Handshake {
         _ port: UInt16,
         serverName: String?,
         offersHTTP: Bool,
-        _ tools: ProbeTools,
+        tools: ProbeTools,
         on loop: EventLoop,
         by deadline: Instant
     ) async -> (handshake: Handshake, connection: OpenConnection?) {
         let start = Instant.now
         var handshake = Handshake(serverName: serverName, outcome: .failure(.dropped))
         let wire: Wire
-        switch await Wire.open(address, port, on: loop, by: deadline) {
+        switch await Wire.open(address, port: port, on: loop, by: deadline) {
         case .success(let opened): wire = opened
         case .failure(let refusal):
             handshake.outcome = .failure(refusal)
@@ -64,7 +64,13 @@ extension Handshake {
         // This wait is not part of any measured time: loading the roots may take longer than the whole handshake.
         let context = await tools.context.value()
         let ready = Instant.now
-        let outcome = await secure(wire, serverName, offersHTTP, context, &handshake)
+        let outcome = await secure(
+            wire,
+            serverName: serverName,
+            offersHTTP: offersHTTP,
+            context: context,
+            handshake: &handshake
+        )
         handshake.tlsTime = Instant.now.since(ready)
         handshake.hasBegun = !wire.firstBytes.isEmpty
         if case .failure(.notTLS) = outcome { handshake.answer = wire.firstBytes }
@@ -86,10 +92,10 @@ extension Handshake {
 
     private static func secure(
         _ wire: Wire,
-        _ serverName: String?,
-        _ offersHTTP: Bool,
-        _ context: Result<SurveyContext, TLSError>,
-        _ handshake: inout Handshake
+        serverName: String?,
+        offersHTTP: Bool,
+        context: Result<SurveyContext, TLSError>,
+        handshake: inout Handshake
     ) async -> Result<SurveyConnection, Refusal> {
         let tls: SurveyConnection
         do throws(TLSError) {

@@ -45,7 +45,7 @@ struct ProbeEngine: Sendable {
     private func observePlain(_ observation: inout Observation, by deadline: Instant) async {
         let probe = observation.probe
         let start = Instant.now
-        switch await Wire.open(probe.address, probe.port, on: loop, by: deadline) {
+        switch await Wire.open(probe.address, port: probe.port, on: loop, by: deadline) {
         case .failure(let refusal): observation.refusal = refusal
         case .success(let wire):
             observation.tcpTime = Instant.now.since(start)
@@ -63,11 +63,11 @@ struct ProbeEngine: Sendable {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         guard let secondName = names.second else {
-            observation.first = await first(&observation, names.first, by: deadline)
+            observation.first = await first(&observation, name: names.first, by: deadline)
             return
         }
-        async let second = second(probe, secondName.name, by: deadline)
-        observation.first = await first(&observation, names.first, by: deadline)
+        async let second = second(probe, name: secondName.name, by: deadline)
+        observation.first = await first(&observation, name: names.first, by: deadline)
         if observation.first?.tcpTime == nil {
             // The server cannot be reached. Leaving this scope cancels the second handshake.
             return
@@ -77,7 +77,7 @@ struct ProbeEngine: Sendable {
 
     private func first(
         _ observation: inout Observation,
-        _ name: String?,
+        name: String?,
         by deadline: Instant
     ) async -> Handshake {
         let probe = observation.probe
@@ -86,14 +86,15 @@ struct ProbeEngine: Sendable {
             probe.port,
             serverName: name,
             offersHTTP: probe.target.url != nil,
-            tools,
+            tools: tools,
             on: loop,
             by: deadline
         )
         var exchangeTime = Duration.zero
         if let connection {
             let start = Instant.now
-            if let url = probe.target.url, settings.insecure || isAcceptable(handshake, probe.target) {
+            if let url = probe.target.url, settings.insecure || isAcceptable(handshake, target: probe.target)
+            {
                 observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
                     .run()
                 exchangeTime = Instant.now.since(start)
@@ -107,13 +108,13 @@ struct ProbeEngine: Sendable {
         return handshake
     }
 
-    private func second(_ probe: Probe, _ name: String?, by deadline: Instant) async -> Handshake {
+    private func second(_ probe: Probe, name: String?, by deadline: Instant) async -> Handshake {
         let (handshake, connection) = await Handshake.make(
             with: probe.address,
             probe.port,
             serverName: name,
             offersHTTP: false,
-            tools,
+            tools: tools,
             on: loop,
             by: deadline
         )
@@ -122,7 +123,7 @@ struct ProbeEngine: Sendable {
     }
 
     /// Whether a request may be sent: the server must be authenticated by its certificate.
-    private func isAcceptable(_ handshake: Handshake, _ target: ProbeTarget) -> Bool {
+    private func isAcceptable(_ handshake: Handshake, target: ProbeTarget) -> Bool {
         guard case .success(let served) = handshake.outcome else { return false }
         return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
     }

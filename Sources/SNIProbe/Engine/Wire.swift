@@ -15,7 +15,7 @@ final class Wire: @unchecked Sendable {
     }
 
     /// Connects, and returns the connection or the reason why it failed.
-    static func open(_ address: IPAddress, _ port: UInt16, on loop: EventLoop, by deadline: Instant) async
+    static func open(_ address: IPAddress, port: UInt16, on loop: EventLoop, by deadline: Instant) async
         -> Result<Wire, Refusal>
     {
         let socket: Socket

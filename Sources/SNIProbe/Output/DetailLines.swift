@@ -8,24 +8,24 @@ struct DetailLines {
     var text: String {
         var text = ""
         if let leaf = record.leaf {
-            text += style.field("subject", [style.safe(leaf.subject.full, upTo: 300)])
-            text += style.field("issuer", [style.safe(leaf.issuer.full, upTo: 300)])
-            text += style.field("serial", [style.safe(leaf.summary.serial, upTo: 60)])
-            text += style.field("signature", [leaf.signature])
-            text += style.field("pin-sha256", [base64(leaf.summary.spkiSHA256)])
-            text += style.field("valid", [validity(leaf)])
+            text += style.field("subject", texts: [style.safe(leaf.subject.full, upTo: 300)])
+            text += style.field("issuer", texts: [style.safe(leaf.issuer.full, upTo: 300)])
+            text += style.field("serial", texts: [style.safe(leaf.summary.serial, upTo: 60)])
+            text += style.field("signature", texts: [leaf.signature])
+            text += style.field("pin-sha256", texts: [base64(leaf.summary.spkiSHA256)])
+            text += style.field("valid", texts: [validity(leaf)])
         }
         if let served = record.served {
             text += chain(served.chain)
             text += style.field(
                 "staple",
-                [served.facts.hasStaple ? "OCSP response stapled" : "no OCSP response"]
+                texts: [served.facts.hasStaple ? "OCSP response stapled" : "no OCSP response"]
             )
-            text += style.field("SCTs", ["\(served.chain.leaf?.timestamps ?? 0) in the certificate"])
+            text += style.field("SCTs", texts: ["\(served.chain.leaf?.timestamps ?? 0) in the certificate"])
             for fault in served.chain.judgement.faults {
                 text += style.field(
                     "openssl",
-                    ["\(fault.code) at depth \(fault.depth): \(style.safe(fault.reason))"]
+                    texts: ["\(fault.code) at depth \(fault.depth): \(style.safe(fault.reason))"]
                 )
             }
         }
@@ -33,19 +33,19 @@ struct DetailLines {
             for (index, field) in head.headers.prefix(40).enumerated() {
                 text += style.field(
                     index == 0 ? "headers" : "",
-                    ["\(style.safe(field.name, upTo: 60)): \(style.safe(field.value, upTo: 300))"]
+                    texts: ["\(style.safe(field.name, upTo: 60)): \(style.safe(field.value, upTo: 300))"]
                 )
             }
             let count = record.observation.exchange?.bodyCount ?? 0
-            text += style.field("body", [count == 1 ? "1 byte" : "\(Words.grouped(count)) bytes"])
+            text += style.field("body", texts: [count == 1 ? "1 byte" : "\(Words.grouped(count)) bytes"])
             if let hash = record.observation.exchange?.bodyHash {
-                text += style.field("  sha256", [style.hash(hash)])
+                text += style.field("  sha256", texts: [style.hash(hash)])
             }
         }
         if case .broken(let why)? = record.observation.refusedFirst {
-            text += style.field("openssl", [style.safe(why, upTo: 300)])
+            text += style.field("openssl", texts: [style.safe(why, upTo: 300)])
         }
-        text += style.field("source", [style.safe("\(record.observation.probe.source)", upTo: 100)])
+        text += style.field("source", texts: [style.safe("\(record.observation.probe.source)", upTo: 100)])
         return text
     }
 
@@ -58,11 +58,11 @@ struct DetailLines {
         chain.certificates.enumerated().map { index, certificate in
             style.field(
                 "sent \(index)",
-                [
+                texts: [
                     style.safe(certificate.subject.full, upTo: 200),
                     "until " + (certificate.summary.notAfter.map(UTC.day) ?? "no date"),
                 ]
-            ) + style.field("  sha256", [style.hash(certificate.summary.sha256)])
+            ) + style.field("  sha256", texts: [style.hash(certificate.summary.sha256)])
         }.joined()
     }
 }

@@ -31,17 +31,17 @@ struct JSONRecord {
     /// Writes the object.
     func write(to text: inout JSONText) {
         text.object { text in
-            text.field("v", 1)
-            text.field("time", UTC.stamp(milliseconds: observation.time))
-            text.field("host", record.target.name)
-            text.field("ip", record.lookupFailure == nil ? observation.probe.address.description : nil)
-            text.field("port", Int(observation.probe.port))
-            text.field("url", record.target.url.map { "\($0)" })
-            text.field("source", "\(observation.probe.source)")
-            text.field("ok", record.passed)
-            text.list("faults", record.faults) { $0.issue($1.id.rawValue, $1.text) }
-            text.list("warnings", record.warnings) { $0.issue($1.id.rawValue, $1.text) }
-            text.field("hint", record.hint?.text)
+            text.field("v", value: 1)
+            text.field("time", value: UTC.stamp(milliseconds: observation.time))
+            text.field("host", value: record.target.name)
+            text.field("ip", value: record.lookupFailure == nil ? observation.probe.address.description : nil)
+            text.field("port", value: Int(observation.probe.port))
+            text.field("url", value: record.target.url.map { "\($0)" })
+            text.field("source", value: "\(observation.probe.source)")
+            text.field("ok", value: record.passed)
+            text.list("faults", elements: record.faults) { $0.issue($1.id.rawValue, words: $1.text) }
+            text.list("warnings", elements: record.warnings) { $0.issue($1.id.rawValue, words: $1.text) }
+            text.field("hint", value: record.hint?.text)
             sni(&text)
             tls(&text)
             certificate(&text)
@@ -49,44 +49,44 @@ struct JSONRecord {
             verify(&text)
             http(&text)
             times(&text)
-            text.field("attempts", observation.attempts)
+            text.field("attempts", value: observation.attempts)
         }
     }
 
     private func sni(_ text: inout JSONText) {
         text.object("sni") { text in
-            text.field("sent", record.sni.sent)
-            text.field("verdict", record.sni.verdict.rawValue)
+            text.field("sent", value: record.sni.sent)
+            text.field("verdict", value: record.sni.verdict.rawValue)
             let isSwapped = record.sni.sent == nil
             if isSwapped {
                 text.null("without")
-                handshake("with", observation.second, &text)
+                handshake("with", handshake: observation.second, text: &text)
             } else {
-                handshake("without", observation.second, &text)
+                handshake("without", handshake: observation.second, text: &text)
                 text.null("with")
             }
         }
     }
 
     /// Writes the result of the second handshake.
-    private func handshake(_ key: StaticString, _ handshake: Handshake?, _ text: inout JSONText) {
+    private func handshake(_ key: StaticString, handshake: Handshake?, text: inout JSONText) {
         guard let handshake else { return text.null(key) }
         let identity = try? record.target.identity
         text.object(key) { text in
             switch handshake.outcome {
             case .success(let served):
                 let leaf = served.chain.leaf
-                text.field("result", "certificate")
-                text.field("sha256", leaf.map { hexText($0.summary.sha256) })
-                text.list("names", leaf.map { ServedNames($0).all.prefix(Self.mostNames) } ?? [])
-                text.field("matches_host", served.chain.match(identity) != nil)
+                text.field("result", value: "certificate")
+                text.field("sha256", value: leaf.map { hexText($0.summary.sha256) })
+                text.list("names", texts: leaf.map { ServedNames($0).all.prefix(Self.mostNames) } ?? [])
+                text.field("matches_host", value: served.chain.match(identity) != nil)
                 text.null("alert")
             case .failure(let refusal):
-                text.field("result", refusal.word)
+                text.field("result", value: refusal.word)
                 text.null("sha256")
                 text.null("names")
                 text.null("matches_host")
-                text.field("alert", refusal.alertName)
+                text.field("alert", value: refusal.alertName)
             }
         }
     }
@@ -95,14 +95,14 @@ struct JSONRecord {
         guard record.target.usesTLS else { return text.null("tls") }
         let facts = record.served?.facts
         text.object("tls") { text in
-            text.field("version", facts?.version)
-            text.field("cipher", facts?.cipher)
-            text.field("group", facts?.group)
-            text.field("alpn", facts?.alpn)
-            text.field("alert", record.alert.map(nameOfAlert))
-            text.field("client_certificate_asked", facts?.asksForCertificate)
-            text.field("ocsp_stapled", facts?.hasStaple)
-            text.field("scts", record.leaf?.timestamps)
+            text.field("version", value: facts?.version)
+            text.field("cipher", value: facts?.cipher)
+            text.field("group", value: facts?.group)
+            text.field("alpn", value: facts?.alpn)
+            text.field("alert", value: record.alert.map(nameOfAlert))
+            text.field("client_certificate_asked", value: facts?.asksForCertificate)
+            text.field("ocsp_stapled", value: facts?.hasStaple)
+            text.field("scts", value: record.leaf?.timestamps)
         }
     }
 
@@ -110,43 +110,43 @@ struct JSONRecord {
         guard let leaf = record.leaf else { return text.null("certificate") }
         let summary = leaf.summary
         text.object("certificate") { text in
-            text.field("subject", leaf.subject.full)
-            text.list("names", summary.dnsNames.prefix(Self.mostNames))
-            text.list("ips", summary.ipAddresses.prefix(Self.mostNames))
+            text.field("subject", value: leaf.subject.full)
+            text.list("names", texts: summary.dnsNames.prefix(Self.mostNames))
+            text.list("ips", texts: summary.ipAddresses.prefix(Self.mostNames))
             text.field(
                 "names_count",
-                summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
+                value: summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
             )
-            text.field("issuer", leaf.issuer.full)
-            text.field("not_before", summary.notBefore.map(UTC.stamp))
-            text.field("not_after", summary.notAfter.map(UTC.stamp))
-            text.field("days_left", record.daysLeft)
-            text.field("serial", summary.serial)
-            text.field("sha256", hexText(summary.sha256))
-            text.field("pin_sha256", base64(summary.spkiSHA256))
+            text.field("issuer", value: leaf.issuer.full)
+            text.field("not_before", value: summary.notBefore.map(UTC.stamp))
+            text.field("not_after", value: summary.notAfter.map(UTC.stamp))
+            text.field("days_left", value: record.daysLeft)
+            text.field("serial", value: summary.serial)
+            text.field("sha256", value: hexText(summary.sha256))
+            text.field("pin_sha256", value: base64(summary.spkiSHA256))
             text.object("key") { text in
-                text.field("type", leaf.key.type)
-                text.field("bits", leaf.key.bits)
-                text.field("curve", leaf.key.curve)
+                text.field("type", value: leaf.key.type)
+                text.field("bits", value: leaf.key.bits)
+                text.field("curve", value: leaf.key.curve)
             }
-            text.field("signature", leaf.signature)
-            text.list("issuer_urls", leaf.issuerURLs)
+            text.field("signature", value: leaf.signature)
+            text.list("issuer_urls", texts: leaf.issuerURLs)
         }
     }
 
     private func chain(_ text: inout JSONText) {
         guard let chain = record.served?.chain else { return text.null("chain") }
         text.object("chain") { text in
-            text.list("sent", chain.certificates) { text, certificate in
+            text.list("sent", elements: chain.certificates) { text, certificate in
                 text.object { text in
-                    text.field("subject", certificate.subject.full)
-                    text.field("sha256", hexText(certificate.summary.sha256))
-                    text.field("not_after", certificate.summary.notAfter.map(UTC.stamp))
+                    text.field("subject", value: certificate.subject.full)
+                    text.field("sha256", value: hexText(certificate.summary.sha256))
+                    text.field("not_after", value: certificate.summary.notAfter.map(UTC.stamp))
                 }
             }
-            text.field("count", chain.count)
-            text.field("in_order", chain.isInOrder)
-            text.field("anchor", chain.judgement.anchor?.full)
+            text.field("count", value: chain.count)
+            text.field("in_order", value: chain.isInOrder)
+            text.field("anchor", value: chain.judgement.anchor?.full)
         }
     }
 
@@ -158,30 +158,30 @@ struct JSONRecord {
         let code = chain.judgement.faults.first { ![9, 10].contains($0.code) }
         text.object("verify") { text in
             text.object("name") { text in
-                text.field("ok", record.matchedName != nil)
-                text.field("matched", record.matchedName)
+                text.field("ok", value: record.matchedName != nil)
+                text.field("matched", value: record.matchedName)
             }
             text.object("trust") { text in
-                text.field("ok", trust == nil)
-                text.field("code", code?.code ?? 0)
-                text.field("text", code?.reason)
+                text.field("ok", value: trust == nil)
+                text.field("code", value: code?.code ?? 0)
+                text.field("text", value: code?.reason)
             }
-            text.object("dates") { $0.field("ok", !faults.contains { dates.contains($0.id) }) }
+            text.object("dates") { $0.field("ok", value: !faults.contains { dates.contains($0.id) }) }
         }
     }
 
     private func http(_ text: inout JSONText) {
         guard let exchange = observation.exchange else { return text.null("http") }
         text.object("http") { text in
-            text.field("status", exchange.head.map { Int($0.status.code) })
-            text.field("reason", exchange.head?.reason)
-            text.field("location", exchange.head?.headers["Location"])
-            text.field("hsts_max_age", exchange.head.flatMap(HSTS.maxAge))
+            text.field("status", value: exchange.head.map { Int($0.status.code) })
+            text.field("reason", value: exchange.head?.reason)
+            text.field("location", value: exchange.head?.headers["Location"])
+            text.field("hsts_max_age", value: exchange.head.flatMap(HSTS.maxAge))
             text.object("headers") { text in
                 for (name, values) in headers(exchange.head) { text.list(named: name, values) }
             }
-            text.field("body_bytes", exchange.bodyCount)
-            text.field("body_sha256", exchange.bodyHash.map { hexText($0) })
+            text.field("body_bytes", value: exchange.bodyCount)
+            text.field("body_sha256", value: exchange.bodyHash.map { hexText($0) })
         }
     }
 
@@ -208,10 +208,10 @@ struct JSONRecord {
 }
 
 extension JSONText {
-    fileprivate mutating func issue(_ id: String, _ words: String) {
+    fileprivate mutating func issue(_ id: String, words: String) {
         object { text in
-            text.field("id", id)
-            text.field("text", words)
+            text.field("id", value: id)
+            text.field("text", value: words)
         }
     }
 }

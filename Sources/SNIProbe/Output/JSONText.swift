@@ -10,15 +10,15 @@ struct JSONText {
         close(UInt8(ascii: "}"))
     }
 
-    mutating func object(_ key: StaticString, _ body: (inout JSONText) -> Void) {
+    mutating func object(_ key: StaticString, body: (inout JSONText) -> Void) {
         name(key)
         object(body)
     }
 
     mutating func list<Elements: Sequence>(
         _ key: StaticString,
-        _ elements: Elements,
-        _ write: (inout JSONText, Elements.Element) -> Void
+        elements: Elements,
+        write: (inout JSONText, Elements.Element) -> Void
     ) {
         name(key)
         open(UInt8(ascii: "["))
@@ -26,23 +26,23 @@ struct JSONText {
         close(UInt8(ascii: "]"))
     }
 
-    mutating func list(_ key: StaticString, _ texts: some Sequence<String>) {
-        list(key, texts) { $0.element($1) }
+    mutating func list(_ key: StaticString, texts: some Sequence<String>) {
+        list(key, elements: texts) { $0.element($1) }
     }
 
-    mutating func field(_ key: StaticString, _ text: String?) {
+    mutating func field(_ key: StaticString, value text: String?) {
         name(key)
         if let text { quote(text) } else { raw("null") }
         needsComma = true
     }
 
-    mutating func field(_ key: StaticString, _ number: Int?) {
+    mutating func field(_ key: StaticString, value number: Int?) {
         name(key)
         raw(number.map(String.init) ?? "null")
         needsComma = true
     }
 
-    mutating func field(_ key: StaticString, _ flag: Bool?) {
+    mutating func field(_ key: StaticString, value flag: Bool?) {
         name(key)
         raw(flag.map { $0 ? "true" : "false" } ?? "null")
         needsComma = true
@@ -56,7 +56,7 @@ struct JSONText {
     }
 
     mutating func null(_ key: StaticString) {
-        field(key, String?.none)
+        field(key, value: String?.none)
     }
 
     /// Writes a member whose name comes from the server, such as the name of a header field.

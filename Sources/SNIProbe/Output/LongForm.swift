@@ -62,12 +62,12 @@ struct LongForm {
         if style.fullHashes {
             // A full hash needs a line of its own.
             lines.append(key(leaf.key))
-            hash = style.field("sha256", [style.hash(leaf.summary.sha256)])
+            hash = style.field("sha256", texts: [style.hash(leaf.summary.sha256)])
         } else {
             lines.append("sha256 \(style.hash(leaf.summary.sha256))  \(key(leaf.key))")
         }
-        guard isNameWrong else { return style.field("certificate", lines) + hash }
-        return style.field("asked for", [target.name]) + style.field("served", lines) + hash
+        guard isNameWrong else { return style.field("certificate", texts: lines) + hash }
+        return style.field("asked for", texts: [target.name]) + style.field("served", texts: lines) + hash
     }
 
     private func names(of leaf: ServedCertificate) -> String {
@@ -108,7 +108,7 @@ struct LongForm {
             sent += " and \(Words.grouped(chain.count - chain.certificates.count)) more"
         }
         if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
-        return style.field("chain", ["\(sent); \(ending(chain))"])
+        return style.field("chain", texts: ["\(sent); \(ending(chain))"])
     }
 
     private func ending(_ chain: ExaminedChain) -> String {
@@ -136,7 +136,7 @@ struct LongForm {
             default: "\\x" + hexText([byte])
             }
         }
-        return style.field("answered", [PlainText.cut(text.joined(), to: 60, mark: style.ellipsis)])
+        return style.field("answered", texts: [PlainText.cut(text.joined(), to: 60, mark: style.ellipsis)])
     }
 
     private var alert: String {
@@ -146,12 +146,12 @@ struct LongForm {
             let other = observation.first?.serverName == nil ? "with SNI" : "without SNI"
             text += refusal == .alert(number) ? ", also \(other)" : "; \(other): \(SNIWords.refusal(refusal))"
         }
-        return style.field("alert", [text])
+        return style.field("alert", texts: [text])
     }
 
     private var sni: String {
         guard let text = SNIWords(record: record, style: style).text else { return "" }
-        return style.field("SNI", [text])
+        return style.field("SNI", texts: [text])
     }
 
     private func handshake(_ facts: SurveyFacts) -> String {
@@ -163,13 +163,16 @@ struct LongForm {
         if let alpn = facts.alpn { parts.append(style.safe(alpn, upTo: 32)) }
         var lines = [parts.joined(separator: "  ")]
         if facts.asksForCertificate { lines.append("asks for a client certificate") }
-        return style.field("protocol", lines)
+        return style.field("protocol", texts: lines)
     }
 
     private var http: String {
         guard let exchange = observation.exchange else {
             guard target.url != nil, record.served != nil, !record.passed else { return "" }
-            return style.field("HTTP", ["no request sent, since the certificate is wrong (-k sends it)"])
+            return style.field(
+                "HTTP",
+                texts: ["no request sent, since the certificate is wrong (-k sends it)"]
+            )
         }
         guard let head = exchange.head else { return "" }
         var text = "\(head.status.code)"
@@ -179,7 +182,7 @@ struct LongForm {
             text += " \(style.safe(head.reason, upTo: 60))"
         }
         if let age = HSTS.maxAge(head) { text += "   HSTS \(Words.distance(age))" }
-        return style.field("HTTP", [text])
+        return style.field("HTTP", texts: [text])
     }
 
     private var time: String {
@@ -191,7 +194,7 @@ struct LongForm {
         if has([.timeoutTLS]) {
             guard let last = parts.popLast() else { return "" }
             let end = observation.first?.hasBegun == true ? "then part of an answer" : "then silence"
-            return style.field("time", [(parts + ["\(last) ms, \(end)"]).joined(separator: "  ")])
+            return style.field("time", texts: [(parts + ["\(last) ms, \(end)"]).joined(separator: "  ")])
         }
         guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has([.timeoutTCP]) else {
             return ""
@@ -203,7 +206,7 @@ struct LongForm {
         if let time = observation.total { parts.append("total \(Words.milliseconds(time))") }
         if let first = parts.first { parts[0] = first + " ms" }
         if observation.attempts > 1 { parts.append("after \(observation.attempts) attempts") }
-        return style.field("time", [parts.joined(separator: "  ")])
+        return style.field("time", texts: [parts.joined(separator: "  ")])
     }
 
     private var details: String {

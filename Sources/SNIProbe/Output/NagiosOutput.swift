@@ -37,20 +37,20 @@ final class NagiosOutput: RecordOutput {
         if let fault = record.faults.first {
             failureCount += 1
             if record.exitCode != 90 { isCritical = true }
-            if failures.count < Self.mostListed { failures.append(item(record, fault.brief)) }
+            if failures.count < Self.mostListed { failures.append(item(record, text: fault.brief)) }
         } else if let warning = record.warnings.first {
             warningCount += 1
-            if warnings.count < Self.mostListed { warnings.append(item(record, warning.text)) }
+            if warnings.count < Self.mostListed { warnings.append(item(record, text: warning.text)) }
         }
     }
 
-    private func item(_ record: ProbeRecord, _ text: String) -> Item {
+    private func item(_ record: ProbeRecord, text: String) -> Item {
         let place = record.lookupFailure == nil ? record.observation.probe.address.description : ""
         return Item(host: record.target.name, place: place, words: words(text))
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
-        buffer.write(line(tally, interrupted) + "\n")
+        buffer.write(line(tally, interrupted: interrupted) + "\n")
     }
 
     func flush() -> Bool { buffer.flush() }
@@ -64,7 +64,7 @@ final class NagiosOutput: RecordOutput {
 
     func exitCode(_ tally: Tally) -> Int32? { state.rawValue }
 
-    private func line(_ tally: Tally, _ interrupted: Bool) -> String {
+    private func line(_ tally: Tally, interrupted: Bool) -> String {
         let text: String
         if interrupted || tally.count == 0 {
             state = .unknown
@@ -73,10 +73,10 @@ final class NagiosOutput: RecordOutput {
             state = isCritical ? .critical : .warning
             text =
                 "\(isCritical ? "CRITICAL" : "WARNING") - \(failureCount) of \(tally.count) failed: "
-                + listed(failures, failureCount, tally)
+                + listed(failures, count: failureCount, tally: tally)
         } else if warningCount > 0 {
             state = .warning
-            text = "WARNING - " + listed(warnings, warningCount, tally)
+            text = "WARNING - " + listed(warnings, count: warningCount, tally: tally)
         } else {
             text = "OK - \(tally.count) passed"
         }
@@ -85,7 +85,7 @@ final class NagiosOutput: RecordOutput {
         return "SNI_PROBE \(text) | \(days)failed=\(failureCount);;;0 time=\(Seconds.text(slowest))s"
     }
 
-    private func listed(_ items: [Item], _ count: Int, _ tally: Tally) -> String {
+    private func listed(_ items: [Item], count: Int, tally: Tally) -> String {
         let more = count > items.count ? " and \(count - items.count) more" : ""
         let texts = items.map { item in
             if item.place.isEmpty { return "\(item.host) \(item.words)" }

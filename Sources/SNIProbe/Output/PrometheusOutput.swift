@@ -38,15 +38,17 @@ final class PrometheusOutput: RecordOutput {
             + path
         // The collector rejects a file in which a metric has the same labels twice, so only the first probe counts.
         guard seen.insert(labels).inserted else { return }
-        add(.success, labels, record.passed ? "1" : "0")
-        for fault in record.faults { add(.fault, labels + ",fault=\"\(fault.id.rawValue)\"", "1") }
+        add(.success, labels: labels, value: record.passed ? "1" : "0")
+        for fault in record.faults {
+            add(.fault, labels: labels + ",fault=\"\(fault.id.rawValue)\"", value: "1")
+        }
         // The date is also useful for a certificate with faults.
         if let summary = record.leaf?.summary, let notAfter = summary.notAfter {
-            add(.notAfter, labels + ",sha256=\"\(hexText(summary.sha256))\"", "\(notAfter)")
+            add(.notAfter, labels: labels + ",sha256=\"\(hexText(summary.sha256))\"", value: "\(notAfter)")
         }
         switch record.sni.verdict {
-        case .needed, .neededStrict: add(.needed, labels, "1")
-        case .noDifference, .changesCertificate: add(.needed, labels, "0")
+        case .needed, .neededStrict: add(.needed, labels: labels, value: "1")
+        case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")
         case .selectsWrong, .refused, .unknown: break
         }
         let phases: [(String, Duration?)] = [
@@ -57,9 +59,11 @@ final class PrometheusOutput: RecordOutput {
             ("total", observation.total),
         ]
         for case (let phase, let time?) in phases {
-            add(.seconds, labels + ",phase=\"\(phase)\"", Seconds.text(time))
+            add(.seconds, labels: labels + ",phase=\"\(phase)\"", value: Seconds.text(time))
         }
-        if let status = observation.exchange?.head?.status.code { add(.status, labels, "\(status)") }
+        if let status = observation.exchange?.head?.status.code {
+            add(.status, labels: labels, value: "\(status)")
+        }
     }
 
     func finish(_ tally: Tally, interrupted: Bool) {
@@ -72,7 +76,7 @@ final class PrometheusOutput: RecordOutput {
 
     func flush() -> Bool { buffer.flush() }
 
-    private func add(_ metric: Metric, _ labels: String, _ value: String) {
+    private func add(_ metric: Metric, labels: String, value: String) {
         samples[metric, default: []].append("\(metric.rawValue){\(labels)} \(value)\n")
     }
 

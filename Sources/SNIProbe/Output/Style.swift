@@ -13,9 +13,9 @@ struct Style: Sendable {
 
     /// Returns the first word of a result, padded to six columns.
     func state(_ record: ProbeRecord) -> String {
-        if !record.passed { return painted("FAIL", "31") + "  " }
-        if !record.warnings.isEmpty { return painted("warn", "33") + "  " }
-        return painted("ok", "32") + "    "
+        if !record.passed { return painted("FAIL", code: "31") + "  " }
+        if !record.warnings.isEmpty { return painted("warn", code: "33") + "  " }
+        return painted("ok", code: "32") + "    "
     }
 
     /// Returns the first word of a result: `ok`, `warn` or `FAIL`.
@@ -23,7 +23,7 @@ struct Style: Sendable {
         record.passed ? (record.warnings.isEmpty ? "ok" : "warn") : "FAIL"
     }
 
-    private func painted(_ text: String, _ code: String) -> String {
+    private func painted(_ text: String, code: String) -> String {
         usesColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
@@ -60,7 +60,7 @@ struct Style: Sendable {
     }
 
     /// Returns a label followed by its text, which is wrapped and aligned.
-    func field(_ label: String, _ texts: [String]) -> String {
+    func field(_ label: String, texts: [String]) -> String {
         let lines = texts.flatMap { wrapped($0, indent: Self.labelWidth) }
         var result = ""
         for (index, line) in lines.enumerated() {

@@ -27,8 +27,9 @@ struct TableLine {
         let days = record.daysLeft.map { "\($0) d" } ?? "-"
         let time = observation.total.map { Words.milliseconds($0) + " ms" } ?? "-"
         let line =
-            Self.left(address, addressWidth) + "  " + Self.left(hash, 8) + " " + Self.right(days, 7) + " "
-            + Self.right(time, 8)
+            Self.left(address, width: addressWidth) + "  " + Self.left(hash, width: 8) + " "
+            + Self.right(days, width: 7) + " "
+            + Self.right(time, width: 8)
         guard !words.isEmpty else { return style.state(record) + line }
         let room = max(12, style.width - 6 - line.count - 2)
         return style.state(record) + line + "  " + PlainText.cut(words, to: room, mark: style.ellipsis)
@@ -51,11 +52,11 @@ struct TableLine {
         return fields.joined(separator: "\t")
     }
 
-    private static func left(_ text: String, _ width: Int) -> String {
+    private static func left(_ text: String, width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    private static func right(_ text: String, _ width: Int) -> String {
+    private static func right(_ text: String, width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

@@ -22,13 +22,14 @@ enum UTC {
     /// Returns the date: `2026-11-12`.
     static func day(_ seconds: Int) -> String {
         let (year, month, day) = civil(seconds)
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        return "\(padded(year, width: 4))-\(padded(month, width: 2))-\(padded(day, width: 2))"
     }
 
     /// Returns the time of day: `05:06:21`.
     static func clock(_ seconds: Int) -> String {
-        let second = seconds - floored(seconds, 86_400) * 86_400
-        return "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+        let second = seconds - floored(seconds, divisor: 86_400) * 86_400
+        return
+            "\(padded(second / 3600, width: 2)):\(padded(second / 60 % 60, width: 2)):\(padded(second % 60, width: 2))"
     }
 
     /// Returns date and time: `2026-11-12T05:06:21Z`.
@@ -36,20 +37,20 @@ enum UTC {
 
     /// Returns date and time with milliseconds: `2026-11-12T05:06:21.123Z`.
     static func stamp(milliseconds: Int64) -> String {
-        let seconds = floored(Int(milliseconds), 1000)
-        return "\(day(seconds))T\(clock(seconds)).\(padded(Int(milliseconds) - seconds * 1000, 3))Z"
+        let seconds = floored(Int(milliseconds), divisor: 1000)
+        return "\(day(seconds))T\(clock(seconds)).\(padded(Int(milliseconds) - seconds * 1000, width: 3))Z"
     }
 
     /// Returns the quotient rounded towards negative infinity.
-    static func floored(_ value: Int, _ divisor: Int) -> Int {
+    static func floored(_ value: Int, divisor: Int) -> Int {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 
     /// Returns the date of the proleptic Gregorian calendar. Internally years begin in March, so that the leap day is
     /// the last day of a year.
     private static func civil(_ seconds: Int) -> (year: Int, month: Int, day: Int) {
-        let days = floored(seconds, 86_400) + 719_468
-        let era = floored(days, 146_097)
+        let days = floored(seconds, divisor: 86_400) + 719_468
+        let era = floored(days, divisor: 146_097)
         let dayOfEra = days - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -59,7 +60,7 @@ enum UTC {
         return (yearOfEra + era * 400 + (shifted <= 2 ? 1 : 0), shifted, day)
     }
 
-    private static func padded(_ number: Int, _ width: Int) -> String {
+    private static func padded(_ number: Int, width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }

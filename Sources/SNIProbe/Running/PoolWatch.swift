@@ -27,7 +27,7 @@ struct PoolWatch {
             return
         }
         guard first.hash != summary.sha256 else { return }
-        let text = Self.words(summary.notAfter, first)
+        let text = Self.words(summary.notAfter, first: first)
         if mustBeSame {
             // A certificate for other names has a fault already. That it also differs is no news.
             guard record.matchedName != nil else { return }
@@ -44,7 +44,7 @@ struct PoolWatch {
         }
     }
 
-    private static func words(_ notAfter: Int?, _ first: First) -> String {
+    private static func words(_ notAfter: Int?, first: First) -> String {
         guard let notAfter, let known = first.notAfter, notAfter != known else {
             return "another certificate"
         }

@@ -178,13 +178,13 @@ final class Run {
     private func startWaiting() {
         while let slot = starts.next() {
             switch slot.job {
-            case .probe(let probe): observe(slot, probe)
-            case .target(let target): resolve(slot, target)
+            case .probe(let probe): observe(slot, probe: probe)
+            case .target(let target): resolve(slot, target: target)
             }
         }
     }
 
-    private func observe(_ slot: Slot, _ probe: Probe) {
+    private func observe(_ slot: Slot, probe: Probe) {
         let loop = loops.next()
         let (engine, mailbox) = (ProbeEngine(tools: tools, loop: loop), mailbox)
         Task(executorPreference: loop) {
@@ -192,7 +192,7 @@ final class Run {
         }
     }
 
-    private func resolve(_ slot: Slot, _ target: ProbeTarget) {
+    private func resolve(_ slot: Slot, target: ProbeTarget) {
         let (loop, mailbox) = (EventLoop.shared, mailbox)
         let start = Instant.now
         let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
@@ -207,24 +207,24 @@ final class Run {
     private func takeLetters() {
         for letter in mailbox.takeAll() {
             switch letter {
-            case .observed(let slot, let observation): finish(slot, observation)
-            case .resolved(let slot, let answer, let time): finish(slot, answer, time)
+            case .observed(let slot, let observation): finish(slot, observation: observation)
+            case .resolved(let slot, let answer, let time): finish(slot, answer: answer, time: time)
             }
         }
     }
 
     private var judge: Judge { Judge(settings: options.settings, now: Int(UnixTime.now.seconds)) }
 
-    private func finish(_ slot: Slot, _ observation: Observation) {
+    private func finish(_ slot: Slot, observation: Observation) {
         starts.ended(slot)
         slot.rounds += observation.attempts
         var observation = observation
         observation.attempts = slot.rounds
-        settle(slot, judge.record(of: observation))
+        settle(slot, record: judge.record(of: observation))
     }
 
     /// Stores a slot's result, or queues the slot for another round if it failed and `--wait` leaves time for one.
-    private func settle(_ slot: Slot, _ record: ProbeRecord) {
+    private func settle(_ slot: Slot, record: ProbeRecord) {
         if !record.passed, options.wait != nil, let moment = slot.nextRound(after: .now, until: waitEnd) {
             if slot.latest == nil { late += 1 }
             slot.latest = record
@@ -236,7 +236,7 @@ final class Run {
         if !record.passed { failed += 1 }
     }
 
-    private func finish(_ slot: Slot, _ answer: Result<[IPAddress], LookupError>?, _ time: Duration) {
+    private func finish(_ slot: Slot, answer: Result<[IPAddress], LookupError>?, time: Duration) {
         starts.ended(slot)
         guard case .target(let target) = slot.job else { return }
         let why: String
@@ -244,7 +244,7 @@ final class Run {
         switch answer {
         case .success(let addresses)?:
             let wanted = addresses.filter { options.family == nil || $0.family == options.family }
-            guard wanted.isEmpty else { return replace(slot, target, wanted, time) }
+            guard wanted.isEmpty else { return replace(slot, target: target, addresses: wanted, time: time) }
             why = options.family == .v4 ? "it has no IPv4 address" : "it has no IPv6 address"
             if !addresses.isEmpty { advice = "leave out \(options.family == .v4 ? "-4" : "-6")" }
         case .failure(let error)?:
@@ -257,12 +257,18 @@ final class Run {
         slot.rounds += 1
         settle(
             slot,
-            judge.record(unresolved: target, why, advice: advice, after: time, at: UnixTime.milliseconds)
+            record: judge.record(
+                unresolved: target,
+                why,
+                advice: advice,
+                after: time,
+                at: UnixTime.milliseconds
+            )
         )
     }
 
     /// Replaces a target's slot by the slots of its addresses, at the same place in the order.
-    private func replace(_ slot: Slot, _ target: ProbeTarget, _ addresses: [IPAddress], _ time: Duration) {
+    private func replace(_ slot: Slot, target: ProbeTarget, addresses: [IPAddress], time: Duration) {
         guard let place = slots[printed...].firstIndex(where: { $0 === slot }) else { return }
         let probes = addresses.map { address in
             Slot(

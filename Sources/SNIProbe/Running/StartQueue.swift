@@ -56,7 +56,7 @@ final class StartQueue {
         forgetOverdue(now)
         while runningCount < jobs, first < waiting.count, nextStart <= now {
             let slot = takeFirst()
-            guard hasTurn(slot, now) else { continue }
+            guard hasTurn(slot, now: now) else { continue }
             runningCount += 1
             // Unused time is not saved up, so the rate holds in every period.
             if interval > 0 { nextStart = max(nextStart, now).advanced(byNanoseconds: interval) }
@@ -95,7 +95,7 @@ final class StartQueue {
     }
 
     /// Whether the slot's server is below its limit. Parks the slot if it is not.
-    private func hasTurn(_ slot: Slot, _ now: Instant) -> Bool {
+    private func hasTurn(_ slot: Slot, now: Instant) -> Bool {
         guard let server = slot.server else { return true }
         guard atServer[server, default: 0] < Self.mostAtOneServer else {
             parked[server, default: []].append(slot)

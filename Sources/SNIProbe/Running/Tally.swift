@@ -39,7 +39,7 @@ struct Tally {
         count += 1
         if hosts.count < 2 { hosts.insert(record.target.name) }
         if record.passed {
-            note(record.sni.verdict, record)
+            note(record.sni.verdict, record: record)
             if !record.warnings.isEmpty { warned += 1 }
         } else {
             failed += 1
@@ -51,7 +51,7 @@ struct Tally {
         }
     }
 
-    private mutating func note(_ verdict: SNIFinding.Verdict, _ record: ProbeRecord) {
+    private mutating func note(_ verdict: SNIFinding.Verdict, record: ProbeRecord) {
         verdicts[verdict, default: 0] += 1
         guard verdict == .needed, case .success(let served)? = record.observation.second?.outcome,
             let leaf = served.chain.leaf
@@ -64,14 +64,16 @@ struct Tally {
         guard let summary = record.leaf?.summary else { return }
         let hash = hexText(summary.sha256)
         let place = certificates.firstIndex { $0.hash == hash }
-        guard let place = place ?? newPlace(hash, summary.notAfter) else { return omittedCertificates += 1 }
+        guard let place = place ?? newPlace(hash, notAfter: summary.notAfter) else {
+            return omittedCertificates += 1
+        }
         certificates[place].count += 1
         if certificates[place].addresses.count < 3 {
             certificates[place].addresses.append(record.observation.probe.address.description)
         }
     }
 
-    private mutating func newPlace(_ hash: String, _ notAfter: Int?) -> Int? {
+    private mutating func newPlace(_ hash: String, notAfter: Int?) -> Int? {
         guard certificates.count < Self.most else { return nil }
         certificates.append(Certificate(hash: hash, notAfter: notAfter))
         return certificates.count - 1

@@ -27,7 +27,7 @@ struct Console: Sendable {
         return Console(
             isTerminal: isTerminal,
             errorsAreTerminal: isatty(2) == 1,
-            usesColor: color(choice, isTerminal),
+            usesColor: color(choice, isTerminal: isTerminal),
             unicode: isUTF8
         )
     }
@@ -45,7 +45,7 @@ struct Console: Sendable {
 
     /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then the
     /// terminal.
-    private static func color(_ choice: Options.ColorChoice, _ isTerminal: Bool) -> Bool {
+    private static func color(_ choice: Options.ColorChoice, isTerminal: Bool) -> Bool {
         switch choice {
         case .always: return true
         case .never: return false
@@ -70,7 +70,11 @@ struct Console: Sendable {
         while written < bytes.count {
             let (count, code) = retryingInterrupts {
                 bytes.withUnsafeBytes {
-                    systemWrite(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
+                    systemWrite(
+                        descriptor,
+                        bytes: $0.baseAddress.map { $0 + written },
+                        count: $0.count - written
+                    )
                 }
             }
             if count < 0, code == EAGAIN {
@@ -104,7 +108,7 @@ struct Console: Sendable {
     /// Writes to standard error.
     static func complain(_ text: String) { _ = write(Array(text.utf8), to: 2) }
 
-    private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    private static func systemWrite(_ descriptor: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
         #if canImport(Darwin)
         Darwin.write(descriptor, bytes, count)
         #elseif canImport(Musl)

@@ -13,13 +13,13 @@ enum Files {
     /// Returns the contents of a file of at most `limit` bytes.
     static func contents(of path: String, upTo limit: Int) throws(UsageError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable(path, errno) }
+        guard descriptor >= 0 else { throw unreadable(path, code: errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let (count, code) = retryingInterrupts { read(descriptor, &buffer, buffer.count) }
-            guard count >= 0 else { throw unreadable(path, code) }
+            guard count >= 0 else { throw unreadable(path, code: code) }
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
             guard bytes.count <= limit else {
@@ -36,7 +36,7 @@ enum Files {
 
     /// Returns the names in a directory in alphabetical order. Names that begin with a dot are left out.
     static func names(in path: String) throws(UsageError) -> [String] {
-        guard let directory = opendir(path) else { throw unreadable(path, errno) }
+        guard let directory = opendir(path) else { throw unreadable(path, code: errno) }
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {
@@ -49,7 +49,7 @@ enum Files {
     }
 
     /// Returns the error for a file that cannot be read.
-    static func unreadable(_ path: String, _ code: Int32) -> UsageError {
+    static func unreadable(_ path: String, code: Int32) -> UsageError {
         let words = SystemError.text(of: code)
         return UsageError(
             "cannot read \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",

@@ -17,7 +17,7 @@ enum Interrupts {
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM] {
-            systemSignal(number, noteInterrupt)
+            systemSignal(number, handler: noteInterrupt)
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
@@ -42,13 +42,13 @@ nonisolated(unsafe) private var alarmDescriptor: Int32 = -1
 nonisolated private func noteInterrupt(_ number: Int32) {
     let before = errno
     noted.store(number, ordering: .relaxed)
-    systemSignal(number, SIG_DFL)
+    systemSignal(number, handler: SIG_DFL)
     var byte: UInt8 = 0
     _ = write(alarmDescriptor, &byte, 1)
     errno = before
 }
 
 /// Calls C's `signal`, which `Interrupts.signal` hides inside that type.
-nonisolated private func systemSignal(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)?) {
+nonisolated private func systemSignal(_ number: Int32, handler: (@convention(c) (Int32) -> Void)?) {
     signal(number, handler)
 }

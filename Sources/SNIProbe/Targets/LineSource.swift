@@ -42,11 +42,11 @@ final class LineSource {
             descriptor = 0
         } else {
             descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Files.unreadable(path, errno) }
+            guard descriptor >= 0 else { throw Files.unreadable(path, code: errno) }
         }
         var facts = stat()
         isFile = fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && descriptor != 0
-        if facts.st_mode & S_IFMT == S_IFDIR { throw Files.unreadable(path, EISDIR) }
+        if facts.st_mode & S_IFMT == S_IFDIR { throw Files.unreadable(path, code: EISDIR) }
     }
 
     deinit {
@@ -79,7 +79,7 @@ final class LineSource {
     }
 
     /// The error that ended the reading, or `nil` if there was none.
-    var failure: UsageError? { readError == 0 ? nil : Files.unreadable(name, readError) }
+    var failure: UsageError? { readError == 0 ? nil : Files.unreadable(name, code: readError) }
 
     /// Returns to the first line. Allowed only for regular files.
     func rewind() {

@@ -45,17 +45,17 @@ struct ProbeAddresses: Hashable, Sendable {
         port = nil
         let mask = UInt64(count - 1)
         let words = address.words
-        first = Self.address(words.high, words.low & ~mask, like: address)
+        first = Self.address(words.high, low: words.low & ~mask, like: address)
     }
 
     /// Returns the address at this distance from the first.
     subscript(index: Int) -> IPAddress {
         guard count > 1 else { return first }
         let words = first.words
-        return Self.address(words.high, words.low + UInt64(index), like: first)
+        return Self.address(words.high, low: words.low + UInt64(index), like: first)
     }
 
-    private static func address(_ high: UInt64, _ low: UInt64, like other: IPAddress) -> IPAddress {
+    private static func address(_ high: UInt64, low: UInt64, like other: IPAddress) -> IPAddress {
         var bytes: [UInt8] = []
         let isV6 = other.family == .v6
         if isV6 { bytes += (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * UInt64($0))) } }

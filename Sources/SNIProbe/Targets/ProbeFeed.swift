@@ -98,7 +98,7 @@ final class ProbeFeed {
             case .needsInput: return .needsInput(source.descriptor)
             case .line(let text, let number):
                 do throws(UsageError) {
-                    try take(text, source.name, number)
+                    try take(text, file: source.name, number: number)
                 } catch {
                     return bad(error)
                 }
@@ -130,8 +130,8 @@ final class ProbeFeed {
         return nil
     }
 
-    private func take(_ text: String, _ file: String, _ number: Int) throws(UsageError) {
-        let line = try parse(text, file, number)
+    private func take(_ text: String, file: String, number: Int) throws(UsageError) {
+        let line = try parse(text, file: file, number: number)
         // The addresses after an alias belong to the targets of the command line.
         if line.isAlias, !openTargets.isEmpty { return }
         let source = Probe.Source.file(name: file, line: number)
@@ -150,7 +150,7 @@ final class ProbeFeed {
         }
     }
 
-    private func parse(_ text: String, _ file: String, _ number: Int) throws(UsageError) -> TargetLine {
+    private func parse(_ text: String, file: String, number: Int) throws(UsageError) -> TargetLine {
         do throws(TargetError) {
             let line = try TargetLine(text)
             guard line.addresses.isEmpty || !openTargets.isEmpty else { throw .noTarget }
@@ -180,7 +180,7 @@ final class ProbeFeed {
             check: while faults.count < Self.mostFaults {
                 switch source.next() {
                 case .line(let text, let number):
-                    do throws(UsageError) { _ = try parse(text, source.name, number) } catch {
+                    do throws(UsageError) { _ = try parse(text, file: source.name, number: number) } catch {
                         faults.append(error)
                     }
                 case .fault(let fault, let number):

@@ -35,8 +35,8 @@ enum Punycode {
             for scalar in scalars {
                 if scalar < next { delta += 1 }
                 guard scalar == next else { continue }
-                append(delta, bias, to: &output)
-                bias = adapted(delta, handled + 1, isFirst: handled == basic)
+                append(delta, bias: bias, to: &output)
+                bias = adapted(delta, count: handled + 1, isFirst: handled == basic)
                 delta = 0
                 handled += 1
             }
@@ -46,7 +46,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    private static func append(_ delta: Int, _ bias: Int, to output: inout [UInt8]) {
+    private static func append(_ delta: Int, bias: Int, to output: inout [UInt8]) {
         var rest = delta
         var position = 36
         while true {
@@ -59,7 +59,7 @@ enum Punycode {
         output.append(digit(rest))
     }
 
-    private static func adapted(_ delta: Int, _ count: Int, isFirst: Bool) -> Int {
+    private static func adapted(_ delta: Int, count: Int, isFirst: Bool) -> Int {
         var delta = isFirst ? delta / 700 : delta / 2
         delta += delta / count
         var steps = 0

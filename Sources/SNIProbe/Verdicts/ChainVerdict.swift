@@ -16,9 +16,19 @@ struct ChainVerdict {
 
     private mutating func addDate(_ fault: ChainJudgement.Fault) {
         switch fault.code {
-        case Code.expired: append(dated(.expired, fault, chain.dates(at: fault.depth)?.notAfter, "expired"))
+        case Code.expired:
+            append(
+                dated(.expired, fault: fault, date: chain.dates(at: fault.depth)?.notAfter, words: "expired")
+            )
         case Code.notYetValid:
-            append(dated(.notYetValid, fault, chain.dates(at: fault.depth)?.notBefore, "not valid yet"))
+            append(
+                dated(
+                    .notYetValid,
+                    fault: fault,
+                    date: chain.dates(at: fault.depth)?.notBefore,
+                    words: "not valid yet"
+                )
+            )
         default: break
         }
     }
@@ -79,8 +89,7 @@ struct ChainVerdict {
         return Fault(.unknownIssuer, "unknown issuer: \(name.short)")
     }
 
-    private func dated(_ id: Fault.ID, _ fault: ChainJudgement.Fault, _ date: Int?, _ words: String) -> Fault
-    {
+    private func dated(_ id: Fault.ID, fault: ChainJudgement.Fault, date: Int?, words: String) -> Fault {
         let when = date.map { date in
             id == .expired
                 ? " \(Words.distance(now - date)) ago" : ", for another \(Words.distance(date - now))"

@@ -22,7 +22,7 @@ struct Judge: Sendable {
             return record
         }
         if let served = record.served {
-            judge(served, &record)
+            judge(served, record: &record)
         }
         judgeExchange(&record)
         if record.hint == nil, let first = record.faults.first {
@@ -65,13 +65,13 @@ struct Judge: Sendable {
         return record
     }
 
-    private func judge(_ served: Handshake.Served, _ record: inout ProbeRecord) {
+    private func judge(_ served: Handshake.Served, record: inout ProbeRecord) {
         if record.matchedName == nil { record.faults.append(nameFault(record)) }
         let chain = ChainVerdict(served.chain, now: now)
         record.faults += chain.faults
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
-        if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days) {
+        if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days: days) {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
         }
         if served.chain.byteCount > Self.mostOthersTake {
@@ -128,7 +128,7 @@ struct Judge: Sendable {
 
     /// Whether less than two weeks and less than a third of the validity are left: some certificates are valid for six
     /// days only.
-    private func expiresSoon(_ leaf: ServedCertificate, _ days: Int) -> Bool {
+    private func expiresSoon(_ leaf: ServedCertificate, days: Int) -> Bool {
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
         return days < 14 && until - now < (until - from) / 3
     }

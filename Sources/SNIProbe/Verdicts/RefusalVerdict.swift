@@ -7,7 +7,7 @@ struct RefusalVerdict {
 
     init(_ refusal: Refusal, _ observation: Observation, _ sni: SNIFinding.Verdict, _ settings: ProbeSettings)
     {
-        fault = Self.fault(refusal, observation, sni, settings)
+        fault = Self.fault(refusal, observation: observation, sni: sni, settings: settings)
         let words = RefusalHint(refusal: refusal, observation: observation, sni: sni, settings: settings)
         hint = words.text.map { [kind = fault.id] in Hint(kind: kind, text: $0, cause: words.cause) }
     }
@@ -16,9 +16,9 @@ struct RefusalVerdict {
 extension RefusalVerdict {
     private static func fault(
         _ refusal: Refusal,
-        _ observation: Observation,
-        _ sni: SNIFinding.Verdict,
-        _ settings: ProbeSettings
+        observation: Observation,
+        sni: SNIFinding.Verdict,
+        settings: ProbeSettings
     ) -> Fault {
         let limit = Words.span(settings.timeout)
         return switch refusal {
@@ -31,9 +31,9 @@ extension RefusalVerdict {
         case .silentTLS:
             Fault(.timeoutTLS, "no answer to the handshake in \(limit)", brief: "no handshake in \(limit)")
         case .alert where refusal.isAboutClient(observation): Self.clientFault
-        case .alert(70): versionFault(.handshakeRefused, settings)
-        case .alert(let number): alertFault(number, observation, sni)
-        case .closed, .reset: lostFault(refusal, observation, sni)
+        case .alert(70): versionFault(.handshakeRefused, settings: settings)
+        case .alert(let number): alertFault(number, observation: observation, sni: sni)
+        case .closed, .reset: lostFault(refusal, observation: observation, sni: sni)
         case .notTLS(.unknown): Fault(.notTLS, "not TLS: the server speaks something else", brief: "not TLS")
         case .notTLS(let other):
             Fault(
@@ -41,7 +41,7 @@ extension RefusalVerdict {
                 "not TLS: the server speaks \(other.rawValue)",
                 brief: "not TLS: \(other.rawValue)"
             )
-        case .broken where refusal.isAboutVersions: versionFault(.handshakeBroken, settings)
+        case .broken where refusal.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
         case .broken(let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
         case .dropped: Fault(.handshakeBroken, "not finished")
@@ -50,7 +50,7 @@ extension RefusalVerdict {
 
     private static let clientFault = Fault(.handshakeRefused, "server wants a client certificate")
 
-    private static func versionFault(_ id: Fault.ID, _ settings: ProbeSettings) -> Fault {
+    private static func versionFault(_ id: Fault.ID, settings: ProbeSettings) -> Fault {
         let (first, last) = (settings.versions.lowerBound, settings.versions.upperBound)
         let versions = first == last ? "TLS \(last == .tls12 ? "1.2" : "1.3")" : "TLS 1.2 or 1.3"
         return Fault(id, "server does not support \(versions)", brief: "no \(versions)")
@@ -64,8 +64,8 @@ extension RefusalVerdict {
 
     private static func alertFault(
         _ number: UInt8,
-        _ observation: Observation,
-        _ sni: SNIFinding.Verdict
+        observation: Observation,
+        sni: SNIFinding.Verdict
     ) -> Fault {
         let sent = observation.first?.serverName != nil
         if sent, number == 112 || refusesName(number) && sni == .refused {
@@ -77,8 +77,8 @@ extension RefusalVerdict {
 
     private static func lostFault(
         _ refusal: Refusal,
-        _ observation: Observation,
-        _ sni: SNIFinding.Verdict
+        observation: Observation,
+        sni: SNIFinding.Verdict
     ) -> Fault {
         let verb = refusal == .reset ? "reset" : "closed"
         if observation.first?.serverName != nil, sni == .refused {

@@ -43,12 +43,12 @@ struct ServedNames {
         }
         for name in certificate.summary.dnsNames {
             let pattern = name.lowercased()
-            if let reason = Self.nearMiss(pattern, host) { return reason }
+            if let reason = Self.nearMiss(pattern, host: host) { return reason }
         }
         return nil
     }
 
-    private static func nearMiss(_ pattern: String, _ host: String) -> String? {
+    private static func nearMiss(_ pattern: String, host: String) -> String? {
         if pattern.hasPrefix("*."), !pattern.dropFirst(2).isEmpty {
             let base = String(pattern.dropFirst(2))
             if host == base { return "\(pattern) covers the names below \(base), not \(base) itself" }

@@ -17,7 +17,7 @@ extension CacheVector {
         var differences: [Difference] = []
         for (index, (exchange, answer)) in zip(exchanges, answers).enumerated() {
             stage.begin(exchange)
-            let got = await Self.ask(exchange, cache, stage)
+            let got = await Self.ask(exchange, cache: cache, stage: stage)
             await cache.settle()
             let found = answer.differences(from: got, asked: stage.requests)
             differences += found.map {
@@ -28,7 +28,7 @@ extension CacheVector {
     }
 
     /// Sends one request through the cache.
-    private static func ask(_ exchange: Exchange, _ cache: ResponseCache, _ stage: CacheStage) async
+    private static func ask(_ exchange: Exchange, cache: ResponseCache, stage: CacheStage) async
         -> Result<FullResponse, any Error>
     {
         do {
@@ -100,15 +100,19 @@ extension CacheVector.Answer {
     fileprivate func differences(from got: Result<FullResponse, any Error>, asked: [Request]) -> [Difference]
     {
         guard case .success(let response) = got else {
-            return Difference.between("use", use, "error")
+            return Difference.between("use", expected: use, got: "error")
         }
-        var found = Difference.between("use", use, response.cacheUse?.rawValue ?? "none")
-        found += Difference.between("status", status, Int(response.status.code))
-        found += Difference.between("body", body, String(decoding: response.body, as: UTF8.self))
-        found += Difference.between(fields, in: response.headers, "header")
+        var found = Difference.between("use", expected: use, got: response.cacheUse?.rawValue ?? "none")
+        found += Difference.between("status", expected: status, got: Int(response.status.code))
+        found += Difference.between(
+            "body",
+            expected: body,
+            got: String(decoding: response.body, as: UTF8.self)
+        )
+        found += Difference.between(fields, in: response.headers, what: "header")
         let isAsked = isAsked ?? !["hit", "stale"].contains(use)
-        found += Difference.between("origin asked", isAsked, !asked.isEmpty)
-        if let last = asked.last { found += Difference.between(sent, in: last.headers, "sent") }
+        found += Difference.between("origin asked", expected: isAsked, got: !asked.isEmpty)
+        if let last = asked.last { found += Difference.between(sent, in: last.headers, what: "sent") }
         return found
     }
 }
@@ -117,12 +121,12 @@ extension Difference {
     fileprivate static func between(
         _ wanted: [(name: String, value: String?)],
         in headers: HTTPHeaders,
-        _ what: String
+        what: String
     ) -> [Difference] {
         wanted.flatMap { name, value in
             let values = headers.values(for: name)
             let got = values.isEmpty ? "none" : values.joined(separator: ", ")
-            return between("\(what) \(name)", value ?? "none", got)
+            return between("\(what) \(name)", expected: value ?? "none", got: got)
         }
     }
 }

@@ -50,12 +50,12 @@ struct CacheVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        staleWhenUnreachable = try fields.optional("staleWhenUnreachable", Read.integer)
-        let exchanges = try fields.required("exchanges", Read.list(of: Exchange.init))
+        staleWhenUnreachable = try fields.optional("staleWhenUnreachable", read: Read.integer)
+        let exchanges = try fields.required("exchanges", read: Read.list(of: Exchange.init))
         let line = fields.line
         answers = try fields.required("expect") { value throws(FieldError) in
             var fields = try Fields(value)
-            let answers = try fields.required("answers", Read.list(of: Answer.init))
+            let answers = try fields.required("answers", read: Read.list(of: Answer.init))
             try fields.end()
             return answers
         }
@@ -72,14 +72,14 @@ struct CacheVector: Sendable {
 extension CacheVector.Exchange {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        time = try fields.optional("at", Read.integer) ?? 0
-        method = try fields.optional("method", Read.text) ?? "GET"
-        url = try fields.optional("url", Read.text) ?? "/"
-        self.fields = try fields.optional("request", Read.fieldLines) ?? []
-        body = try fields.optional("content", Read.text)
-        upgrade = try fields.optional("upgrade", Read.list(of: Read.text)) ?? []
-        added = try fields.optional("added", Read.fieldLines) ?? []
-        (origin, delay) = try fields.required("response", Read.origin)
+        time = try fields.optional("at", read: Read.integer) ?? 0
+        method = try fields.optional("method", read: Read.text) ?? "GET"
+        url = try fields.optional("url", read: Read.text) ?? "/"
+        self.fields = try fields.optional("request", read: Read.fieldLines) ?? []
+        body = try fields.optional("content", read: Read.text)
+        upgrade = try fields.optional("upgrade", read: Read.list(of: Read.text)) ?? []
+        added = try fields.optional("added", read: Read.fieldLines) ?? []
+        (origin, delay) = try fields.required("response", read: Read.origin)
         try fields.end()
     }
 }
@@ -87,16 +87,16 @@ extension CacheVector.Exchange {
 extension CacheVector.Answer {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        use = try fields.required("use", Read.text)
+        use = try fields.required("use", read: Read.text)
         guard Self.uses.contains(use) else {
             let what = "use: \"\(use)\" is not one of \(Self.uses.joined(separator: ", "))"
             throw FieldError(line: value.line, what: what)
         }
-        status = try fields.optional("status", Read.integer)
-        body = try fields.optional("body", Read.text)
-        self.fields = try fields.optional("headers", Read.wantedFields) ?? []
-        isAsked = try fields.optional("asked", Read.flag)
-        sent = try fields.optional("sent", Read.wantedFields) ?? []
+        status = try fields.optional("status", read: Read.integer)
+        body = try fields.optional("body", read: Read.text)
+        self.fields = try fields.optional("headers", read: Read.wantedFields) ?? []
+        isAsked = try fields.optional("asked", read: Read.flag)
+        sent = try fields.optional("sent", read: Read.wantedFields) ?? []
         try fields.end()
     }
 
@@ -136,10 +136,10 @@ extension Read {
     fileprivate static func origin(_ value: JSONValue) throws(FieldError) -> (CacheVector.Origin, Int64) {
         if case .text("unreachable") = value.content { return (.isUnreachable, 0) }
         var fields = try Fields(value)
-        let status: Int = try fields.optional("status", Read.integer) ?? 200
-        let lines = try fields.optional("headers", Read.fieldLines) ?? []
-        let body = try fields.optional("body", Read.text) ?? ""
-        let delay: Int64 = try fields.optional("delay", Read.integer) ?? 0
+        let status: Int = try fields.optional("status", read: Read.integer) ?? 200
+        let lines = try fields.optional("headers", read: Read.fieldLines) ?? []
+        let body = try fields.optional("body", read: Read.text) ?? ""
+        let delay: Int64 = try fields.optional("delay", read: Read.integer) ?? 0
         try fields.end()
         return (.answers(status: status, fields: lines, body: body), delay)
     }

@@ -20,9 +20,9 @@ struct CookieVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            url = try fields.required("url", CookieVector.url)
-            self.fields = try fields.required("set", Read.list(of: Read.bytes))
-            time = CookieVector.start.advanced(bySeconds: try fields.optional("at", Read.integer) ?? 0)
+            url = try fields.required("url", read: CookieVector.url)
+            self.fields = try fields.required("set", read: Read.list(of: Read.bytes))
+            time = CookieVector.start.advanced(bySeconds: try fields.optional("at", read: Read.integer) ?? 0)
             try fields.end()
         }
     }
@@ -36,21 +36,21 @@ struct CookieVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            url = try fields.required("url", CookieVector.url)
+            url = try fields.required("url", read: CookieVector.url)
             cookie = try fields.required("cookie") { value throws(FieldError) -> [UInt8]? in
                 value.isNull ? nil : try Read.bytes(value)
             }
-            time = CookieVector.start.advanced(bySeconds: try fields.optional("at", Read.integer) ?? 0)
+            time = CookieVector.start.advanced(bySeconds: try fields.optional("at", read: Read.integer) ?? 0)
             try fields.end()
         }
     }
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        responses = try fields.required("responses", Read.list(of: Response.init))
+        responses = try fields.required("responses", read: Read.list(of: Response.init))
         requests = try fields.required("expect") { value throws(FieldError) -> [Request] in
             var expect = try Fields(value)
-            let requests = try expect.required("requests", Read.list(of: Request.init))
+            let requests = try expect.required("requests", read: Read.list(of: Request.init))
             try expect.end()
             guard !requests.isEmpty else {
                 throw FieldError(line: value.line, what: "no request is expected")
@@ -70,8 +70,8 @@ struct CookieVector: Sendable {
         return requests.flatMap { request in
             Difference.between(
                 "\(request.url)",
-                Self.text(request.cookie),
-                Self.text(jar.fieldBytes(for: request.url, at: request.time))
+                expected: Self.text(request.cookie),
+                got: Self.text(jar.fieldBytes(for: request.url, at: request.time))
             )
         }
     }

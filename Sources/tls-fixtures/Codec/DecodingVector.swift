@@ -25,11 +25,11 @@ struct DecodingVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        encodings = try fields.required("encodings", Read.texts)
-        needs = try fields.optional("needs", Read.texts) ?? []
-        (limits, maximumCodings) = try fields.optional("limits", Self.limits) ?? (DecodingLimits(), 5)
-        input = try fields.required("input", Read.repeated("hex", Read.hexadecimal))
-        expect = try fields.required("expect", Self.expectation)
+        encodings = try fields.required("encodings", read: Read.texts)
+        needs = try fields.optional("needs", read: Read.texts) ?? []
+        (limits, maximumCodings) = try fields.optional("limits", read: Self.limits) ?? (DecodingLimits(), 5)
+        input = try fields.required("input", read: Read.repeated("hex", read: Read.hexadecimal))
+        expect = try fields.required("expect", read: Self.expectation)
     }
 
     /// A required coding that this build does not support, or `nil`.
@@ -86,13 +86,15 @@ struct DecodingVector: Sendable {
     private static func limits(_ value: JSONValue) throws(FieldError) -> (DecodingLimits, Int) {
         var limits = DecodingLimits()
         var fields = try Fields(value)
-        if let size: UInt64 = try fields.optional("size", Read.integer) { limits.size = size }
-        if let ratio = try fields.optional("ratio", Self.bound) { limits.ratio = ratio }
-        if let size: UInt64 = try fields.optional("unratedSize", Read.integer) { limits.unratedSize = size }
-        if let limit = try fields.optional("inputWithoutOutput", Self.bound) {
+        if let size: UInt64 = try fields.optional("size", read: Read.integer) { limits.size = size }
+        if let ratio = try fields.optional("ratio", read: Self.bound) { limits.ratio = ratio }
+        if let size: UInt64 = try fields.optional("unratedSize", read: Read.integer) {
+            limits.unratedSize = size
+        }
+        if let limit = try fields.optional("inputWithoutOutput", read: Self.bound) {
             limits.inputWithoutOutput = limit
         }
-        let codings: Int? = try fields.optional("codings", Read.integer)
+        let codings: Int? = try fields.optional("codings", read: Read.integer)
         try fields.end()
         return (limits, codings ?? 5)
     }
@@ -104,9 +106,9 @@ struct DecodingVector: Sendable {
 
     private static func expectation(_ value: JSONValue) throws(FieldError) -> Decoded {
         var fields = try Fields(value)
-        let content = try fields.optional("content", Read.repeated("text", Read.bytes))
-        let fault = try fields.optional("fault", Read.text)
-        let raw = try fields.optional("raw", Read.flag)
+        let content = try fields.optional("content", read: Read.repeated("text", read: Read.bytes))
+        let fault = try fields.optional("fault", read: Read.text)
+        let raw = try fields.optional("raw", read: Read.flag)
         try fields.end()
         switch (content, fault, raw) {
         case (let content?, nil, nil): return .content(content)
@@ -137,7 +139,7 @@ extension Read {
     /// the number of times it is repeated.
     fileprivate static func repeated(
         _ name: String,
-        _ read: @escaping (JSONValue) throws(FieldError) -> [UInt8]
+        read: @escaping (JSONValue) throws(FieldError) -> [UInt8]
     ) -> (JSONValue) throws(FieldError) -> [UInt8] {
         { value throws(FieldError) in
             guard case .list(let elements) = value.content else { return try read(value) }
@@ -148,8 +150,8 @@ extension Read {
                     continue
                 }
                 var fields = try Fields(element)
-                let part = try fields.required(name, read)
-                let times: Int = try fields.required("times", integer)
+                let part = try fields.required(name, read: read)
+                let times: Int = try fields.required("times", read: integer)
                 try fields.end()
                 for _ in 0..<max(0, times) { bytes += part }
             }

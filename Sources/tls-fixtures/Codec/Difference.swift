@@ -6,7 +6,7 @@ struct Difference: Equatable, Sendable {
 
     /// Returns one difference if the values differ, else none. `nil` for `expected` means that any value is
     /// accepted.
-    static func between<Value: Equatable>(_ what: String, _ expected: Value?, _ got: Value?) -> [Difference] {
+    static func between<Value: Equatable>(_ what: String, expected: Value?, got: Value?) -> [Difference] {
         guard let expected, expected != got else { return [] }
         return [Difference(what: what, expected: "\(expected)", got: got.map { "\($0)" } ?? "nothing")]
     }

@@ -35,14 +35,14 @@ struct RequestVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        if let size: Int = try fields.optional("chunk", Read.integer) {
+        if let size: Int = try fields.optional("chunk", read: Read.integer) {
             message = .chunkHead(size)
-        } else if let trailers = try fields.optional("trailers", Read.fields) {
+        } else if let trailers = try fields.optional("trailers", read: Read.fields) {
             message = .trailers(trailers)
         } else {
             message = .head(try RequestHead(&fields))
         }
-        expect = try fields.required("expect", Expectation.init)
+        expect = try fields.required("expect", read: Expectation.init)
     }
 
     /// Writes the message and compares the result.
@@ -58,7 +58,7 @@ struct RequestVector: Sendable {
             case .bytes(let bytes): .written(bytes)
             case .error(let label): .refused(label)
             }
-        return Difference.between("outcome", wanted, outcome)
+        return Difference.between("outcome", expected: wanted, got: outcome)
     }
 
     private enum Outcome: Equatable, CustomStringConvertible {
@@ -76,25 +76,25 @@ struct RequestVector: Sendable {
 
 extension RequestVector.RequestHead {
     fileprivate init(_ fields: inout Fields) throws(FieldError) {
-        if let method = try fields.optional("method", Read.bytes) {
+        if let method = try fields.optional("method", read: Read.bytes) {
             self.method = HTTPMethod(stringLiteral: method.latin1)
         }
-        target = try fields.optional("target", Read.bytes) ?? target
-        authority = try fields.optional("authority", Read.bytes) ?? authority
-        headers = try fields.optional("headers", Read.fields) ?? headers
-        extra = try fields.optional("extra", Read.fields) ?? extra
-        framing = try fields.optional("framing", Read.framing) ?? framing
-        expectContinue = try fields.optional("expectContinue", Read.flag) ?? false
-        close = try fields.optional("close", Read.flag) ?? false
-        upgrade = try fields.optional("upgrade", Read.flag) ?? false
+        target = try fields.optional("target", read: Read.bytes) ?? target
+        authority = try fields.optional("authority", read: Read.bytes) ?? authority
+        headers = try fields.optional("headers", read: Read.fields) ?? headers
+        extra = try fields.optional("extra", read: Read.fields) ?? extra
+        framing = try fields.optional("framing", read: Read.framing) ?? framing
+        expectContinue = try fields.optional("expectContinue", read: Read.flag) ?? false
+        close = try fields.optional("close", read: Read.flag) ?? false
+        upgrade = try fields.optional("upgrade", read: Read.flag) ?? false
     }
 }
 
 extension RequestVector.Expectation {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        let bytes = try fields.optional("bytes", Read.bytes)
-        let error = try fields.optional("error", Read.text)
+        let bytes = try fields.optional("bytes", read: Read.bytes)
+        let error = try fields.optional("error", read: Read.text)
         try fields.end()
         switch (bytes, error) {
         case (let bytes?, nil): self = .bytes(bytes)
@@ -145,7 +145,7 @@ extension RequestVector.Message {
 /// Returns the bytes that `body` writes to a buffer. The allocation is exactly `room` bytes long.
 func written(
     _ room: Int,
-    _ body: (UnsafeMutableRawBufferPointer) throws(HTTP1Error) -> Int
+    body: (UnsafeMutableRawBufferPointer) throws(HTTP1Error) -> Int
 ) throws(HTTP1Error) -> [UInt8] {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
     defer { unsafe buffer.deallocate() }

@@ -25,19 +25,19 @@ struct ResponseVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            outcome = try fields.required("outcome", Read.text)
-            status = try fields.optional("status", Read.integer)
-            reason = try fields.optional("reason", Read.text)
-            version = try fields.optional("version", Read.text)
-            headers = try fields.optional("headers", Read.list(of: Read.pair(of: Read.text)))
-            trailers = try fields.optional("trailers", Read.list(of: Read.pair(of: Read.text)))
-            interims = try fields.optional("interims", Read.list(of: Read.integer))
-            framing = try fields.optional("framing", Read.text)
-            content = try fields.optional("content", Read.bytes)
-            leftover = try fields.optional("leftover", Read.integer)
-            reuse = try fields.optional("reuse", Read.text)
-            keepAlive = try fields.optional("keepAlive", Read.pair(of: Self.hint))
-            otherCodings = try fields.optional("otherCodings", Read.flag)
+            outcome = try fields.required("outcome", read: Read.text)
+            status = try fields.optional("status", read: Read.integer)
+            reason = try fields.optional("reason", read: Read.text)
+            version = try fields.optional("version", read: Read.text)
+            headers = try fields.optional("headers", read: Read.list(of: Read.pair(of: Read.text)))
+            trailers = try fields.optional("trailers", read: Read.list(of: Read.pair(of: Read.text)))
+            interims = try fields.optional("interims", read: Read.list(of: Read.integer))
+            framing = try fields.optional("framing", read: Read.text)
+            content = try fields.optional("content", read: Read.bytes)
+            leftover = try fields.optional("leftover", read: Read.integer)
+            reuse = try fields.optional("reuse", read: Read.text)
+            keepAlive = try fields.optional("keepAlive", read: Read.pair(of: Self.hint))
+            otherCodings = try fields.optional("otherCodings", read: Read.flag)
             try fields.end()
         }
 
@@ -48,20 +48,20 @@ struct ResponseVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        var bytes = ResponseBytes(input: try fields.required("input", Read.bytes))
-        if let method = try fields.optional("method", Read.text) {
+        var bytes = ResponseBytes(input: try fields.required("input", read: Read.bytes))
+        if let method = try fields.optional("method", read: Read.text) {
             bytes.method = HTTPMethod(stringLiteral: method)
         }
-        bytes.upgrade = try fields.optional("upgrade", Read.flag) ?? false
-        bytes.hasCleanEnd = try fields.optional("close", Read.close).map { $0 == .clean }
-        let leniency = try fields.optional("leniency", Read.list(of: Read.leniency)) ?? []
+        bytes.upgrade = try fields.optional("upgrade", read: Read.flag) ?? false
+        bytes.hasCleanEnd = try fields.optional("close", read: Read.close).map { $0 == .clean }
+        let leniency = try fields.optional("leniency", read: Read.list(of: Read.leniency)) ?? []
         bytes.leniency.acceptsBareLineFeeds = leniency.contains(.acceptsBareLineFeeds)
         bytes.leniency.unfoldsLines = leniency.contains(.unfoldsLines)
         bytes.leniency.acceptsDoubtfulFraming = leniency.contains(.acceptsDoubtfulFraming)
         bytes.leniency.acceptsBareLineFeedsInChunks = leniency.contains(.acceptsBareLineFeedsInChunks)
-        bytes.limits = try fields.optional("limits", Self.limits) ?? HTTP1Limits()
+        bytes.limits = try fields.optional("limits", read: Self.limits) ?? HTTP1Limits()
         self.bytes = bytes
-        expect = try fields.required("expect", Expectation.init)
+        expect = try fields.required("expect", read: Expectation.init)
     }
 
     /// Reads the bytes whole, byte by byte, and cut in two at every position. Every way must give the same result.
@@ -91,19 +91,27 @@ struct ResponseVector: Sendable {
     /// Compares the transcript with the expectation.
     private func differences(_ got: Transcript) -> [Difference] {
         let head = got.head
-        return Difference.between("outcome", expect.outcome, got.outcome)
-            + Difference.between("status", expect.status, head?.status.code)
-            + Difference.between("reason", expect.reason, head?.reason)
-            + Difference.between("version", expect.version, head?.version.description)
-            + Difference.between("headers", expect.headers, head.map { Self.pairs($0.headers) })
-            + Difference.between("trailers", expect.trailers, got.trailers.map(Self.pairs))
-            + Difference.between("interims", expect.interims, got.interims)
-            + Difference.between("framing", expect.framing, got.framing.label)
-            + Difference.between("content", expect.content, got.content)
-            + Difference.between("leftover", expect.leftover, got.leftover)
-            + Difference.between("reuse", expect.reuse, got.reuse.label)
-            + Difference.between("keepAlive", expect.keepAlive, [got.keepAlive?.timeout, got.keepAlive?.max])
-            + Difference.between("otherCodings", expect.otherCodings, got.hasOtherCodings)
+        return Difference.between("outcome", expected: expect.outcome, got: got.outcome)
+            + Difference.between("status", expected: expect.status, got: head?.status.code)
+            + Difference.between("reason", expected: expect.reason, got: head?.reason)
+            + Difference.between("version", expected: expect.version, got: head?.version.description)
+            + Difference.between(
+                "headers",
+                expected: expect.headers,
+                got: head.map { Self.pairs($0.headers) }
+            )
+            + Difference.between("trailers", expected: expect.trailers, got: got.trailers.map(Self.pairs))
+            + Difference.between("interims", expected: expect.interims, got: got.interims)
+            + Difference.between("framing", expected: expect.framing, got: got.framing.label)
+            + Difference.between("content", expected: expect.content, got: got.content)
+            + Difference.between("leftover", expected: expect.leftover, got: got.leftover)
+            + Difference.between("reuse", expected: expect.reuse, got: got.reuse.label)
+            + Difference.between(
+                "keepAlive",
+                expected: expect.keepAlive,
+                got: [got.keepAlive?.timeout, got.keepAlive?.max]
+            )
+            + Difference.between("otherCodings", expected: expect.otherCodings, got: got.hasOtherCodings)
     }
 
     private static func pairs(_ headers: HTTPHeaders) -> [[String]] {
@@ -114,7 +122,9 @@ struct ResponseVector: Sendable {
         var limits = HTTP1Limits()
         var fields = try Fields(value)
         for (name, limit) in Self.limitNames {
-            if let value: Int = try fields.optional(name, Read.integer) { limits[keyPath: limit] = value }
+            if let value: Int = try fields.optional(name, read: Read.integer) {
+                limits[keyPath: limit] = value
+            }
         }
         try fields.end()
         return limits

@@ -30,7 +30,7 @@ struct ResponseBytes: Sendable {
         reader.begin(method, upgrade: upgrade)
         var transcript = Transcript()
         do throws(HTTP1Error) {
-            try feed(&reader, cuts: cuts, &transcript)
+            try feed(&reader, cuts: cuts, transcript: &transcript)
         } catch {
             transcript.outcome = error.label
         }
@@ -45,14 +45,14 @@ struct ResponseBytes: Sendable {
     private func feed(
         _ reader: inout ResponseReader,
         cuts: some Sequence<Int>,
-        _ transcript: inout Transcript
+        transcript: inout Transcript
     ) throws(HTTP1Error) {
         var used = 0
         for cut in cuts where transcript.outcome == "open" {
-            while try step(&reader, from: &used, to: cut, &transcript) {}
+            while try step(&reader, from: &used, to: cut, transcript: &transcript) {}
         }
         if transcript.outcome == "open" {
-            while try step(&reader, from: &used, to: input.count, &transcript) {}
+            while try step(&reader, from: &used, to: input.count, transcript: &transcript) {}
         }
         transcript.leftover = input.count - used
         guard let hasCleanEnd, transcript.outcome == "open" else { return }
@@ -64,7 +64,7 @@ struct ResponseBytes: Sendable {
         _ reader: inout ResponseReader,
         from used: inout Int,
         to end: Int,
-        _ transcript: inout Transcript
+        transcript: inout Transcript
     ) throws(HTTP1Error) -> Bool {
         // Uses a slice because Array's own `span` requires macOS 26.
         let input = input[...]

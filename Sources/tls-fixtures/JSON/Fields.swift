@@ -24,7 +24,7 @@ struct Fields: ~Copyable {
     /// - Throws: ``FieldError`` from `read`, with the member's name added.
     mutating func optional<Value>(
         _ name: String,
-        _ read: (JSONValue) throws(FieldError) -> Value
+        read: (JSONValue) throws(FieldError) -> Value
     ) throws(FieldError) -> Value? {
         guard let index = unread.firstIndex(where: { $0.name == name }) else { return nil }
         let member = unread.remove(at: index)
@@ -38,9 +38,9 @@ struct Fields: ~Copyable {
     /// Reads a member that must be present.
     mutating func required<Value>(
         _ name: String,
-        _ read: (JSONValue) throws(FieldError) -> Value
+        read: (JSONValue) throws(FieldError) -> Value
     ) throws(FieldError) -> Value {
-        guard let value = try optional(name, read) else {
+        guard let value = try optional(name, read: read) else {
             throw FieldError(line: line, what: "the field \"\(name)\" is missing")
         }
         return value

@@ -7,8 +7,10 @@ extension RedirectVector {
     func networkDifferences() async throws -> [Difference]? {
         guard isFitForNetwork else { return nil }
         let script = ServedScript(answers)
-        let secure = try FixtureServer.start(.tls(Self.certificate)) { try script.answer($0, "https") }
-        let plain = try FixtureServer.start(.plain) { try script.answer($0, "http") }
+        let secure = try FixtureServer.start(.tls(Self.certificate)) {
+            try script.answer($0, scheme: "https")
+        }
+        let plain = try FixtureServer.start(.plain) { try script.answer($0, scheme: "http") }
         let client = HTTPClient { settings in
             self.settings.apply(to: &settings)
             settings.tls.roots = .only([.der(Self.authority.rootDER)])
@@ -47,7 +49,7 @@ private struct SchemeResolver: Resolver {
 
     var name: String { "vectors" }
 
-    func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         Resolution([port == 80 ? plain : secure], source: .resolver(name))
     }
 }
@@ -63,7 +65,7 @@ private final class ServedScript: Sendable {
 
     var requests: [RedirectVector.Seen] { seen.withLock { $0 } }
 
-    func answer(_ request: FixtureRequest, _ scheme: String) throws -> FixtureReply {
+    func answer(_ request: FixtureRequest, scheme: String) throws -> FixtureReply {
         let text = try request.text
         let seen = RedirectVector.Seen(
             method: request.method,

@@ -17,13 +17,13 @@ extension RedirectVector {
         let seen = seen()
         let isOverNetwork = seen.first?.isFromNetwork == true
         let wanted = sent.map { isOverNetwork ? $0.overNetwork(question) : $0 }
-        var found = Difference.between("requests", wanted.map(\.line), seen.map(\.line))
+        var found = Difference.between("requests", expected: wanted.map(\.line), got: seen.map(\.line))
         for (index, (wanted, seen)) in zip(wanted, seen).enumerated() {
             found += wanted.differences(from: seen).map {
                 Difference(what: "\(index + 1): \($0.what)", expected: $0.expected, got: $0.got)
             }
         }
-        return found + Difference.between("ending", ending, got)
+        return found + Difference.between("ending", expected: ending, got: got)
     }
 
     private func ending(of client: HTTPClient) async -> Ending {
@@ -113,15 +113,15 @@ extension RedirectVector.Sent {
     }
 
     fileprivate func differences(from seen: RedirectVector.Seen) -> [Difference] {
-        var found = Difference.between("body", body ?? "none", seen.body)
+        var found = Difference.between("body", expected: body ?? "none", got: seen.body)
         for (name, value) in fields {
             let values = seen.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
             let got = values.isEmpty ? "none" : values.joined(separator: ", ")
-            found += Difference.between(name, value ?? "none", got)
+            found += Difference.between(name, expected: value ?? "none", got: got)
         }
         if let addresses, !seen.isFromNetwork {
             let wanted = addresses?.joined(separator: " ") ?? "none"
-            found += Difference.between("addresses", wanted, seen.addresses ?? "none")
+            found += Difference.between("addresses", expected: wanted, got: seen.addresses ?? "none")
         }
         return found
     }

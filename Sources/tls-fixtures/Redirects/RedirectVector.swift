@@ -67,19 +67,19 @@ struct RedirectVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        question = try fields.required("request", Question.init)
-        settings = try fields.optional("client", Settings.init) ?? Settings()
-        answers = try fields.required("answers", Read.list(of: Answer.init))
+        question = try fields.required("request", read: Question.init)
+        settings = try fields.optional("client", read: Settings.init) ?? Settings()
+        answers = try fields.required("answers", read: Read.list(of: Answer.init))
         (sent, ending) = try fields.required("expect") { value throws(FieldError) in
             var fields = try Fields(value)
-            let sent = try fields.required("requests", Read.list(of: Sent.init))
+            let sent = try fields.required("requests", read: Read.list(of: Sent.init))
             guard let last = sent.last else { throw value.wrong("at least one request") }
             let ending: Ending
-            if let fault = try fields.optional("error", Read.choice) as Fault? {
+            if let fault = try fields.optional("error", read: Read.choice) as Fault? {
                 ending = .fault(fault.rawValue)
             } else {
-                let url = try fields.optional("url", Read.text)
-                ending = .answered(try fields.optional("status", Read.integer) ?? 200, url ?? last.url)
+                let url = try fields.optional("url", read: Read.text)
+                ending = .answered(try fields.optional("status", read: Read.integer) ?? 200, url ?? last.url)
             }
             try fields.end()
             return (sent, ending)
@@ -95,12 +95,12 @@ struct RedirectVector: Sendable {
 extension RedirectVector.Question {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        method = try fields.optional("method", Read.text) ?? "GET"
-        url = try fields.required("url", Read.text)
-        self.fields = try fields.optional("headers", Read.fieldLines) ?? []
-        body = try fields.optional("body", Read.text)
-        isSentOnce = try fields.optional("once", Read.flag) ?? false
-        addresses = try fields.optional("addresses", Read.texts)
+        method = try fields.optional("method", read: Read.text) ?? "GET"
+        url = try fields.required("url", read: Read.text)
+        self.fields = try fields.optional("headers", read: Read.fieldLines) ?? []
+        body = try fields.optional("body", read: Read.text)
+        isSentOnce = try fields.optional("once", read: Read.flag) ?? false
+        addresses = try fields.optional("addresses", read: Read.texts)
         try fields.end()
     }
 }
@@ -108,15 +108,15 @@ extension RedirectVector.Question {
 extension RedirectVector.Settings {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        follows = try fields.optional("follows", Read.flag) ?? true
-        limit = try fields.optional("limit", Read.integer)
-        allowsDowngrade = try fields.optional("downgrade", Read.flag) ?? false
-        carriesBodyAcrossOrigins = try fields.optional("bodyAcrossOrigins", Read.flag) ?? true
-        sendsReferer = try fields.optional("referer", Read.flag) ?? false
-        surviving = try fields.optional("surviving", Read.texts) ?? []
-        self.fields = try fields.optional("headers", Read.fieldLines) ?? []
-        keepsCookies = try fields.optional("cookies", Read.flag) ?? false
-        keepsHSTS = try fields.optional("hsts", Read.flag) ?? false
+        follows = try fields.optional("follows", read: Read.flag) ?? true
+        limit = try fields.optional("limit", read: Read.integer)
+        allowsDowngrade = try fields.optional("downgrade", read: Read.flag) ?? false
+        carriesBodyAcrossOrigins = try fields.optional("bodyAcrossOrigins", read: Read.flag) ?? true
+        sendsReferer = try fields.optional("referer", read: Read.flag) ?? false
+        surviving = try fields.optional("surviving", read: Read.texts) ?? []
+        self.fields = try fields.optional("headers", read: Read.fieldLines) ?? []
+        keepsCookies = try fields.optional("cookies", read: Read.flag) ?? false
+        keepsHSTS = try fields.optional("hsts", read: Read.flag) ?? false
         try fields.end()
     }
 }
@@ -124,10 +124,10 @@ extension RedirectVector.Settings {
 extension RedirectVector.Answer {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        status = try fields.required("status", Read.integer)
-        let location = try fields.optional("location", Read.bytes)
+        status = try fields.required("status", read: Read.integer)
+        let location = try fields.optional("location", read: Read.bytes)
         self.fields = location.map { [(name: "Location", value: $0)] } ?? []
-        for pair in try fields.optional("headers", Read.list(of: Read.elements)) ?? [] {
+        for pair in try fields.optional("headers", read: Read.list(of: Read.elements)) ?? [] {
             guard pair.count == 2 else { throw value.wrong("a list of names and values") }
             self.fields.append((try Read.text(pair[0]), try Read.bytes(pair[1])))
         }
@@ -138,10 +138,10 @@ extension RedirectVector.Answer {
 extension RedirectVector.Sent {
     fileprivate init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        method = try fields.optional("method", Read.text) ?? "GET"
-        url = try fields.required("url", Read.text)
-        self.fields = try fields.optional("headers", Read.wantedLines) ?? []
-        body = try fields.optional("body", Read.text)
+        method = try fields.optional("method", read: Read.text) ?? "GET"
+        url = try fields.required("url", read: Read.text)
+        self.fields = try fields.optional("headers", read: Read.wantedLines) ?? []
+        body = try fields.optional("body", read: Read.text)
         addresses = try fields.optional("addresses") { value throws(FieldError) -> [String]? in
             value.isNull ? nil : try Read.texts(value)
         }

@@ -75,14 +75,14 @@ struct CommandClient: VectorClient {
             proxy = ConnectProxy(to: address, port: errand.port)
             guard proxy != nil else { return Observation(ending: .other("no proxy"), text: "") }
         }
-        let line = filled(errand, address, proxyPort: proxy?.port)
+        let line = filled(errand, address: address, proxyPort: proxy?.port)
         let outcome = await onThread { [limit] in ChildProcess.run(line, within: limit) }
         _ = proxy
         return observation(of: outcome)
     }
 
     /// Returns the command with its placeholders replaced.
-    private func filled(_ errand: ClientTask, _ address: String, proxyPort: UInt16?) -> String {
+    private func filled(_ errand: ClientTask, address: String, proxyPort: UInt16?) -> String {
         let values = [
             "{url}": errand.urls.map(Self.quoted).joined(separator: " "),
             "{host}": Self.quoted(errand.host),
@@ -146,7 +146,7 @@ struct CommandClient: VectorClient {
         switch outcome.ending {
         case .exited(0):
             return Observation(ending: .answered, text: String(decoding: outcome.output, as: UTF8.self))
-        case .exited(let code) where Self.isMisuse(code, knowledge):
+        case .exited(let code) where Self.isMisuse(code, knowledge: knowledge):
             return Observation(ending: .crashed("not run: status \(code)"), text: words)
         case .exited(let code): return Observation(ending: .other("failed with status \(code)"), text: words)
         case .killed(let signal):
@@ -157,7 +157,7 @@ struct CommandClient: VectorClient {
     }
 
     /// Whether the command did not run at all: the shell did not find it, or it does not know one of its options.
-    private static func isMisuse(_ status: Int32, _ knowledge: Knowledge) -> Bool {
+    private static func isMisuse(_ status: Int32, knowledge: Knowledge) -> Bool {
         switch knowledge {
         case .curl, .wget: status == 126 || status == 127 || status == 2
         case .nothing: status == 126 || status == 127

@@ -15,7 +15,7 @@ struct OurClient: VectorClient {
         do {
             let client = try client(for: errand)
             for url in errand.urls {
-                last = await Self.get(url, errand.addresses, client)
+                last = await Self.get(url, addresses: errand.addresses, client: client)
                 guard last.ending == .answered else { return last }
             }
             return last
@@ -60,8 +60,7 @@ struct OurClient: VectorClient {
     /// those that do, even on a loaded machine.
     private static let patience = Duration.milliseconds(2500)
 
-    private static func get(_ url: String, _ addresses: [String]?, _ client: HTTPClient) async -> Observation
-    {
+    private static func get(_ url: String, addresses: [String]?, client: HTTPClient) async -> Observation {
         var request = Request(.get, url)
         request.addresses = addresses.map { $0.map { Endpoint(stringLiteral: $0) } }
         do {
@@ -72,7 +71,7 @@ struct OurClient: VectorClient {
             return Observation(
                 ending: ending,
                 text: String(decoding: response.body, as: UTF8.self),
-                attempts: attempts + Self.attempts(response.transaction, ending)
+                attempts: attempts + Self.attempts(response.transaction, ending: ending)
             )
         } catch let error as HTTPError {
             let ending = Ending(error.phase, error.reason)
@@ -88,7 +87,7 @@ struct OurClient: VectorClient {
     /// The outcomes at the addresses of an earlier hop.
     private static func attempts(_ hop: Hop) -> [(String, Ending)] {
         if let error = hop.error { return attempts(error) }
-        return hop.status.map { attempts(hop.transaction, Ending($0)) } ?? []
+        return hop.status.map { attempts(hop.transaction, ending: Ending($0)) } ?? []
     }
 
     /// The outcomes at the addresses that were tried before a failure.
@@ -100,7 +99,7 @@ struct OurClient: VectorClient {
     }
 
     /// The outcomes at the addresses that were tried before a response.
-    private static func attempts(_ transaction: HTTPTransaction?, _ ending: Ending) -> [(String, Ending)] {
+    private static func attempts(_ transaction: HTTPTransaction?, ending: Ending) -> [(String, Ending)] {
         guard let transaction else { return [] }
         let failed = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
         return failed + [("\(transaction.endpoint)", ending)]

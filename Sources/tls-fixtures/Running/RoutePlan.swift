@@ -54,14 +54,14 @@ struct RoutePlan {
     }
 
     /// Compares what happened at the addresses with the expectation.
-    func differences(_ records: [[ConnectionRecord]], _ seen: Observation) -> [Difference] {
+    func differences(_ records: [[ConnectionRecord]], seen: Observation) -> [Difference] {
         var differences: [Difference] = []
         for (index, expected) in vector.endings.enumerated() {
             let what = "address \(index + 1) (\(vector.addresses[index].server ?? texts[index]))"
             if let attempts = seen.attempts {
                 let text = complete(texts[index])
                 let got = attempts.first { $0.address == text || $0.address == texts[index] }?.ending
-                differences += Difference.between(what, expected, got ?? .untried)
+                differences += Difference.between(what, expected: expected, got: got ?? .untried)
             }
             // If the client does not report attempts, the server's records show them.
             guard let place = places[index], case .some = records[place].first else { continue }
@@ -74,8 +74,8 @@ struct RoutePlan {
         {
             differences += Difference.between(
                 "requests that reached it",
-                1,
-                records[place].flatMap(\.requests).count
+                expected: 1,
+                got: records[place].flatMap(\.requests).count
             )
         }
         return differences

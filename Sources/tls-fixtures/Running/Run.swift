@@ -33,7 +33,7 @@ struct Run {
     }
 
     /// Runs up to `width` vectors at a time. Rows are held back until all earlier ones have been reported.
-    private func inOrder(width: Int, _ trial: VectorRunner, _ report: (Row) -> Void) async {
+    private func inOrder(width: Int, _ trial: VectorRunner, report: (Row) -> Void) async {
         await withTaskGroup(of: (Int, Row).self) { group in
             var waiting: [Int: Row] = [:]
             var started = 0

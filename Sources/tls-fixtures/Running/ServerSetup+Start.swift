@@ -31,7 +31,7 @@ extension ServerSetup {
         case .unanswered: return try .unresponsive(on: address, port: port)
         case .accepted: break
         }
-        let security = try security(certificate.map { [$0] } ?? certificates, folder)
+        let security = try security(certificate.map { [$0] } ?? certificates, folder: folder)
         return try .start(security, on: address, port: port, behaviour: behaviour)
     }
 
@@ -50,7 +50,7 @@ extension ServerSetup {
 
     private func security(
         _ names: [String],
-        _ folder: CertificateFolder
+        folder: CertificateFolder
     ) throws(FixtureError) -> FixtureSecurity {
         guard speaksTLS else { return .plain }
         var loaded: [FixtureCertificate] = []

@@ -32,11 +32,11 @@ struct VectorRunner: Sendable {
             )
         }
         return switch vector {
-        case .response(let vector): row(vector.head, vector.differences())
-        case .request(let vector): row(vector.head, vector.differences())
-        case .cookies(let vector): row(vector.head, vector.differences())
+        case .response(let vector): row(vector.head, differences: vector.differences())
+        case .request(let vector): row(vector.head, differences: vector.differences())
+        case .cookies(let vector): row(vector.head, differences: vector.differences())
         case .decoding(let vector): attempt(vector)
-        case .cache(let vector): await row(vector.head, vector.differences())
+        case .cache(let vector): await row(vector.head, differences: vector.differences())
         case .redirect(let vector): await attempt(vector.head) { try await run(vector) }
         case .names(let vector): await attempt(vector.head) { try await run(vector) }
         case .handshake(let vector): await attempt(vector.head) { try await run(vector) }
@@ -44,7 +44,7 @@ struct VectorRunner: Sendable {
         }
     }
 
-    private func row(_ head: VectorHead, _ differences: [Difference], words: String = "") -> Row {
+    private func row(_ head: VectorHead, differences: [Difference], words: String = "") -> Row {
         let outcome = differences.isEmpty ? Row.Outcome.passed : .failed(differences)
         return Row(client: client.title, head: head, outcome: outcome, words: words)
     }
@@ -54,17 +54,17 @@ struct VectorRunner: Sendable {
             let outcome = Row.Outcome.left("built without \(coding)")
             return Row(client: client.title, head: vector.head, outcome: outcome)
         }
-        return row(vector.head, vector.differences())
+        return row(vector.head, differences: vector.differences())
     }
 
     /// Runs `body`. A server that cannot be started fails the vector and does not end the run.
-    private func attempt(_ head: VectorHead, _ body: () async throws -> Row) async -> Row {
+    private func attempt(_ head: VectorHead, body: () async throws -> Row) async -> Row {
         do {
             return try await body()
         } catch let unsupportedReason as Obstacle {
             return Row(client: client.title, head: head, outcome: .left(unsupportedReason.why))
         } catch {
-            return row(head, [Difference(what: "servers", expected: "started", got: "\(error)")])
+            return row(head, differences: [Difference(what: "servers", expected: "started", got: "\(error)")])
         }
     }
 
@@ -78,7 +78,7 @@ struct VectorRunner: Sendable {
         let server = try setup.start(on: vector.address, from: certificates)
         let stage = VectorServers(servers: [server], endsByItself: [true])
         let errand = ClientTask(
-            urls: [url("https", vector.identity, server.port)],
+            urls: [url("https", host: vector.identity, port: server.port)],
             host: vector.identity,
             port: server.port,
             addresses: [vector.address],
@@ -87,24 +87,28 @@ struct VectorRunner: Sendable {
         let seen = try await observe(errand)
         let records = await stage.records()[0]
         let expected = vector.verdict == .accept ? [Ending.answered] : vector.reasons
-        var differences = judge(expected, seen)
+        var differences = judge(expected, seen: seen)
         differences += records.misnamings(host: vector.identity, port: server.port)
         if records.isEmpty {
             differences.append(Difference(what: "connections", expected: "one", got: "none"))
         }
         if vector.verdict == .refuse {
-            differences += Difference.between("bytes sent to it", 0, records.map(\.receivedCount).max() ?? 0)
+            differences += Difference.between(
+                "bytes sent to it",
+                expected: 0,
+                got: records.map(\.receivedCount).max() ?? 0
+            )
         }
         if let serverName = vector.serverName {
-            differences += differencesInNames(serverName, records)
+            differences += differencesInNames(serverName, records: records)
         }
-        return row(vector.head, differences, words: seen.text)
+        return row(vector.head, differences: differences, words: seen.text)
     }
 
     /// Runs the vector with a simulated network and, if possible, with a real one.
     private func run(_ vector: RedirectVector) async throws -> Row {
         let real = try await vector.networkDifferences() ?? []
-        return await row(vector.head, vector.differences() + real)
+        return await row(vector.head, differences: vector.differences() + real)
     }
 
     private func run(_ vector: HandshakeVector) async throws -> Row {
@@ -112,7 +116,7 @@ struct VectorRunner: Sendable {
         let server = try setup.start(on: "127.0.0.1", from: certificates)
         let stage = VectorServers(servers: [server], endsByItself: [setup.endsByItself])
         var errand = ClientTask(
-            urls: vector.names.map { url("https", $0, server.port) },
+            urls: vector.names.map { url("https", host: $0, port: server.port) },
             host: vector.names[0],
             port: server.port,
             addresses: ["127.0.0.1"],
@@ -121,48 +125,56 @@ struct VectorRunner: Sendable {
         errand.client = vector.client
         let seen = try await observe(errand)
         let records = await stage.records()[0]
-        var differences = judge(vector.expect.endings, seen)
+        var differences = judge(vector.expect.endings, seen: seen)
         if let content = vector.expect.content, seen.ending == .answered {
-            differences += Difference.between("content", content, seen.text)
+            differences += Difference.between("content", expected: content, got: seen.text)
         }
-        differences += self.differences(vector.expect, records)
-        return row(vector.head, differences, words: seen.text)
+        differences += self.differences(vector.expect, records: records)
+        return row(vector.head, differences: differences, words: seen.text)
     }
 
-    private func differences(_ expect: HandshakeVector.Expectation, _ records: [ConnectionRecord])
+    private func differences(_ expect: HandshakeVector.Expectation, records: [ConnectionRecord])
         -> [Difference]
     {
         let last = records.last
-        var found = Difference.between("version", expect.version.map(\.openSSLName), last?.tls?.version)
+        var found = Difference.between(
+            "version",
+            expected: expect.version.map(\.openSSLName),
+            got: last?.tls?.version
+        )
         if let wanted = expect.chosenProtocol {
             found += Difference.between(
                 "protocol",
-                wanted ?? "none",
-                last?.tls?.applicationProtocol ?? "none"
+                expected: wanted ?? "none",
+                got: last?.tls?.applicationProtocol ?? "none"
             )
         }
         if let wanted = expect.clientCertificate {
             found += Difference.between(
                 "client certificate",
-                wanted ?? "none",
-                last?.tls?.clientSubject ?? "none"
+                expected: wanted ?? "none",
+                got: last?.tls?.clientSubject ?? "none"
             )
         }
-        if let wanted = expect.serverName { found += differencesInNames(wanted, records) }
+        if let wanted = expect.serverName { found += differencesInNames(wanted, records: records) }
         found += Difference.between(
             "protocols offered",
-            expect.offeredProtocols,
-            last?.hello?.applicationProtocols
+            expected: expect.offeredProtocols,
+            got: last?.hello?.applicationProtocols
         )
-        found += Difference.between("resumed", expect.isResumed, last?.isResumed)
+        found += Difference.between("resumed", expected: expect.isResumed, got: last?.isResumed)
         found += Difference.between(
             "offers to resume",
-            expect.offersResumption,
-            last?.hello?.offersResumption
+            expected: expect.offersResumption,
+            got: last?.hello?.offersResumption
         )
-        found += Difference.between("offers early data", expect.offersEarlyData, last?.hello?.offersEarlyData)
+        found += Difference.between(
+            "offers early data",
+            expected: expect.offersEarlyData,
+            got: last?.hello?.offersEarlyData
+        )
         let hasSentRequest = records.contains { $0.receivedCount > 0 }
-        found += Difference.between("request sent", expect.hasSentRequest, hasSentRequest)
+        found += Difference.between("request sent", expected: expect.hasSentRequest, got: hasSentRequest)
         return found
     }
 
@@ -174,13 +186,13 @@ struct VectorRunner: Sendable {
             (differences, words) = try await judge(vector)
             if differences.isEmpty { break }
         }
-        return row(vector.head, differences, words: words)
+        return row(vector.head, differences: differences, words: words)
     }
 
     private func judge(_ vector: RouteVector) async throws -> ([Difference], words: String) {
         let plan = try RoutePlan(vector, folder, certificates)
         var errand = ClientTask(
-            urls: [url(vector.scheme.rawValue, vector.host, plan.port)],
+            urls: [url(vector.scheme.rawValue, host: vector.host, port: plan.port)],
             host: vector.host,
             port: plan.port,
             addresses: plan.texts(of: .request),
@@ -192,8 +204,8 @@ struct VectorRunner: Sendable {
         let seen = try await observe(errand)
         let elapsed = ContinuousClock.now - start
         let records = await plan.stage.records()
-        var differences = judge([vector.ending], seen)
-        differences += plan.differences(records, seen)
+        var differences = judge([vector.ending], seen: seen)
+        differences += plan.differences(records, seen: seen)
         if let within = vector.within, elapsed > .milliseconds(within) {
             differences.append(Difference(what: "time", expected: "\(within) ms", got: "\(elapsed)"))
         }
@@ -213,7 +225,7 @@ struct VectorRunner: Sendable {
 
     /// Compares the outcome with the accepted ones. For a client that gives no reasons, only success and failure
     /// count.
-    private func judge(_ expected: [Ending], _ seen: Observation) -> [Difference] {
+    private func judge(_ expected: [Ending], seen: Observation) -> [Difference] {
         if expected.contains(seen.ending) { return [] }
         if !client.givesReasons && !seen.ending.isCrash {
             let hasSucceeded = seen.ending == .answered
@@ -223,12 +235,12 @@ struct VectorRunner: Sendable {
         return [Difference(what: "ending", expected: wanted, got: "\(seen.ending)")]
     }
 
-    private func differencesInNames(_ wanted: String?, _ records: [ConnectionRecord]) -> [Difference] {
+    private func differencesInNames(_ wanted: String?, records: [ConnectionRecord]) -> [Difference] {
         let got = records.last { $0.hello != nil }?.serverName?.lowercased()
-        return Difference.between("SNI", wanted ?? "none", got ?? "none")
+        return Difference.between("SNI", expected: wanted ?? "none", got: got ?? "none")
     }
 
-    private func url(_ scheme: String, _ host: String, _ port: UInt16) -> String {
+    private func url(_ scheme: String, host: String, port: UInt16) -> String {
         host.contains(":") ? "\(scheme)://[\(host)]:\(port)/" : "\(scheme)://\(host):\(port)/"
     }
 }

@@ -33,13 +33,13 @@ extension [ConnectionRecord] {
             if record.hello != nil {
                 differences += Difference.between(
                     "SNI",
-                    wantedName,
-                    record.serverName?.lowercased() ?? "no name"
+                    expected: wantedName,
+                    got: record.serverName?.lowercased() ?? "no name"
                 )
             }
             for request in record.requests {
                 let got = request.headers["host"]?.readAsHost ?? "none"
-                differences += Difference.between("Host", wantedHost, got)
+                differences += Difference.between("Host", expected: wantedHost, got: got)
             }
         }
         return differences

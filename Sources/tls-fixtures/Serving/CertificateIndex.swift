@@ -28,9 +28,9 @@ enum CertificateIndex {
 
     private static func row(_ value: JSONValue) throws(FieldError) -> Row {
         var fields = try Fields(value)
-        let file = try fields.required("file", Read.text)
-        let about = try fields.required("about", Read.text)
-        let identities = try fields.required("verdicts", Read.list(of: identity))
+        let file = try fields.required("file", read: Read.text)
+        let about = try fields.required("about", read: Read.text)
+        let identities = try fields.required("verdicts", read: Read.list(of: identity))
         try fields.end()
         // Client certificates are not served.
         let asked = identities.filter { $0 != "a client" }
@@ -39,9 +39,9 @@ enum CertificateIndex {
 
     private static func identity(_ value: JSONValue) throws(FieldError) -> String {
         var fields = try Fields(value)
-        let name = try fields.required("name", Read.text)
-        _ = try fields.required("client", Read.text)
-        _ = try fields.optional("s_client", Read.text)
+        let name = try fields.required("name", read: Read.text)
+        _ = try fields.required("client", read: Read.text)
+        _ = try fields.optional("s_client", read: Read.text)
         try fields.end()
         return name
     }

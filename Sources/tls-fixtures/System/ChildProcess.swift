@@ -39,7 +39,7 @@ enum ChildProcess {
         }
         var outcome = Outcome(ending: .hung)
         let end = begin.advanced(by: limit)
-        collect([output.reading, errors.reading], into: [\.output, \.errors], &outcome, until: end)
+        collect([output.reading, errors.reading], into: [\.output, \.errors], outcome: &outcome, until: end)
         outcome.ending = reap(id, until: end)
         return outcome
     }
@@ -59,7 +59,7 @@ enum ChildProcess {
         guard let output = Pipe(), let errors = Pipe() else {
             return .failure("pipe: \(String(cString: strerror(errno)))")
         }
-        let (id, code) = spawn(command, output.writing, errors.writing)
+        let (id, code) = spawn(command, output: output.writing, errors: errors.writing)
         output.closeWriting()
         errors.closeWriting()
         guard code != 0 else { return .success((id, output, errors)) }
@@ -68,8 +68,7 @@ enum ChildProcess {
         return .failure(String(cString: strerror(code)))
     }
 
-    private static func spawn(_ command: String, _ output: Int32, _ errors: Int32) -> (id: pid_t, code: Int32)
-    {
+    private static func spawn(_ command: String, output: Int32, errors: Int32) -> (id: pid_t, code: Int32) {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -119,7 +118,7 @@ enum ChildProcess {
     private static func collect(
         _ streams: [Int32],
         into places: [WritableKeyPath<Outcome, [UInt8]>],
-        _ outcome: inout Outcome,
+        outcome: inout Outcome,
         until end: ContinuousClock.Instant
     ) {
         var open = streams.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -181,7 +180,7 @@ private final class Pipe {
 /// Calls `body` with the texts as a NULL-terminated vector of C strings.
 private func withVector<Result>(
     _ texts: [String],
-    _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {
     let copies = texts.map { strdup($0) }
     defer { copies.forEach { free($0) } }

@@ -28,7 +28,7 @@ final class ConnectProxy: Sendable {
         port = Self.port(of: listener)
         let stop = ends[0]
         startThread {
-            Self.serve(listener, address, target, stop)
+            Self.serve(listener, address: address, port: target, stop: stop)
             close(listener)
             close(stop)
         }
@@ -40,14 +40,14 @@ final class ConnectProxy: Sendable {
     }
 
     /// Serves connections until `stop` becomes readable.
-    private static func serve(_ listener: Int32, _ address: String, _ port: UInt16, _ stop: Int32) {
+    private static func serve(_ listener: Int32, address: String, port: UInt16, stop: Int32) {
         while wait(for: [listener, stop]) == [true, false] {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { continue }
             keepFromChildren(client)
-            if readHead(client, stop), let server = connected(to: address, port: port) {
-                send(client, Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
-                relay(client, server, stop)
+            if readHead(client, stop: stop), let server = connected(to: address, port: port) {
+                send(client, bytes: Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
+                relay(client, server: server, stop: stop)
                 close(server)
             }
             close(client)
@@ -55,7 +55,7 @@ final class ConnectProxy: Sendable {
     }
 
     /// Reads a request head. Returns whether it is a CONNECT request.
-    private static func readHead(_ client: Int32, _ stop: Int32) -> Bool {
+    private static func readHead(_ client: Int32, stop: Int32) -> Bool {
         var head: [UInt8] = []
         var byte: UInt8 = 0
         while head.suffix(4) != [13, 10, 13, 10] {
@@ -68,7 +68,7 @@ final class ConnectProxy: Sendable {
     }
 
     /// Relays bytes in both directions, and relays the end of each direction.
-    private static func relay(_ client: Int32, _ server: Int32, _ stop: Int32) {
+    private static func relay(_ client: Int32, server: Int32, stop: Int32) {
         var open = [client: true, server: true]
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while open.values.contains(true) {
@@ -78,7 +78,7 @@ final class ConnectProxy: Sendable {
             for (index, source) in sources.enumerated() where ready[index] {
                 let target = source == client ? server : client
                 let count = recv(source, &buffer, buffer.count, 0)
-                if count > 0 && send(target, Array(buffer[..<count])) { continue }
+                if count > 0 && send(target, bytes: Array(buffer[..<count])) { continue }
                 open[source] = false
                 guard count == 0 else { return reset(client, server) }
                 shutdown(target, Int32(SHUT_WR))
@@ -96,14 +96,18 @@ final class ConnectProxy: Sendable {
 
     /// Sends all bytes. Returns `false` if the connection is lost.
     @discardableResult
-    private static func send(_ socket: Int32, _ bytes: [UInt8]) -> Bool {
+    private static func send(_ socket: Int32, bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
                 #if canImport(Darwin)
                 write(socket, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
                 #else
-                Self.systemSend(socket, buffer.baseAddress?.advanced(by: sent), buffer.count - sent)
+                Self.systemSend(
+                    socket,
+                    bytes: buffer.baseAddress?.advanced(by: sent),
+                    count: buffer.count - sent
+                )
                 #endif
             }
             guard count > 0 else { return false }
@@ -123,7 +127,7 @@ final class ConnectProxy: Sendable {
         let descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { return nil }
         keepFromChildren(descriptor)
-        let bound = withAddress("127.0.0.1", 0) { bind(descriptor, $0, $1) }
+        let bound = withAddress("127.0.0.1", port: 0) { bind(descriptor, $0, $1) }
         guard bound == 0, systemListen(descriptor) == 0 else {
             close(descriptor)
             return nil
@@ -135,7 +139,7 @@ final class ConnectProxy: Sendable {
         let descriptor = socket(address.contains(":") ? AF_INET6 : AF_INET, stream, 0)
         guard descriptor >= 0 else { return nil }
         keepFromChildren(descriptor)
-        guard withAddress(address, port, { connect(descriptor, $0, $1) }) == 0 else {
+        guard withAddress(address, port: port, body: { connect(descriptor, $0, $1) }) == 0 else {
             close(descriptor)
             return nil
         }
@@ -144,26 +148,26 @@ final class ConnectProxy: Sendable {
 
     private static func withAddress(
         _ text: String,
-        _ port: UInt16,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+        port: UInt16,
+        body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
         if text.contains(":") {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = port.bigEndian
             guard inet_pton(AF_INET6, text, &address.sin6_addr) == 1 else { return -1 }
-            return withUnsafeBytes(of: &address) { use($0, body) }
+            return withUnsafeBytes(of: &address) { use($0, body: body) }
         }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         guard inet_pton(AF_INET, text, &address.sin_addr) == 1 else { return -1 }
-        return withUnsafeBytes(of: &address) { use($0, body) }
+        return withUnsafeBytes(of: &address) { use($0, body: body) }
     }
 
     private static func use(
         _ bytes: UnsafeRawBufferPointer,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+        body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {
         guard let base = bytes.baseAddress else { return -1 }
         return body(base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
@@ -199,7 +203,7 @@ final class ConnectProxy: Sendable {
 
     #if !canImport(Darwin)
     /// Writing to a client that has disconnected must not raise SIGPIPE.
-    private static func systemSend(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    private static func systemSend(_ socket: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
         #if canImport(Musl)
         Musl.send(socket, bytes, count, Int32(MSG_NOSIGNAL))
         #else

@@ -30,7 +30,9 @@ enum Terminal {
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes {
+                systemWrite(descriptor, bytes: $0.baseAddress, count: $0.count)
+            }
             if count < 0 && errno == EINTR { continue }
             // The reader has closed the pipe. There is nothing left to do.
             guard count > 0 else { return }
@@ -38,7 +40,7 @@ enum Terminal {
         }
     }
 
-    private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    private static func systemWrite(_ descriptor: Int32, bytes: UnsafeRawPointer?, count: Int) -> Int {
         #if canImport(Darwin)
         Darwin.write(descriptor, bytes, count)
         #elseif canImport(Musl)

@@ -12,10 +12,10 @@ struct HandshakeVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        server = try fields.required("server", Read.text)
-        names = try fields.optional("names", Read.texts) ?? ["good.test"]
-        client = try fields.optional("client", ClientSide.init) ?? ClientSide()
-        expect = try fields.required("expect", Expectation.init)
+        server = try fields.required("server", read: Read.text)
+        names = try fields.optional("names", read: Read.texts) ?? ["good.test"]
+        client = try fields.optional("client", read: ClientSide.init) ?? ClientSide()
+        expect = try fields.required("expect", read: Expectation.init)
         guard !names.isEmpty else { throw FieldError(line: fields.line, what: "names: the list is empty") }
     }
 
@@ -34,9 +34,9 @@ struct HandshakeVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            versions = try fields.optional("versions", Read.versions)
-            certificate = try fields.optional("certificate", Read.text)
-            resumes = try fields.optional("resumes", Read.flag) ?? true
+            versions = try fields.optional("versions", read: Read.versions)
+            certificate = try fields.optional("certificate", read: Read.text)
+            resumes = try fields.optional("resumes", read: Read.flag) ?? true
             try fields.end()
         }
     }
@@ -59,17 +59,17 @@ struct HandshakeVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            endings = try fields.required("ending", Ending.readOneOrMore)
-            content = try fields.optional("content", Read.text)
-            version = try fields.optional("version", Read.version)
-            chosenProtocol = try fields.optional("protocol", Read.textOrNull)
-            offeredProtocols = try fields.optional("offeredProtocols", Read.texts)
-            serverName = try fields.optional("serverName", Read.textOrNull)
-            isResumed = try fields.optional("resumed", Read.flag)
-            offersResumption = try fields.optional("offersResumption", Read.flag)
-            offersEarlyData = try fields.optional("offersEarlyData", Read.flag)
-            clientCertificate = try fields.optional("clientCertificate", Read.textOrNull)
-            hasSentRequest = try fields.optional("requestSent", Read.flag)
+            endings = try fields.required("ending", read: Ending.readOneOrMore)
+            content = try fields.optional("content", read: Read.text)
+            version = try fields.optional("version", read: Read.version)
+            chosenProtocol = try fields.optional("protocol", read: Read.textOrNull)
+            offeredProtocols = try fields.optional("offeredProtocols", read: Read.texts)
+            serverName = try fields.optional("serverName", read: Read.textOrNull)
+            isResumed = try fields.optional("resumed", read: Read.flag)
+            offersResumption = try fields.optional("offersResumption", read: Read.flag)
+            offersEarlyData = try fields.optional("offersEarlyData", read: Read.flag)
+            clientCertificate = try fields.optional("clientCertificate", read: Read.textOrNull)
+            hasSentRequest = try fields.optional("requestSent", read: Read.flag)
             try fields.end()
         }
     }

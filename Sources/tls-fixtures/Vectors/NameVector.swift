@@ -21,10 +21,10 @@ struct NameVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        certificate = try fields.required("certificate", Read.text)
-        identity = try fields.required("identity", Read.text)
-        address = try fields.optional("address", Read.text) ?? "127.0.0.1"
-        let expect = try fields.required("expect", Expectation.init)
+        certificate = try fields.required("certificate", read: Read.text)
+        identity = try fields.required("identity", read: Read.text)
+        address = try fields.optional("address", read: Read.text) ?? "127.0.0.1"
+        let expect = try fields.required("expect", read: Expectation.init)
         (verdict, reasons, serverName) = (expect.verdict, expect.reasons, expect.serverName)
     }
 
@@ -35,9 +35,9 @@ struct NameVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            verdict = try fields.required("verdict", Read.choice)
-            reasons = try fields.optional("reason", Ending.readOneOrMore) ?? []
-            serverName = try fields.optional("serverName", Read.textOrNull)
+            verdict = try fields.required("verdict", read: Read.choice)
+            reasons = try fields.optional("reason", read: Ending.readOneOrMore) ?? []
+            serverName = try fields.optional("serverName", read: Read.textOrNull)
             guard reasons.isEmpty == (verdict == .accept) else {
                 let what = "a refusal needs a reason, and an acceptance must not have one"
                 throw FieldError(line: value.line, what: what)

@@ -25,11 +25,11 @@ struct RouteVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            text = try fields.optional("address", Read.text)
-            server = try fields.optional("server", Read.text)
-            certificate = try fields.optional("certificate", Read.text)
-            source = try fields.optional("source", Read.choice) ?? .request
-            hasOwnPort = try fields.optional("ownPort", Read.flag) ?? false
+            text = try fields.optional("address", read: Read.text)
+            server = try fields.optional("server", read: Read.text)
+            certificate = try fields.optional("certificate", read: Read.text)
+            source = try fields.optional("source", read: Read.choice) ?? .request
+            hasOwnPort = try fields.optional("ownPort", read: Read.flag) ?? false
             guard server != nil || text != nil else {
                 throw FieldError(line: value.line, what: "a server or an invalid address is required")
             }
@@ -49,10 +49,10 @@ struct RouteVector: Sendable {
 
         init(_ value: JSONValue) throws(FieldError) {
             var fields = try Fields(value)
-            stagger = try fields.optional("stagger", Read.integer) ?? stagger
-            keepsOrder = try fields.optional("keepsOrder", Read.flag) ?? keepsOrder
+            stagger = try fields.optional("stagger", read: Read.integer) ?? stagger
+            keepsOrder = try fields.optional("keepsOrder", read: Read.flag) ?? keepsOrder
             passesOverWrongServers =
-                try fields.optional("passesOverWrongServers", Read.flag) ?? passesOverWrongServers
+                try fields.optional("passesOverWrongServers", read: Read.flag) ?? passesOverWrongServers
             try fields.end()
         }
 
@@ -80,17 +80,17 @@ struct RouteVector: Sendable {
 
     init(_ head: VectorHead, _ fields: inout Fields) throws(FieldError) {
         self.head = head
-        host = try fields.optional("host", Read.text) ?? "good.test"
-        scheme = try fields.optional("scheme", Read.choice) ?? .https
-        let addresses = try fields.required("addresses", Read.list(of: Address.init))
+        host = try fields.optional("host", read: Read.text) ?? "good.test"
+        scheme = try fields.optional("scheme", read: Read.choice) ?? .https
+        let addresses = try fields.required("addresses", read: Read.list(of: Address.init))
         self.addresses = addresses
-        dialling = try fields.optional("dialling", Dialling.init) ?? Dialling()
+        dialling = try fields.optional("dialling", read: Dialling.init) ?? Dialling()
         let line = fields.line
         (endings, ending, within) = try fields.required("expect") { value throws(FieldError) in
             var fields = try Fields(value)
-            let endings = try fields.required("addresses", Read.list(of: Ending.read))
-            let ending = try fields.optional("ending", Ending.read)
-            let within: Int? = try fields.optional("within", Read.integer)
+            let endings = try fields.required("addresses", read: Read.list(of: Ending.read))
+            let ending = try fields.optional("ending", read: Ending.read)
+            let within: Int? = try fields.optional("within", read: Read.integer)
             try fields.end()
             let last = endings.last { $0 != .untried && $0 != .fault(.overtaken) }
             guard let result = ending ?? (endings.contains(.answered) ? .answered : last) else {

@@ -48,25 +48,26 @@ struct ServerSetup: Sendable {
 
     init(_ value: JSONValue) throws(FieldError) {
         var fields = try Fields(value)
-        name = try fields.required("name", Read.text)
-        about = try fields.required("about", Read.text)
-        connecting = try fields.optional("connecting", Read.choice) ?? connecting
-        speaksTLS = try fields.optional("tls", Read.flag) ?? speaksTLS
-        certificates = try fields.optional("certificates", Read.texts) ?? certificates
-        versions = try fields.optional("versions", Read.versions) ?? versions
-        unknownName = try fields.optional("unknownName", Self.answer) ?? unknownName
-        missingName = try fields.optional("missingName", Self.answer) ?? missingName
-        tickets = try fields.optional("tickets", Read.integer) ?? tickets
-        clientCertificates = try fields.optional("clientCertificates", Read.choice) ?? clientCertificates
-        protocols = try fields.optional("protocols", Read.texts) ?? protocols
-        forcedProtocol = try fields.optional("forcedProtocol", Read.text)
+        name = try fields.required("name", read: Read.text)
+        about = try fields.required("about", read: Read.text)
+        connecting = try fields.optional("connecting", read: Read.choice) ?? connecting
+        speaksTLS = try fields.optional("tls", read: Read.flag) ?? speaksTLS
+        certificates = try fields.optional("certificates", read: Read.texts) ?? certificates
+        versions = try fields.optional("versions", read: Read.versions) ?? versions
+        unknownName = try fields.optional("unknownName", read: Self.answer) ?? unknownName
+        missingName = try fields.optional("missingName", read: Self.answer) ?? missingName
+        tickets = try fields.optional("tickets", read: Read.integer) ?? tickets
+        clientCertificates =
+            try fields.optional("clientCertificates", read: Read.choice) ?? clientCertificates
+        protocols = try fields.optional("protocols", read: Read.texts) ?? protocols
+        forcedProtocol = try fields.optional("forcedProtocol", read: Read.text)
         refusesOtherProtocols =
-            try fields.optional("refusesOtherProtocols", Read.flag) ?? refusesOtherProtocols
-        staple = try fields.optional("staple", Read.text)
-        ciphers = try fields.optional("ciphers", Read.text)
-        groups = try fields.optional("groups", Read.text)
-        allowsRenegotiation = try fields.optional("renegotiation", Read.flag) ?? allowsRenegotiation
-        script = try fields.optional("script", Read.list(of: ByteScript.Step.init))
+            try fields.optional("refusesOtherProtocols", read: Read.flag) ?? refusesOtherProtocols
+        staple = try fields.optional("staple", read: Read.text)
+        ciphers = try fields.optional("ciphers", read: Read.text)
+        groups = try fields.optional("groups", read: Read.text)
+        allowsRenegotiation = try fields.optional("renegotiation", read: Read.flag) ?? allowsRenegotiation
+        script = try fields.optional("script", read: Read.list(of: ByteScript.Step.init))
         guard !certificates.isEmpty else {
             throw FieldError(line: fields.line, what: "certificates: the list is empty")
         }
@@ -119,7 +120,7 @@ extension ByteScript.Step {
                 .updateKeys(times: try Read.integer(value))
             }
         )
-        let pause: Int? = try fields.optional("pause", Read.integer)
+        let pause: Int? = try fields.optional("pause", read: Read.integer)
         add(pause.map { .pause(.milliseconds($0)) })
         let line = fields.line
         try fields.end()

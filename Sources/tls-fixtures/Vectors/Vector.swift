@@ -12,8 +12,8 @@ struct VectorHead: Equatable, Sendable {
 
     init(_ topic: Topic, _ fields: inout Fields) throws(FieldError) {
         self.topic = topic
-        name = try fields.required("name", Self.line)
-        why = try fields.required("why", Self.line)
+        name = try fields.required("name", read: Self.line)
+        why = try fields.required("why", read: Self.line)
         reference = try fields.required("reference") { value throws(FieldError) in
             let text = try Self.line(value)
             guard text.hasPrefix("RFC ") || text.hasPrefix("CVE-") else {

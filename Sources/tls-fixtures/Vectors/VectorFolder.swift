@@ -57,7 +57,7 @@ private struct Reading {
                 }
                 servers.append(setup)
             } catch {
-                report(error, value, "vectors/servers.json")
+                report(error, value: value, file: "vectors/servers.json")
             }
         }
     }
@@ -71,7 +71,7 @@ private struct Reading {
                 continue
             }
             for file in names(in: "vectors/\(name)") where file.hasSuffix(".json") {
-                read(topic, stem: String(file.dropLast(5)), "vectors/\(name)/\(file)")
+                read(topic, stem: String(file.dropLast(5)), file: "vectors/\(name)/\(file)")
             }
         }
     }
@@ -89,15 +89,15 @@ private struct Reading {
         for found in found {
             let mentions = found.vector.mentions
             for name in mentions.certificates where !certificates.contains("\(name).pem") {
-                report(found, "there is no certificate \"\(name)\"")
+                report(found, what: "there is no certificate \"\(name)\"")
             }
             for name in mentions.servers where !servers.contains(name) {
-                report(found, "there is no server \"\(name)\" in servers.json")
+                report(found, what: "there is no server \"\(name)\" in servers.json")
             }
         }
     }
 
-    private mutating func read(_ topic: Topic, stem: String, _ file: String) {
+    private mutating func read(_ topic: Topic, stem: String, file: String) {
         for value in elements(of: file) {
             do throws(FieldError) {
                 let vector = try Vector(topic, value)
@@ -110,7 +110,7 @@ private struct Reading {
                 }
                 found.append(Found(vector: vector, file: file, line: value.line))
             } catch {
-                report(error, value, file)
+                report(error, value: value, file: file)
             }
         }
     }
@@ -140,11 +140,11 @@ private struct Reading {
         }
     }
 
-    private mutating func report(_ fault: FieldError, _ value: JSONValue, _ file: String) {
+    private mutating func report(_ fault: FieldError, value: JSONValue, file: String) {
         faults.append(VectorError(file: file, line: fault.line, vector: value.nameField, what: fault.what))
     }
 
-    private mutating func report(_ found: Found, _ what: String) {
+    private mutating func report(_ found: Found, what: String) {
         let name = found.vector.head.name
         faults.append(VectorError(file: found.file, line: found.line, vector: name, what: what))
     }

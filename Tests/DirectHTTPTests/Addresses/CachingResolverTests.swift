@@ -21,7 +21,7 @@ struct CachingResolverTests {
     }
 
     private func answer(_ cache: CachingResolver, port: UInt16 = 443) async throws -> Resolution {
-        try await cache.resolve(host, port: port, ResolveContext(on: time.loop))
+        try await cache.resolve(host, port: port, context: ResolveContext(on: time.loop))
     }
 
     /// A resolver whose every answer is another address.
@@ -98,7 +98,7 @@ struct CachingResolverTests {
         let gate = Barrier()
         let inner = counting(timeToLive: .seconds(60))
         let upstream = ScriptedResolver("upstream") { host, port in
-            let answer = try await inner.resolve(host, port: port, ResolveContext(on: .still))
+            let answer = try await inner.resolve(host, port: port, context: ResolveContext(on: .still))
             if answer.endpoints != ["192.0.2.1"] { await gate.pass() }
             return answer
         }
@@ -188,7 +188,11 @@ struct CachingResolverTests {
         let patient = Task { try await answer(cache).endpoints }
         await gate.arrivals(1)
         async let impatient = resolverError {
-            try await cache.resolve(host, port: 443, ResolveContext(within: .seconds(2), on: time.loop))
+            try await cache.resolve(
+                host,
+                port: 443,
+                context: ResolveContext(within: .seconds(2), on: time.loop)
+            )
         }
         try await time.pass(.seconds(2))
         let error = try await impatient
@@ -261,7 +265,7 @@ struct CachingResolverTests {
         let gate = Barrier()
         let inner = counting(timeToLive: nil)
         let upstream = ScriptedResolver("upstream") { host, port in
-            let answer = try await inner.resolve(host, port: port, ResolveContext(on: .still))
+            let answer = try await inner.resolve(host, port: port, context: ResolveContext(on: .still))
             if answer.endpoints == ["192.0.2.1"] { await gate.pass() }
             return answer
         }
@@ -286,7 +290,7 @@ struct CachingResolverTests {
         let failures = await cache.warmUp(names)
         #expect(failures.keys.map(\.text) == ["none.test"])
         #expect(
-            try cache.knownAnswer(for: names[7], port: 1, ResolveContext(on: .still))?.endpoints == [
+            try cache.knownAnswer(for: names[7], port: 1, context: ResolveContext(on: .still))?.endpoints == [
                 "192.0.2.1"
             ]
         )
@@ -306,7 +310,10 @@ struct CachingResolverTests {
         let cache = cache(upstream) { $0.capacity = 32 }
         await cache.warmUp((0..<100).map { DomainName.test("n\($0).test") })
         #expect((30...32).contains(cache.count))
-        #expect(try cache.knownAnswer(for: .test("n99.test"), port: 443, ResolveContext(on: .still)) != nil)
+        #expect(
+            try cache.knownAnswer(for: .test("n99.test"), port: 443, context: ResolveContext(on: .still))
+                != nil
+        )
     }
 
     @Test("answers survive in a file, without those that are over", arguments: [false, true])
@@ -335,13 +342,17 @@ struct CachingResolverTests {
         time.advance(by: .seconds(200))
         let later = cache(ScriptedResolver("up stream", .refused("offline")), configure)
         let text = try #require(try StateFile.read(path, limit: 10_000))
-        later.restore(text, at: time.now, time.loop.date)
-        let long = try await later.resolve(.test("long.test"), port: 443, ResolveContext(on: .still))
+        later.restore(text, at: time.now, date: time.loop.date)
+        let long = try await later.resolve(.test("long.test"), port: 443, context: ResolveContext(on: .still))
         #expect(long.endpoints == ["192.0.2.1", "[2001:db8::2]:8443"])
         #expect(long.source == AddressSource(.resolver("up stream"), .cached))
         #expect(long.canonicalName == .test("c.test") && long.isStrictlyOrdered)
         #expect(long.timeToLive == .seconds(400))
-        let short = try? await later.resolve(.test("short.test"), port: 443, ResolveContext(on: .still))
+        let short = try? await later.resolve(
+            .test("short.test"),
+            port: 443,
+            context: ResolveContext(on: .still)
+        )
         #expect(short?.source.freshness == (hasStaleTime ? .stale : nil))
 
         let rereading = cache(ScriptedResolver("up stream", .refused("offline")), configure)

@@ -23,7 +23,7 @@ struct ChainResolverTests {
     @Test("the first that answers is enough, and its answer says who it was")
     func first() async throws {
         let chain = chain(good, broken)
-        let answer = try await chain.resolve(host, port: 443, ResolveContext(on: .still))
+        let answer = try await chain.resolve(host, port: 443, context: ResolveContext(on: .still))
         #expect(answer.source == .resolver("good"))
         #expect(broken.asked.isEmpty)
     }
@@ -84,10 +84,10 @@ struct ChainResolverTests {
         let next = ScriptedResolver("next", ["192.0.2.2"])
         let context = ResolveContext(on: .still)
         let stays = try await chain(good, next, .onResolveFailure)
-            .resolve(host, port: 443, context)
+            .resolve(host, port: 443, context: context)
         #expect(stays.fallback == nil)
         let answer = try await ChainResolver(good, broken, next)
-            .resolve(host, port: 443, context)
+            .resolve(host, port: 443, context: context)
         let fallback = try #require(answer.fallback)
         let second = try #require(try await fallback(context))
         #expect(second.source == .resolver("next") && second.fallback == nil)
@@ -98,11 +98,13 @@ struct ChainResolverTests {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let chain = chain(map, good)
         let context = ResolveContext(on: .still)
-        #expect(try chain.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
-        #expect(try chain.knownAnswer(for: host, port: 443, context) == nil)
+        #expect(
+            try chain.knownAnswer(for: .test("b.test"), port: 443, context: context)?.source == .staticMap
+        )
+        #expect(try chain.knownAnswer(for: host, port: 443, context: context) == nil)
         #expect(try await chain.endpoints("a.test") == ["192.0.2.1"])
         #expect(throws: ResolverError.self) {
-            try ChainResolver(map, fallback: .never).knownAnswer(for: host, port: 443, context)
+            try ChainResolver(map, fallback: .never).knownAnswer(for: host, port: 443, context: context)
         }
     }
 

@@ -209,7 +209,7 @@ struct ClientResolverTests {
         let answer = try await SystemResolver().resolve(
             .test("localhost"),
             port: 80,
-            ResolveContext(on: .still)
+            context: ResolveContext(on: .still)
         )
         #expect(answer.source == .system)
         #expect(answer.endpoints.contains { $0.address == IPAddress("127.0.0.1") })

@@ -17,7 +17,7 @@ struct NameTableTests {
             let key = "\(name) \(tag)"
             let value = Int.random(in: 0..<4, using: &random) == 0 ? nil : step
             let bytes = Array(name.utf8)
-            table.set(value, bytes.span, tag: tag)
+            table.set(value, name: bytes.span, tag: tag)
             model[key] = value
             let found = table.value(bytes.span, tag: tag)
             let other = table.value(bytes.span, tag: 7)
@@ -34,13 +34,13 @@ struct NameTableTests {
     func equality() {
         var (one, two) = (NameTable<Int>(), NameTable<Int>())
         let names = (0..<100).map { Array("n\($0)".utf8) }
-        for name in names { one.set(name.count, name.span, tag: 0) }
-        for name in names.reversed() { two.set(name.count, name.span, tag: 0) }
+        for name in names { one.set(name.count, name: name.span, tag: 0) }
+        for name in names.reversed() { two.set(name.count, name: name.span, tag: 0) }
         #expect(one == two && one.hashValue == two.hashValue)
         let third = names[3]
-        two.set(9, third.span, tag: 0)
+        two.set(9, name: third.span, tag: 0)
         #expect(one != two)
-        two.set(nil, third.span, tag: 0)
+        two.set(nil, name: third.span, tag: 0)
         #expect(one != two)
     }
 }

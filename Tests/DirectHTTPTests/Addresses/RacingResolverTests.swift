@@ -25,7 +25,7 @@ struct RacingResolverTests {
         let gate = Barrier()
         defer { gate.open() }
         let race = RacingResolver(deaf(gate), broken, good)
-        let answer = try await race.resolve(host, port: 443, ResolveContext(on: .still))
+        let answer = try await race.resolve(host, port: 443, context: ResolveContext(on: .still))
         #expect(answer.endpoints == ["192.0.2.1"] && answer.source == .resolver("good"))
     }
 
@@ -64,10 +64,10 @@ struct RacingResolverTests {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let race = RacingResolver(good, map)
         let context = ResolveContext(on: .still)
-        #expect(try race.knownAnswer(for: .test("b.test"), port: 443, context)?.source == .staticMap)
-        #expect(try race.knownAnswer(for: host, port: 443, context) == nil)
+        #expect(try race.knownAnswer(for: .test("b.test"), port: 443, context: context)?.source == .staticMap)
+        #expect(try race.knownAnswer(for: host, port: 443, context: context) == nil)
         #expect(throws: ResolverError.self) {
-            try RacingResolver(map, map).knownAnswer(for: host, port: 443, context)
+            try RacingResolver(map, map).knownAnswer(for: host, port: 443, context: context)
         }
     }
 

@@ -75,6 +75,8 @@ struct SystemLookupTests {
         Connection, any Error
     > {
         let url = try HTTPURL("http://\(name):\(server.port)/\(number)")
-        return Task { try await dialler.dial(url, .system, Timeouts().nanoseconds, end: .never) }
+        return Task {
+            try await dialler.dial(url, route: .system, timeouts: Timeouts().nanoseconds, end: .never)
+        }
     }
 }

@@ -70,23 +70,23 @@ struct DiskWaitTests {
         let variant = CacheVariant(names: VaryNames(names: []), digest: Digest128(high: 0, low: 0))
         let key = CacheKey(digest: Digest128(high: 0, low: 1))
         let plan = DraftPlan(key: key, variant: variant, head: head, length: nil)
-        let draft = try #require(store.draft(plan, .unlimited))
+        let draft = try #require(store.draft(plan, wait: .unlimited))
         #expect(await draft.append(pattern(at: 0, count: 200_000)))
         await draft.commit()
         let fields = VaryFields(headers: [:], defaults: [:])
-        let entry = try #require(try await store.find(key, fields, .unlimited))
+        let entry = try #require(try await store.find(key, fields: fields, wait: .unlimited))
         let gate = DiskGate()
         defer { gate.open() }
         await stop(until: gate)
         let wait = DiskWait(end: .now, total: 1_000_000, name: "a.test", loop: .shared)
-        guard case .arriving(let pieces) = try await entry.content(0..<entry.length, wait) else {
+        guard case .arriving(let pieces) = try await entry.content(0..<entry.length, wait: wait) else {
             return #expect(Bool(false))
         }
         let error = try await httpError { try await pieces.next() }
         #expect(error.phase == .body && error.isTimeout)
         #expect("\(error)".contains("a.test"))
         // Nor is anything written that nobody waits for.
-        let late = try #require(store.draft(plan, wait))
+        let late = try #require(store.draft(plan, wait: wait))
         #expect(await !late.append(pattern(at: 0, count: 300_000)))
     }
 

@@ -26,7 +26,7 @@ struct MemoryStoreTests {
         var held = 0
         for round in 0..<8 {
             for number in 0..<40 {
-                if round == 0, let draft = store.draft(plan(UInt64(number)), .unlimited) {
+                if round == 0, let draft = store.draft(plan(UInt64(number)), wait: .unlimited) {
                     drafts.append(draft)
                 }
                 guard number < drafts.count else { continue }
@@ -44,7 +44,7 @@ struct MemoryStoreTests {
     func commit() async throws {
         let body = [UInt8](repeating: 1, count: 100_000)
         for length in [nil, UInt64(body.count)] {
-            let draft = try #require(store.draft(plan(1, length: length), .unlimited))
+            let draft = try #require(store.draft(plan(1, length: length), wait: .unlimited))
             for start in stride(from: 0, to: body.count, by: 7_000) {
                 #expect(await draft.append(Array(body[start..<min(body.count, start + 7_000)])))
             }
@@ -55,20 +55,20 @@ struct MemoryStoreTests {
         }
         let entry = try await store.find(
             plan(1).key,
-            VaryFields(headers: [:], defaults: [:]),
-            .unlimited
+            fields: VaryFields(headers: [:], defaults: [:]),
+            wait: .unlimited
         )
         #expect(entry?.length == body.count)
     }
 
     @Test("a content that finds no room is given up, and what is there stays")
     func fullOfDrafts() async throws {
-        let first = try #require(store.draft(plan(1), .unlimited))
+        let first = try #require(store.draft(plan(1), wait: .unlimited))
         #expect(await first.append([UInt8](repeating: 1, count: 1 << 18)))
         await first.commit()
         var drafts: [any CacheDraft] = []
         for number in 2..<10 {
-            let draft = try #require(store.draft(plan(UInt64(number)), .unlimited))
+            let draft = try #require(store.draft(plan(UInt64(number)), wait: .unlimited))
             drafts.append(draft)
             let isTaken = await draft.append([UInt8](repeating: 1, count: 1 << 18))
             // Four of a quarter each are too much, with their heads.
@@ -79,9 +79,9 @@ struct MemoryStoreTests {
 
     @Test("a content longer than it may be is given up")
     func tooLarge() async throws {
-        let draft = try #require(store.draft(plan(1), .unlimited))
+        let draft = try #require(store.draft(plan(1), wait: .unlimited))
         #expect(await draft.append([UInt8](repeating: 1, count: 1 << 18)))
         #expect(await !draft.append([1]))
-        #expect(store.draft(plan(2, length: (1 << 18) + 1), .unlimited) == nil)
+        #expect(store.draft(plan(2, length: (1 << 18) + 1), wait: .unlimited) == nil)
     }
 }

@@ -190,8 +190,8 @@ struct AuthenticationTests {
         )
         let answer = try session.answer(
             question,
-            "Mufasa",
-            "Circle of Life",
+            user: "Mufasa",
+            password: "Circle of Life",
             clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
         )
         let proof =
@@ -255,7 +255,12 @@ struct AuthenticationTests {
             url: try HTTPURL("http://www.example.org/dir/index.html?q=1"),
             body: Array("body".utf8)
         )
-        return try #require(session).answer(question, "Mufasa", "Circle of Life", clientNonce: "c0ffee")
+        return try #require(session).answer(
+            question,
+            user: "Mufasa",
+            password: "Circle of Life",
+            clientNonce: "c0ffee"
+        )
     }
 
     @Test("by digest convince nobody but who knows them, take a stale nonce in their stride, and count")

@@ -175,8 +175,8 @@ final class NonceServer: Sendable {
         session.count = count
         let right = try? session.answer(
             question(request),
-            user,
-            password,
+            user: user,
+            password: password,
             clientNonce: parameters["cnonce"] ?? ""
         )
         return right.flatMap { Challenge.all(of: $0).first }?.parameters["response"] == parameters["response"]

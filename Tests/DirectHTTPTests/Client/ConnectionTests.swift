@@ -14,13 +14,24 @@ struct ConnectionTests {
         let url = try HTTPURL(server.https("a.test"))
         let timeouts = Timeouts().nanoseconds
         let connection = try await Dialler(settings: settings, tlsState: TLSClientState(settings.tls))
-            .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
+            .dial(
+                url,
+                route: .chosen([server.endpoint], port: url.port, source: .request),
+                timeouts: timeouts,
+                end: .never
+            )
         for _ in 0..<3 {
             let request = Request(.get, url)
             let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
-            let (count, _) = try exchange.compose(request, url, [:], nil, streamed: .none)
+            let (count, _) = try exchange.compose(
+                request,
+                url: url,
+                defaults: [:],
+                asked: nil,
+                streamed: .none
+            )
             #expect(try exchange.send(count) == nil)
-            let head = try await exchange.receiveHead(from: .now, nil, nil)
+            let head = try await exchange.receiveHead(from: .now, nil, asked: nil)
             #expect(head.status == .ok)
             var reading = BodyReading(exchange, nil)
             var body = try reading.takeBuffered()

@@ -74,7 +74,7 @@ struct FollowingTests {
         }
         let resolver = Signpost([server.endpoint])
         let counting = ScriptedResolver("counting") { host, port in
-            try await resolver.resolve(host, port: port, ResolveContext(on: .still))
+            try await resolver.resolve(host, port: port, context: ResolveContext(on: .still))
         }
         let client = HTTPClient.untimed { $0.resolver = CachingResolver(counting, loop: .still) }
         try await client.prewarm("http://a.test/", connections: 2)
@@ -221,7 +221,7 @@ private final class Signpost: Resolver {
         state.withLock { $0 = State(endpoints: endpoints, hasTurned: true) }
     }
 
-    func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         var resolution = Resolution(state.withLock { $0.endpoints }, source: .resolver(name))
         if let fallback {
             resolution.fallback = { _ in Resolution(fallback, source: .resolver("fallback")) }

@@ -163,7 +163,7 @@ struct TranslationTests {
         }
         let dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
         guard let url = try? HTTPURL("https://a.test/") else { throw DialFailure(cause: .cancelled) }
-        let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, .request)
-        return try await dialler.dial(url, route, Timeouts().nanoseconds, end: .never)
+        let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, source: .request)
+        return try await dialler.dial(url, route: route, timeouts: Timeouts().nanoseconds, end: .never)
     }
 }

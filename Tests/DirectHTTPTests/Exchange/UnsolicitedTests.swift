@@ -16,7 +16,12 @@ struct UnsolicitedTests {
         let url = try HTTPURL(server.http())
         let timeouts = Timeouts().nanoseconds
         let connection = try await Dialler(settings: settings, tlsState: TLSClientState(settings.tls))
-            .dial(url, .chosen([server.endpoint], port: url.port, .request), timeouts, end: .never)
+            .dial(
+                url,
+                route: .chosen([server.endpoint], port: url.port, source: .request),
+                timeouts: timeouts,
+                end: .never
+            )
         _ = await connection.socket.waitForInput(.reader, until: .never)
         #expect(throws: TransportError.self) { try connection.checkSilence() }
     }

@@ -245,9 +245,9 @@ struct TimesTests {
         let endpoint = proxy == nil ? server.endpoint : "127.0.0.9"
         let connection = try await dialler.dial(
             try HTTPURL(text),
-            isByProxy ? .byProxy : .chosen([endpoint], port: 443, .request),
+            route: isByProxy ? .byProxy : .chosen([endpoint], port: 443, source: .request),
             over: proxy.map { ProxyEntry($0, settings) },
-            Timeouts().nanoseconds,
+            timeouts: Timeouts().nanoseconds,
             end: .never
         )
         defer { connection.close() }

@@ -168,8 +168,8 @@ private struct Lab {
         let url: HTTPURL
         do { url = try HTTPURL("http://a.test/") } catch { fatalError("\(error)") }
         let timeouts = Timeouts(queue: queue, connect: .seconds(50))
-        let route = Route.chosen(endpoints, port: 80, .request)
-        return try await dialler.dial(url, route, timeouts.nanoseconds, end: .never)
+        let route = Route.chosen(endpoints, port: 80, source: .request)
+        return try await dialler.dial(url, route: route, timeouts: timeouts.nanoseconds, end: .never)
     }
 }
 

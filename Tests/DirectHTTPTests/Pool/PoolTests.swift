@@ -70,7 +70,7 @@ struct PoolTests {
         _ member: FakeMember = FakeMember(),
         _ route: Route? = nil
     ) throws -> FakeMember {
-        let route = route ?? .chosen([member.endpoint], port: 443, .request)
+        let route = route ?? .chosen([member.endpoint], port: 443, source: .request)
         let origin = try dial(pool, key, route, takingNothing: true)
         pool.admit(member, to: origin)
         _ = pool.checkIn(member, to: origin, at: at(seconds))
@@ -109,14 +109,14 @@ struct PoolTests {
         let fits = try idle(pool, a, since: 1, FakeMember("10.0.0.1:443", .request))
         _ = try idle(pool, a, since: 2, FakeMember("10.0.0.2:443", .request))
         #expect(pool.takeIdle(a, .system) == nil)
-        let route = Route.chosen(["10.0.0.9", "10.0.0.1"], port: 443, .request)
+        let route = Route.chosen(["10.0.0.9", "10.0.0.1"], port: 443, source: .request)
         #expect(pool.takeIdle(a, route) === fits)
         #expect(pool.takeIdle(a, route) == nil)
     }
 
     @Test("a route leads to the addresses it names, with their ports, and from the source it follows")
     func leads() {
-        let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, .request)
+        let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, source: .request)
         #expect(chosen.allows("10.0.0.1:443", from: .request))
         #expect(chosen.allows("10.0.0.1:443", from: .system))
         #expect(chosen.allows("10.0.0.2:8443", from: .staticMap))
@@ -159,7 +159,7 @@ struct PoolTests {
     func handOverOfPlace() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
-        let ticket = try ticket(pool, a, .chosen(["10.0.0.2"], port: 443, .request))
+        let ticket = try ticket(pool, a, .chosen(["10.0.0.2"], port: 443, source: .request))
         let member = FakeMember("10.0.0.1:443")
         let actions = pool.checkIn(member, to: origin, at: at(1))
         #expect(actions.closed === member)
@@ -292,7 +292,7 @@ struct PoolTests {
         #expect(done.count == 2)
         #expect(done.contains { $0 === old } && done.contains { $0 === dead })
         #expect(pool.hasIdle)
-        #expect(pool.takeIdle(b, .chosen([good.endpoint], port: 443, .request)) === good)
+        #expect(pool.takeIdle(b, .chosen([good.endpoint], port: 443, source: .request)) === good)
         #expect(!pool.hasIdle)
     }
 
@@ -316,7 +316,7 @@ struct PoolTests {
         #expect(pool.actions().closed === closed)
         #expect(pool.checkIn(busy, to: origin, at: at(5)).closed === busy)
         // Somebody chose this one: what the resolver says is not about it.
-        #expect(pool.takeIdle(a, .chosen(["10.0.0.1"], port: 443, .request)) === chosen)
+        #expect(pool.takeIdle(a, .chosen(["10.0.0.1"], port: 443, source: .request)) === chosen)
     }
 
     @Test("an answer in another order closes nothing")
@@ -431,14 +431,16 @@ struct PoolTests {
         let silent = try idle(pool, a, since: 3),
             elsewhere = try idle(pool, a, since: 3, FakeMember("10.0.0.2:443"))
         let frozen = try idle(pool, a, since: 4)
-        #expect(pool.takeIdle(a, .chosen([frozen.endpoint], port: 443, .request), at: at(5)) === frozen)
+        #expect(
+            pool.takeIdle(a, .chosen([frozen.endpoint], port: 443, source: .request), at: at(5)) === frozen
+        )
         let heard = try idle(pool, a, since: 6), other = try idle(pool, b, since: 1)
         let origin = try #require(pool.origin(a))
         pool.dismissSiblings(of: frozen, origin)
         let closed = pool.actions().close
         #expect(closed.count == 1 && closed.first === silent)
         #expect(origin.idle.elementsEqual([elsewhere, heard]) { $0 === $1 })
-        #expect(pool.takeIdle(b, .chosen([other.endpoint], port: 443, .request)) === other)
+        #expect(pool.takeIdle(b, .chosen([other.endpoint], port: 443, source: .request)) === other)
     }
 
     @Test("a connection that is looked at is lent to nobody, and goes to who waits or back to its place")
@@ -454,7 +456,7 @@ struct PoolTests {
         #expect(origin.idle.elementsEqual([old, young]) { $0 === $1 })
 
         #expect(pool.takeOut(old, origin) && pool.takeOut(young, origin))
-        let route = Route.chosen([old.endpoint], port: 443, .request)
+        let route = Route.chosen([old.endpoint], port: 443, source: .request)
         let waiting = try ticket(pool, a, route)
         pool.putBack(old, origin, at: at(4))
         let actions = pool.actions()
@@ -529,7 +531,7 @@ private final class FakePool {
         _ kept: KeptConnections = .any,
         at now: Instant = Instant(nanoseconds: 0)
     ) -> FakeMember? {
-        machine.takeIdle(key, route, kept, at: now)?.0
+        machine.takeIdle(key, route: route, kept: kept, at: now)?.0
     }
 
     func checkOut(
@@ -538,7 +540,7 @@ private final class FakePool {
         _ kept: KeptConnections = .any,
         at now: Instant = Instant(nanoseconds: 0)
     ) -> (turn: Machine.Acquisition, close: FakeMember?) {
-        let turn = machine.checkOut(key, route, kept, at: now)
+        let turn = machine.checkOut(key, route: route, kept: kept, at: now)
         return (turn, machine.takeActions().close.first)
     }
 
@@ -563,7 +565,7 @@ private final class FakePool {
         _ route: Route,
         count: Int
     ) -> (origin: Machine.Origin, tickets: [Machine.Ticket]) {
-        machine.warm(key, route, count: count, at: Instant(nanoseconds: 0))
+        machine.warm(key, route: route, count: count, at: Instant(nanoseconds: 0))
     }
 
     func deliver(_ member: FakeMember, to origin: Machine.Origin, for ticket: Machine.Ticket) {
@@ -587,11 +589,13 @@ private final class FakePool {
         machine.putBack(member, to: origin, at: now)
     }
 
-    func abandon(_ ticket: Machine.Ticket, _ origin: Machine.Origin) { machine.abandon(ticket, origin) }
+    func abandon(_ ticket: Machine.Ticket, _ origin: Machine.Origin) { machine.abandon(ticket, of: origin) }
 
-    func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool { machine.leave(ticket, origin) }
+    func leave(_ ticket: Machine.Ticket, _ origin: Machine.Origin) -> Bool {
+        machine.leave(ticket, of: origin)
+    }
 
-    func drop(_ member: FakeMember, _ origin: Machine.Origin) { machine.drop(member, origin) }
+    func drop(_ member: FakeMember, _ origin: Machine.Origin) { machine.drop(member, of: origin) }
 
     func sweep(at now: Instant, _ isDone: (FakeMember) -> Bool) -> [FakeMember] {
         machine.sweep(at: now) { member, _ in isDone(member) }

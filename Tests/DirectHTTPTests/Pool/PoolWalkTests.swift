@@ -77,7 +77,7 @@ private struct PoolWalk {
         for key in keys {
             while let first = books[key]?.waiting.first, fault == nil {
                 guard let origin = books[key]?.origin else { break }
-                expect(pool.leave(first.ticket, origin), "a waiter was not known")
+                expect(pool.leave(first.ticket, of: origin), "a waiter was not known")
                 books[key]?.waiting.removeFirst()
             }
         }
@@ -98,9 +98,9 @@ private struct PoolWalk {
 
     private mutating func route() -> Route {
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: .chosen([Self.addresses[0]], port: 443, .request)
-        case 1: .chosen([Self.addresses[1]], port: 443, .request)
-        case 2: .chosen(Self.addresses, port: 443, .request)
+        case 0: .chosen([Self.addresses[0]], port: 443, source: .request)
+        case 1: .chosen([Self.addresses[1]], port: 443, source: .request)
+        case 2: .chosen(Self.addresses, port: 443, source: .request)
         default: .system
         }
     }
@@ -112,7 +112,7 @@ private struct PoolWalk {
         var own = books[key] ?? Books()
         let expected = own.idle.last { $0.serves(route) && $0.pooledState.expiry > instant }
         let oldest = own.idle.first
-        let (turn, actions) = (pool.checkOut(key, route, at: instant), pool.takeActions())
+        let (turn, actions) = (pool.checkOut(key, route: route, at: instant), pool.takeActions())
         for member in actions.close { forgetIdle(member) }
         own = books[key] ?? own
         switch turn {
@@ -182,7 +182,7 @@ private struct PoolWalk {
     private mutating func release(_ key: PoolKey) {
         guard var own = books[key], let origin = own.origin else { return }
         if let member = own.leased.popLast() {
-            pool.release(member, origin)
+            pool.release(member, of: origin)
         } else {
             guard own.dialling > 0 else { return }
             own.dialling -= 1
@@ -196,7 +196,7 @@ private struct PoolWalk {
         guard var own = books[key], let origin = own.origin,
             let index = own.waiting.indices.randomElement(using: &random)
         else { return }
-        expect(pool.leave(own.waiting[index].ticket, origin), "a waiter was not known")
+        expect(pool.leave(own.waiting[index].ticket, of: origin), "a waiter was not known")
         own.waiting.remove(at: index)
         books[key] = own
     }

@@ -35,7 +35,7 @@ final class ScriptedResolver: Resolver {
     var asked: [String] { questions.withLock { $0 } }
     var reported: [String] { reports.withLock { $0 } }
 
-    func resolve(_ host: DomainName, port: UInt16, _ context: ResolveContext) async throws -> Resolution {
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
         questions.withLock { $0.append("\(host):\(port)") }
         return try await answer(host, port)
     }
@@ -107,7 +107,7 @@ extension DomainName {
 extension Resolver {
     /// The texts of the endpoints for a name.
     func endpoints(_ host: String, port: UInt16 = 443, on loop: EventLoop = .still) async throws -> [String] {
-        try await resolve(DomainName(host), port: port, ResolveContext(on: loop)).endpoints.map(
+        try await resolve(DomainName(host), port: port, context: ResolveContext(on: loop)).endpoints.map(
             \.description
         )
     }

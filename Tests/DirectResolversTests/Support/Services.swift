@@ -73,7 +73,7 @@ extension Resolver {
     }
 
     func answer(_ host: String = "a.test", on loop: EventLoop = .still) async throws -> Resolution {
-        try await resolve(DomainName(host), port: 443, ResolveContext(on: loop))
+        try await resolve(DomainName(host), port: 443, context: ResolveContext(on: loop))
     }
 
     /// The words of the error that it has to throw.

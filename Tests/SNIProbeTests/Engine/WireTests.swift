@@ -9,7 +9,7 @@ import Testing
         let address = try #require(IPAddress(server.address))
         // The deadline is over before anybody looks, as on a machine that is too busy.
         let past = Instant(nanoseconds: 1)
-        return await Wire.open(address, server.port, on: EventLoop.shared, by: past)
+        return await Wire.open(address, port: server.port, on: EventLoop.shared, by: past)
     }
 
     @Test func aConnectionThatIsThereCountsHoweverLateWeLook() async throws {

@@ -73,7 +73,7 @@ import Testing
 
     @Test func controlAndDirectionCharactersAreEscapedAndOthersAreNot() throws {
         var text = JSONText()
-        text.object { $0.field("a", "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n") }
+        text.object { $0.field("a", value: "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n") }
         #expect(
             String(decoding: text.bytes, as: UTF8.self)
                 == #"{"a":"\u001b[2J\u202e\u009b\"\\ü😀\u000a"}"#

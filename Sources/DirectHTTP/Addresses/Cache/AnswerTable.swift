@@ -103,14 +103,26 @@ struct AnswerTable {
         let told = answer.timeToLive?.clampedNanoseconds ?? rules.otherwise
         let span = max(rules.shortest, min(told, rules.longest))
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
-        put(packed.bytes, Entry(expiry: .never, span: 0, author: author, kind: kind), key, for: span, now)
+        put(
+            packed.bytes,
+            entry: Entry(expiry: .never, span: 0, author: author, kind: kind),
+            key: key,
+            for: span,
+            now: now
+        )
     }
 
     /// Keeps the failure if it is a negative answer. A failure to answer is not kept, so the resolver is asked
     /// again.
     mutating func keep(_ failure: ResolverError, for key: AnswerKey, at now: Instant) {
         guard let kind = failure.denial, rules.negative > 0 else { return }
-        put([], Entry(expiry: .never, span: 0, author: 0, kind: kind), key, for: rules.negative, now)
+        put(
+            [],
+            entry: Entry(expiry: .never, span: 0, author: 0, kind: kind),
+            key: key,
+            for: rules.negative,
+            now: now
+        )
     }
 
     /// Moves an endpoint that could not be reached behind the others, unless their order is strict.
@@ -125,7 +137,7 @@ struct AnswerTable {
         else { return }
         endpoints.append(endpoints.remove(at: index))
         guard let packed = PackedAnswer(endpoints, canonicalName: canonicalName) else { return }
-        set(entry, packed.bytes, for: key)
+        set(entry, bytes: packed.bytes, for: key)
     }
 
     /// Removes all entries.
@@ -148,26 +160,26 @@ struct AnswerTable {
         let kind: Kind = answer.isStrictlyOrdered ? .orderedAddresses : .addresses
         let milliseconds = UInt32(clamping: span / 1_000_000)
         let entry = Entry(expiry: expiry, span: milliseconds, author: author, kind: kind)
-        set(entry, packed.bytes, for: key)
+        set(entry, bytes: packed.bytes, for: key)
     }
 
     /// Stores an entry that is valid from now on for `span`; makes room for it if the table is full.
     private mutating func put(
         _ bytes: [UInt8],
-        _ entry: Entry,
-        _ key: AnswerKey,
+        entry: Entry,
+        key: AnswerKey,
         for span: UInt64,
-        _ now: Instant
+        now: Instant
     ) {
         if entries.count >= rules.capacity, entries[key] == nil { makeRoom(at: now) }
         var entry = entry
         entry.expiry = now.advanced(byNanoseconds: span)
         entry.span = UInt32(clamping: span / 1_000_000)
-        set(entry, bytes, for: key)
+        set(entry, bytes: bytes, for: key)
     }
 
     /// Stores an entry with its packed bytes, in place of the one for the same key.
-    private mutating func set(_ entry: Entry, _ bytes: [UInt8], for key: AnswerKey) {
+    private mutating func set(_ entry: Entry, bytes: [UInt8], for key: AnswerKey) {
         if let old = entries[key] { store.remove(old.packed) }
         var entry = entry
         entry.packed = bytes.withSpan { store.add($0) }
@@ -228,7 +240,7 @@ struct AnswerTable {
 extension NameTable {
     subscript(key: AnswerKey) -> Value? {
         get { key.host.bytes.withSpan { value($0, tag: UInt32(key.port)) } }
-        set { key.host.bytes.withSpan { set(newValue, $0, tag: UInt32(key.port)) } }
+        set { key.host.bytes.withSpan { set(newValue, name: $0, tag: UInt32(key.port)) } }
     }
 }
 

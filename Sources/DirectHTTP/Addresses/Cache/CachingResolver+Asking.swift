@@ -7,41 +7,41 @@ extension CachingResolver {
     /// - Parameter anew: Whether to ask even if the table has a valid answer.
     func ask(
         _ host: DomainName,
-        _ port: UInt16,
-        _ context: ResolveContext,
+        port: UInt16,
+        context: ResolveContext,
         anew: Bool
     ) async throws -> Resolution {
         let start = context.loop.now
         let waiter = InFlightQuery.Waiter(loop: context.loop)
         context.loop.add(waiter.turn)
         defer { context.loop.remove(waiter.turn) }
-        guard let query = join(host, port, waiter, context.loop, anew: anew) else {
+        guard let query = join(host, port: port, waiter: waiter, loop: context.loop, anew: anew) else {
             // Between the caller's look-up and this one, the answer has arrived.
-            return try await resolve(host, port: port, context)
+            return try await resolve(host, port: port, context: context)
         }
         while true {
             let wake = await waiter.turn.input.wait(until: context.deadline, on: context.loop)
             waiter.turn.input.clear()
             if let answer = state.withLock({ _ in waiter.answer }) { return try answer.get() }
             guard wake != .ready else { continue }
-            leave(query, waiter)
+            leave(query, waiter: waiter)
             guard wake == .expired else { throw CancellationError() }
             throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
         }
     }
 
     /// Asks for the next answer in the background while the current one is still in use.
-    func refresh(_ host: DomainName, _ port: UInt16, _ loop: EventLoop) {
-        _ = join(host, port, nil, loop, anew: true)
+    func refresh(_ host: DomainName, port: UInt16, loop: EventLoop) {
+        _ = join(host, port: port, waiter: nil, loop: loop, anew: true)
     }
 
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
     /// reached, the resolver is asked again, and the fallback of that answer comes next.
-    func withFallback(_ answer: Resolution, _ host: DomainName, _ port: UInt16) -> Resolution {
+    func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
         var answer = answer
         let tried = answer.endpoints
         answer.fallback = { [self] context in
-            let fresh = try await ask(host, port, context, anew: true)
+            let fresh = try await ask(host, port: port, context: context, anew: true)
             if fresh.endpoints.contains(where: { !tried.contains($0) }) { return fresh }
             return try await fresh.fallback?(context)
         }
@@ -54,12 +54,12 @@ extension CachingResolver {
     /// Returns `nil` if the table has a valid answer and `anew` is not set.
     private func join(
         _ host: DomainName,
-        _ port: UInt16,
-        _ waiter: InFlightQuery.Waiter?,
-        _ loop: EventLoop,
+        port: UInt16,
+        waiter: InFlightQuery.Waiter?,
+        loop: EventLoop,
         anew: Bool
     ) -> InFlightQuery? {
-        let key = key(host, port)
+        let key = key(host, port: port)
         let now = now
         return state.withLock { state in
             if !anew, state.table.holds(key, at: now) { return nil }
@@ -70,13 +70,13 @@ extension CachingResolver {
             let query = InFlightQuery(key, generation: state.generation, isWanted: waiter == nil)
             if let waiter { query.join(waiter) }
             state.queries[key] = query
-            query.task = Task { await run(query, host, port, loop) }
+            query.task = Task { await run(query, host: host, port: port, loop: loop) }
             return query
         }
     }
 
     /// Removes a waiter that stopped waiting, and cancels the query if that was the last one.
-    private func leave(_ query: InFlightQuery, _ waiter: InFlightQuery.Waiter) {
+    private func leave(_ query: InFlightQuery, waiter: InFlightQuery.Waiter) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard query.leave(waiter) else { return nil }
             // The query is cancelled, so later callers have to start one of their own.
@@ -87,14 +87,14 @@ extension CachingResolver {
     }
 
     /// Runs a query within the time limit of the settings, and delivers its result.
-    private func run(_ query: InFlightQuery, _ host: DomainName, _ port: UInt16, _ loop: EventLoop) async {
+    private func run(_ query: InFlightQuery, host: DomainName, port: UInt16, loop: EventLoop) async {
         let limit = settings.queryTimeout
         let context = ResolveContext(within: limit, on: loop)
         let answer: InFlightQuery.Answer
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) { [upstream] in
                 do {
-                    let answer = try await upstream.resolve(host, port: port, context)
+                    let answer = try await upstream.resolve(host, port: port, context: context)
                     return answer.endpoints.isEmpty
                         ? .failure(ResolverError(upstream.name, .noAddresses)) : .success(answer)
                 } catch {
@@ -107,15 +107,15 @@ extension CachingResolver {
                 ? .failure(CancellationError())
                 : .failure(ResolverError(upstream.name, .timedOut(after: limit)))
         }
-        complete(query, answer, host, port)
+        complete(query, answer: answer, host: host, port: port)
     }
 
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
     private func complete(
         _ query: InFlightQuery,
-        _ answer: InFlightQuery.Answer,
-        _ host: DomainName,
-        _ port: UInt16
+        answer: InFlightQuery.Answer,
+        host: DomainName,
+        port: UInt16
     ) {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in

@@ -31,7 +31,7 @@ extension CachingResolver {
             (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
         }
         // `nil` means that the task was cancelled: the next caller reads the file.
-        if let text { restore(text, at: now, loop.date) }
+        if let text { restore(text, at: now, date: loop.date) }
     }
 
     /// Writes the file after a delay, together with all changes until then.
@@ -51,7 +51,7 @@ extension CachingResolver {
     }
 
     /// Adds the file's answers that may still be used, except for names with a newer answer.
-    func restore(_ text: [UInt8], at now: Instant, _ date: UnixTime) {
+    func restore(_ text: [UInt8], at now: Instant, date: UnixTime) {
         let lines = AnswerFile.read(text)
         let longest = settings.maximumTimeToLive.clampedNanoseconds
         state.withLock { state in

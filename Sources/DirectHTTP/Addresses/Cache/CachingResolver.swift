@@ -171,11 +171,11 @@ public final class CachingResolver: Resolver {
     public func resolve(
         _ host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) async throws -> Resolution {
         await readFile()
-        if let known = try knownAnswer(for: host, port: port, context) { return known }
-        return try await ask(host, port, context, anew: false)
+        if let known = try knownAnswer(for: host, port: port, context: context) { return known }
+        return try await ask(host, port: port, context: context, anew: false)
     }
 
     /// Returns the cached answer, or the answer that the resolver behind the cache has at hand; `nil` if there is
@@ -185,9 +185,9 @@ public final class CachingResolver: Resolver {
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,
-        _ context: ResolveContext
+        context: ResolveContext
     ) throws(ResolverError) -> Resolution? {
-        let key = key(host, port)
+        let key = key(host, port: port)
         let now = now
         let finding = state.withLock { state -> AnswerTable.Finding? in
             state.unread == nil ? state.table.find(key, at: now) : nil
@@ -195,17 +195,17 @@ public final class CachingResolver: Resolver {
         switch finding {
         case nil: return nil
         case .answer(let answer, let wantsRefresh):
-            if wantsRefresh { refresh(host, port, context.loop) }
-            return withFallback(answer, host, port)
+            if wantsRefresh { refresh(host, port: port, loop: context.loop) }
+            return withFallback(answer, host: host, port: port)
         case .denial(let reason): throw ResolverError(upstream.name, reason)
-        case .nothing: return try upstream.knownAnswer(for: host, port: port, context)
+        case .nothing: return try upstream.knownAnswer(for: host, port: port, context: context)
         }
     }
 
     /// Moves an endpoint that could not be reached behind the others, and passes the outcome on.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
         if case .failed = outcome {
-            let key = key(host, port)
+            let key = key(host, port: port)
             state.withLock { $0.demote(endpoint, for: key, port: port) }
         }
         upstream.report(outcome, of: endpoint, for: host, port: port)
@@ -238,7 +238,7 @@ public final class CachingResolver: Resolver {
                         _ = try await self.resolve(
                             name,
                             port: port,
-                            ResolveContext(within: self.settings.queryTimeout, on: self.loop)
+                            context: ResolveContext(within: self.settings.queryTimeout, on: self.loop)
                         )
                         return (name, nil)
                     } catch {
@@ -252,7 +252,7 @@ public final class CachingResolver: Resolver {
     }
 
     /// Returns the key of a name's answer.
-    func key(_ host: DomainName, _ port: UInt16) -> AnswerKey {
+    func key(_ host: DomainName, port: UInt16) -> AnswerKey {
         AnswerKey(host: host, port: dependsOnPort ? port : 0)
     }
 

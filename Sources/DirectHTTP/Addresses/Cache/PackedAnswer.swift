@@ -32,11 +32,11 @@ struct PackedAnswer {
             bytes.append(UInt8(truncatingIfNeeded: port))
         }
         let (high, low) = endpoint.address.words
-        if isV6 { append(high, 8) }
-        append(low, isV6 ? 8 : 4)
+        if isV6 { append(high, count: 8) }
+        append(low, count: isV6 ? 8 : 4)
     }
 
-    private mutating func append(_ number: UInt64, _ count: Int) {
+    private mutating func append(_ number: UInt64, count: Int) {
         for index in 0..<count {
             bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - index))))
         }
@@ -58,12 +58,14 @@ struct PackedAnswer {
                 position += 2
             }
             if flags & Flag.v6 != 0 {
-                let (high, low) = (number(all, position, 8), number(all, position + 8, 8))
+                let (high, low) = (
+                    number(all, start: position, count: 8), number(all, start: position + 8, count: 8)
+                )
                 endpoints.append(Endpoint(IPAddress(.v6, high: high, low: low), port: port))
                 position += 16
             } else {
                 endpoints.append(
-                    Endpoint(IPAddress(.v4, high: 0, low: number(all, position, 4)), port: port)
+                    Endpoint(IPAddress(.v4, high: 0, low: number(all, start: position, count: 4)), port: port)
                 )
                 position += 4
             }
@@ -72,7 +74,7 @@ struct PackedAnswer {
         return (endpoints, rest.isEmpty ? nil : DomainName(checked: [UInt8](copying: rest)))
     }
 
-    private static func number(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+    private static func number(_ bytes: Span<UInt8>, start: Int, count: Int) -> UInt64 {
         var number: UInt64 = 0
         for index in start..<(start + count) { number = number << 8 | UInt64(bytes[index]) }
         return number

@@ -77,7 +77,7 @@ struct CacheRequestPolicy: Sendable {
         by stored: CachedHead,
         at now: UnixTime,
         _ failure: CacheFailure,
-        _ patience: StaleLimits
+        patience: StaleLimits
     )
         -> Bool
     {

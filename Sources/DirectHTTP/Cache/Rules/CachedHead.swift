@@ -21,7 +21,7 @@ struct CachedHead: Sendable {
         self.responseTime = responseTime
         control = CacheControl(head.headers)
         let date = head.headers.date("date", now: responseTime) ?? responseTime
-        lifetime = Self.lifetime(head, control, date: date, now: responseTime)
+        lifetime = Self.lifetime(head, control: control, date: date, now: responseTime)
         let apparentAge = responseTime.secondsSince(date)
         let age = head.headers.ageField.addingClamped(responseTime.secondsSince(requestTime))
         initialAge = max(apparentAge, age)
@@ -67,7 +67,7 @@ struct CachedHead: Sendable {
     /// The freshness lifetime (RFC 9111, section 4.2.1). `s-maxage` only concerns shared caches.
     private static func lifetime(
         _ head: ResponseHead,
-        _ control: CacheControl,
+        control: CacheControl,
         date: UnixTime,
         now: UnixTime
     ) -> Int64 {

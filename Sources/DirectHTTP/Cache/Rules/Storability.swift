@@ -31,7 +31,7 @@ extension CachedHead {
 
     /// Whether a complete body can be told from a truncated one. If the body ends with the connection, only TLS can
     /// tell.
-    func hasCertainEnd(_ received: HTTPHeaders, _ url: HTTPURL) -> Bool {
+    func hasCertainEnd(_ received: HTTPHeaders, url: HTTPURL) -> Bool {
         url.scheme == .https || head.status == .noContent || received.index(of: "content-length") != nil
             || received.lists("chunked", in: "transfer-encoding")
     }

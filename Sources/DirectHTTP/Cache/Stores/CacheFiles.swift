@@ -44,12 +44,14 @@ final class CacheFiles: Sendable {
     }
 
     /// Returns the latest response that the request selects, and notes its use in the file's time.
-    func find(_ key: CacheKey, _ fields: VaryFields) -> DirectoryEntry? {
-        var best = fields.isAuthorized ? nil : load(key.plainName, key, variant: nil)
+    func find(_ key: CacheKey, fields: VaryFields) -> DirectoryEntry? {
+        var best = fields.isAuthorized ? nil : load(key.plainName, key: key, variant: nil)
         if let index = index(key) {
             for names in index.sets where names.suit(fields) {
                 guard let variant = CacheVariant(names, fields) else { continue }
-                guard let other = load(key.name(variant, index), key, variant: variant) else { continue }
+                guard let other = load(key.name(variant, index: index), key: key, variant: variant) else {
+                    continue
+                }
                 if let found = best, !other.head.isNewer(than: found.head) { continue }
                 best = other
             }
@@ -59,12 +61,12 @@ final class CacheFiles: Sendable {
     }
 
     /// Moves a complete file to its name, and updates the index if the response depends on the request.
-    func place(_ file: StateDraft, _ key: CacheKey, _ variant: CacheVariant, size: Int) throws(SystemError) {
+    func place(_ file: StateDraft, key: CacheKey, variant: CacheVariant, size: Int) throws(SystemError) {
         var name = key.plainName
         if !variant.names.names.isEmpty {
             var index = index(key) ?? VariantIndex()
-            if index.note(variant.names) { try write(index, key) }
-            name = key.name(variant, index)
+            if index.note(variant.names) { try write(index, key: key) }
+            name = key.name(variant, index: index)
         }
         try file.place(as: name)
         count(size)
@@ -73,7 +75,14 @@ final class CacheFiles: Sendable {
     /// Copies a response with a new head, unless it has been replaced or removed in the meantime.
     func replaceHead(_ entry: DirectoryEntry, with head: CachedHead) {
         _ = attempt { () throws(SystemError) in
-            guard let front = EntryFile.front(entry.key, entry.variant, head, length: entry.length) else {
+            guard
+                let front = EntryFile.front(
+                    entry.key,
+                    variant: entry.variant,
+                    head: head,
+                    length: entry.length
+                )
+            else {
                 return
             }
             let draft = try folder.draft()
@@ -137,18 +146,18 @@ final class CacheFiles: Sendable {
         return index
     }
 
-    private func write(_ index: VariantIndex, _ key: CacheKey) throws(SystemError) {
+    private func write(_ index: VariantIndex, key: CacheKey) throws(SystemError) {
         let draft = try folder.draft()
         try draft.write(index.bytes(key), at: 0)
         try draft.place(as: key.indexName)
     }
 
     /// The response in a file; `nil` if the file is missing or is not what its name says.
-    private func load(_ name: String, _ key: CacheKey, variant: CacheVariant?) -> DirectoryEntry? {
+    private func load(_ name: String, key: CacheKey, variant: CacheVariant?) -> DirectoryEntry? {
         var entry: DirectoryEntry?
         _ = attempt { () throws(SystemError) in
             guard let file = try folder.file(name) else { return }
-            entry = try read(file, name)
+            entry = try read(file, name: name)
             guard let found = entry else { return discard(name) }
             guard found.key == key, variant.map({ $0 == found.variant }) ?? found.variant.names.names.isEmpty
             else {
@@ -159,7 +168,7 @@ final class CacheFiles: Sendable {
         return entry
     }
 
-    private func read(_ file: StateReader, _ name: String) throws(SystemError) -> DirectoryEntry? {
+    private func read(_ file: StateReader, name: String) throws(SystemError) -> DirectoryEntry? {
         let isSmall = file.size <= Self.smallFile
         var bytes = try file.bytes(at: 0, count: isSmall ? file.size : Self.firstPiece)
         guard let frontSize = EntryFile.frontSize(bytes), frontSize <= file.size else { return nil }
@@ -285,7 +294,7 @@ extension CacheKey {
     fileprivate var plainName: String { digest.text + ".r" }
     fileprivate var indexName: String { digest.text + ".v" }
 
-    fileprivate func name(_ variant: CacheVariant, _ index: VariantIndex) -> String {
+    fileprivate func name(_ variant: CacheVariant, index: VariantIndex) -> String {
         let mixed = Digest128(high: 0, low: variant.digest.low ^ index.generation)
         return digest.text + "-" + mixed.text.suffix(16) + ".r"
     }

@@ -7,16 +7,16 @@ internal import DirectHTTP1
 /// read, is an error of the body.
 protocol CacheStore: AnyObject, Sendable {
     /// Returns the latest response for a URL that the request selects.
-    func find(_ key: CacheKey, _ fields: VaryFields, _ wait: DiskWait) async throws -> (any CacheEntry)?
+    func find(_ key: CacheKey, fields: VaryFields, wait: DiskWait) async throws -> (any CacheEntry)?
 
     /// Begins to store a response; `nil` if its announced length is too large or there is no room.
-    func draft(_ plan: DraftPlan, _ wait: DiskWait) -> (any CacheDraft)?
+    func draft(_ plan: DraftPlan, wait: DiskWait) -> (any CacheDraft)?
 
     /// Replaces the head of a stored response, unless the response has been removed or replaced in the meantime.
-    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, _ wait: DiskWait) async
+    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, wait: DiskWait) async
 
     /// Removes all responses for a URL. The removal takes place even if the caller stops waiting for it.
-    func remove(_ key: CacheKey, _ wait: DiskWait) async
+    func remove(_ key: CacheKey, wait: DiskWait) async
 
     /// Removes all responses.
     func removeAll() async
@@ -39,7 +39,7 @@ protocol CacheEntry: AnyObject, Sendable {
     var length: Int { get }
 
     /// Returns the content, or the part of it in `range`, which must lie within it.
-    func content(_ range: Range<Int>, _ wait: DiskWait) async throws -> ResponseBody.Content
+    func content(_ range: Range<Int>, wait: DiskWait) async throws -> ResponseBody.Content
 }
 
 /// A response whose content is still being received. Releasing it without a commit discards it.

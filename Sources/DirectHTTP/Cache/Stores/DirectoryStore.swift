@@ -23,23 +23,23 @@ final class DirectoryStore: CacheStore {
 
     func find(
         _ key: CacheKey,
-        _ fields: VaryFields,
-        _ wait: DiskWait
+        fields: VaryFields,
+        wait: DiskWait
     ) async throws -> (any CacheEntry)? {
-        try await wait.run(on: files.work, .request) { [files] in files.find(key, fields) }
+        try await wait.run(on: files.work, .request) { [files] in files.find(key, fields: fields) }
     }
 
-    func draft(_ plan: DraftPlan, _ wait: DiskWait) -> (any CacheDraft)? {
+    func draft(_ plan: DraftPlan, wait: DiskWait) -> (any CacheDraft)? {
         guard plan.length ?? 0 <= UInt64(files.objectLimit) else { return nil }
         return DirectoryDraft(files, plan, wait)
     }
 
-    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, _ wait: DiskWait) async {
+    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, wait: DiskWait) async {
         guard let entry = entry as? DirectoryEntry else { return }
         try? await wait.run(on: files.work, .body) { [files] in files.replaceHead(entry, with: head) }
     }
 
-    func remove(_ key: CacheKey, _ wait: DiskWait) async {
+    func remove(_ key: CacheKey, wait: DiskWait) async {
         await wait.carryOut(on: files.work) { [files] in files.remove(key) }
     }
 
@@ -80,7 +80,7 @@ final class DirectoryEntry: CacheEntry {
         self.bytes = bytes
     }
 
-    func content(_ range: Range<Int>, _ wait: DiskWait) async throws -> ResponseBody.Content {
+    func content(_ range: Range<Int>, wait: DiskWait) async throws -> ResponseBody.Content {
         if let bytes {
             return .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }
@@ -204,7 +204,7 @@ private final class DirectoryDraft: CacheDraft {
             }
             let file = try file(&state)
             let whole = state.rest.count / EntryFile.blockSize * EntryFile.blockSize
-            try write(state.rest[..<whole], &state, file, from: front.count)
+            try write(state.rest[..<whole], state: &state, file: file, from: front.count)
             state.rest.removeFirst(whole)
         }
     }
@@ -218,22 +218,22 @@ private final class DirectoryDraft: CacheDraft {
                 let block = state.rest.isEmpty ? [] : EntryFile.block(state.rest[...], index: 0)
                 try file.write(front + block, at: 0)
             } else {
-                try write(state.rest[...], &state, file, from: front.count)
+                try write(state.rest[...], state: &state, file: file, from: front.count)
                 try file.write(front, at: 0)
             }
             state.rest = []
             state.file = nil
             try files.place(
                 file,
-                plan.key,
-                plan.variant,
+                key: plan.key,
+                variant: plan.variant,
                 size: front.count + EntryFile.contentSize(state.length)
             )
         }
     }
 
     private func front(length: Int) -> [UInt8]? {
-        EntryFile.front(plan.key, plan.variant, plan.head, length: length)
+        EntryFile.front(plan.key, variant: plan.variant, head: plan.head, length: length)
     }
 
     private func file(_ state: inout State) throws(SystemError) -> StateDraft {
@@ -245,8 +245,8 @@ private final class DirectoryDraft: CacheDraft {
 
     private func write(
         _ bytes: ArraySlice<UInt8>,
-        _ state: inout State,
-        _ file: StateDraft,
+        state: inout State,
+        file: StateDraft,
         from contentStart: Int
     ) throws(SystemError) {
         var rest = bytes

@@ -17,7 +17,7 @@ package struct DiskWait: Sendable {
     func run<Answer: Sendable>(
         on work: BlockingWork,
         _ phase: HTTPError.Phase,
-        _ job: @escaping @Sendable () -> Answer
+        job: @escaping @Sendable () -> Answer
     ) async throws -> Answer {
         do throws(BlockingWork.Abandoned) {
             return try await work.run(until: end, on: loop, job)

@@ -35,8 +35,8 @@ enum EntryFile {
     }
 
     /// Encodes the prologue and the head; `nil` if a field is too long or there are too many.
-    static func front(_ key: CacheKey, _ variant: CacheVariant, _ head: CachedHead, length: Int) -> [UInt8]? {
-        guard let head = encode(variant, head), head.count <= headLimit else { return nil }
+    static func front(_ key: CacheKey, variant: CacheVariant, head: CachedHead, length: Int) -> [UInt8]? {
+        guard let head = encode(variant, cached: head), head.count <= headLimit else { return nil }
         var rest = StoredBytesWriter()
         rest.add(UInt64(length))
         rest.add(UInt32(head.count))
@@ -92,7 +92,7 @@ enum EntryFile {
         )
     }
 
-    private static func encode(_ variant: CacheVariant, _ cached: CachedHead) -> [UInt8]? {
+    private static func encode(_ variant: CacheVariant, cached: CachedHead) -> [UInt8]? {
         let head = cached.head
         var writer = StoredBytesWriter()
         writer.add(variant.digest)

@@ -15,25 +15,25 @@ final class MemoryStore: CacheStore {
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
 
-    func find(_ key: CacheKey, _ fields: VaryFields, _: DiskWait) async throws -> (any CacheEntry)? {
+    func find(_ key: CacheKey, fields: VaryFields, wait _: DiskWait) async throws -> (any CacheEntry)? {
         var selected = SelectedVariants(fields)
         return shelf.withLock { $0.find(key) { selected.contain($0.variant) } }
     }
 
-    func draft(_ plan: DraftPlan, _: DiskWait) -> (any CacheDraft)? {
+    func draft(_ plan: DraftPlan, wait _: DiskWait) -> (any CacheDraft)? {
         guard plan.length ?? 0 <= UInt64(objectLimit) else { return nil }
         let entry = Entry(plan.key, plan.variant, plan.head, content: [])
         guard let room = MemoryRoom(self, entry.cost) else { return nil }
         return MemoryDraft(self, entry, room, limit: plan.length.map { Int($0) } ?? objectLimit)
     }
 
-    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, _: DiskWait) async {
+    func replaceHead(_ entry: any CacheEntry, with head: CachedHead, wait _: DiskWait) async {
         guard let old = entry as? Entry else { return }
         let new = Entry(old.key, old.variant, head, content: old.bytes)
         shelf.withLock { $0.replace(old, with: new) }
     }
 
-    func remove(_ key: CacheKey, _: DiskWait) async {
+    func remove(_ key: CacheKey, wait _: DiskWait) async {
         shelf.withLock { $0.remove(key) }
     }
 
@@ -42,7 +42,7 @@ final class MemoryStore: CacheStore {
     }
 
     /// Releases the draft's reservation and stores its response.
-    fileprivate func keep(_ entry: Entry, _ room: MemoryRoom) {
+    fileprivate func keep(_ entry: Entry, room: MemoryRoom) {
         shelf.withLock { shelf in
             shelf.release(room.giveUp())
             shelf.add(entry)
@@ -81,7 +81,7 @@ final class MemoryStore: CacheStore {
 
         func isNewer(than other: Entry) -> Bool { head.isNewer(than: other.head) }
 
-        func content(_ range: Range<Int>, _: DiskWait) async -> ResponseBody.Content {
+        func content(_ range: Range<Int>, wait _: DiskWait) async -> ResponseBody.Content {
             .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }
     }
@@ -156,7 +156,7 @@ private final class MemoryDraft: CacheDraft {
 
     func commit() async {
         let bytes = content.withLock { $0.bytes.withoutSlack }
-        store.keep(MemoryStore.Entry(entry.key, entry.variant, entry.head, content: bytes), room)
+        store.keep(MemoryStore.Entry(entry.key, entry.variant, entry.head, content: bytes), room: room)
     }
 }
 

@@ -61,11 +61,11 @@ struct StoredBytesReader {
 /// worse.
 enum Checksum {
     static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {
-        bytes.withContiguousStorageIfAvailable { unsafe sum($0.span, seed) }
-            ?? Array(bytes).withSpan { sum($0, seed) }
+        bytes.withContiguousStorageIfAvailable { unsafe sum($0.span, seed: seed) }
+            ?? Array(bytes).withSpan { sum($0, seed: seed) }
     }
 
-    private static func sum(_ bytes: Span<UInt8>, _ seed: UInt64) -> UInt64 {
+    private static func sum(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
         var hash = FoldedHash(start: seed ^ 0x9e37_79b9_7f4a_7c15, factor: 0xd6e8_feb8_6659_fd93)
         hash.fold(bytes)
         return hash.value

@@ -179,7 +179,7 @@ public struct FixtureReply: Sendable {
     }
 
     /// Returns the same reply with one more header field.
-    public func adding(_ name: String, _ value: String) -> FixtureReply {
+    public func adding(_ name: String, value: String) -> FixtureReply {
         var reply = self
         reply.headers.append(name, value)
         return reply

@@ -97,7 +97,7 @@ public final class FixtureRequest {
     }
 
     /// Sends an interim response (100, 103, …) immediately.
-    public func sendInterim(_ status: Int, _ headers: FixtureHeaders = [:]) throws {
+    public func sendInterim(_ status: Int, headers: FixtureHeaders = [:]) throws {
         try connection.send(ResponseHead(status: status, headers: headers).bytes)
     }
 

@@ -34,8 +34,8 @@ public final class FixtureServer: Sendable {
     /// Starts identical servers on several addresses, on one port that is free on all of them.
     public static func startOnSamePort(
         _ addresses: [String],
-        _ security: FixtureSecurity = .plain,
-        _ handler: @escaping FixtureHandler
+        security: FixtureSecurity = .plain,
+        handler: @escaping FixtureHandler
     ) throws(FixtureError) -> [FixtureServer] {
         let port = try SharedPort(on: addresses)
         var servers: [FixtureServer] = []

@@ -233,7 +233,7 @@ extension Behaviour {
         Behaviour("a cookie set by a redirect goes along on the next hop") { sender in
             let server = try FixtureServer.start { request in
                 request.path == "/"
-                    ? .redirect(to: "/next").adding("Set-Cookie", "a=1; Path=/")
+                    ? .redirect(to: "/next").adding("Set-Cookie", value: "a=1; Path=/")
                     : .text(request.headers["cookie"] ?? "none")
             }
             #expect(try await sender.text(server.request("GET")) == "a=1")
@@ -242,13 +242,13 @@ extension Behaviour {
             let server = try FixtureServer.start { request in
                 switch request.path {
                 case "/":
-                    .redirect(to: "/two").adding("Set-Cookie", "a=1; Path=/").adding(
+                    .redirect(to: "/two").adding("Set-Cookie", value: "a=1; Path=/").adding(
                         "Set-Cookie",
-                        "b=1; Path=/"
+                        value: "b=1; Path=/"
                     )
                 case "/two":
-                    .redirect(to: "/three").adding("Set-Cookie", "a=2; Path=/")
-                        .adding("Set-Cookie", "b=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT")
+                    .redirect(to: "/three").adding("Set-Cookie", value: "a=2; Path=/")
+                        .adding("Set-Cookie", value: "b=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT")
                 default: .text(request.headers["cookie"] ?? "none")
                 }
             }

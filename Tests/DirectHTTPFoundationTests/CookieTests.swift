@@ -102,7 +102,7 @@ struct CookieTests {
     func jarOfTheClient() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/"
-                ? .redirect(to: "/next").adding("Set-Cookie", "a=1; Path=/")
+                ? .redirect(to: "/next").adding("Set-Cookie", value: "a=1; Path=/")
                 : .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "b=2; Path=/"])
         }
         let jar = CookieJar()

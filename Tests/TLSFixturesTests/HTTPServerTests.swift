@@ -113,7 +113,7 @@ struct HTTPServerTests {
     @Test("an interim response goes out at once")
     func interim() async throws {
         let server = try FixtureServer.start { request in
-            try request.sendInterim(103, ["Link": "</a>"])
+            try request.sendInterim(103, headers: ["Link": "</a>"])
             return .text("x").then(.closeUnannounced)
         }
         let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
@@ -236,7 +236,7 @@ struct CurlTests {
     func redirectsAndCookies() async throws {
         let server = try start { request in
             switch request.path {
-            case "/start": .redirect(to: "/end").adding("Set-Cookie", "id=7; Path=/")
+            case "/start": .redirect(to: "/end").adding("Set-Cookie", value: "id=7; Path=/")
             default: .text("cookie \(request.cookie("id") ?? "-")")
             }
         }

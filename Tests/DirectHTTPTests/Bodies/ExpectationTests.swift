@@ -95,10 +95,10 @@ struct ExpectationTests {
     @Test("hints are passed on while leave is awaited, leave itself is not, and more of it changes nothing")
     func hints() async throws {
         let server = try FixtureServer.start { request in
-            try request.sendInterim(103, ["Link": "</a>"])
+            try request.sendInterim(103, headers: ["Link": "</a>"])
             let body = try request.text
             try request.sendInterim(100)
-            try request.sendInterim(103, ["Link": "</b>"])
+            try request.sendInterim(103, headers: ["Link": "</b>"])
             try request.sendInterim(199)
             return .text(body)
         }

@@ -73,8 +73,11 @@ struct CachingClientTests {
         let size = 3 << 20
         let server = try FixtureServer.secure("a.test") { request in
             request.path == "/length"
-                ? FixtureReply.pattern(count: size).adding("Cache-Control", "max-age=60")
-                : FixtureReply.pattern(count: size, framing: .chunked).adding("Cache-Control", "max-age=60")
+                ? FixtureReply.pattern(count: size).adding("Cache-Control", value: "max-age=60")
+                : FixtureReply.pattern(count: size, framing: .chunked).adding(
+                    "Cache-Control",
+                    value: "max-age=60"
+                )
         }
         let folder = TemporaryFolder.planned()
         let client = client(try place.cache(folder))
@@ -133,7 +136,7 @@ struct CachingClientTests {
                 try writer.write("old")
                 try writer.wait(for: mayAnswer)
                 try writer.write(" content")
-            }.adding("Cache-Control", "max-age=60")
+            }.adding("Cache-Control", value: "max-age=60")
         }
         let client = client(.memory())
         let slow = try await client.send(Request(.get, server.http()))
@@ -150,7 +153,7 @@ struct CachingClientTests {
             case (true, "/kept"):
                 .redirect(to: "https://b.test:\(request.serverPort)/", status: 301).adding(
                     "Cache-Control",
-                    "max-age=60"
+                    value: "max-age=60"
                 )
             case (true, "/moves") where request.headers["If-None-Match"] == nil:
                 .text("here", ["ETag": "\"a\"", "Cache-Control": "no-cache"])
@@ -358,7 +361,7 @@ struct CachingClientTests {
             }
             return .written { writer in
                 while true { try writer.write([UInt8](repeating: 7, count: 16_384)) }
-            }.adding("Cache-Control", control)
+            }.adding("Cache-Control", value: control)
         }
         let cache = ResponseCache.memory(.init(bytes: 1 << 20, objectBytes: 1 << 18))
         let client = client(cache)

@@ -121,7 +121,8 @@ struct SentRequestsTests {
                 return count
             }
             switch request.target {
-            case "/from": return .redirect(to: "/to", status: 301).adding("Cache-Control", "max-age=60")
+            case "/from":
+                return .redirect(to: "/to", status: 301).adding("Cache-Control", value: "max-age=60")
             default:
                 return number == 2
                     ? .status(503) : .text("for \(name)", ["Cache-Control": "max-age=60"])

@@ -315,7 +315,8 @@ struct RedirectTests {
     @Test("over real connections dials each name at its own address, and reuses the connection")
     func overTheNetwork() async throws {
         let names = Mutex<[String]>([])
-        let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"], .plain) { request in
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"], security: .plain) {
+            request in
             names.withLock { $0.append("\(request.host ?? "-")@\(request.serverAddress)\(request.target)") }
             let port = request.serverPort
             switch request.target {

@@ -13,7 +13,7 @@ struct ClientSettingsTests {
     @Test("limits bound the head that a client reads")
     func limits() async throws {
         let server = try FixtureServer.start { _ in
-            .text("hello").adding("X-Long", String(repeating: "x", count: 200))
+            .text("hello").adding("X-Long", value: String(repeating: "x", count: 200))
         }
         let client = HTTPClient { $0.limits.headBytes = 100 }
         let error = try await httpError { try await client.get(server.http()) }

@@ -113,7 +113,10 @@ struct MessageConformanceTests {
     @Test("ServerSendsMultiValueHeader")
     func serverMultiValue() async throws {
         let server = try FixtureServer.start { _ in
-            .text("ok").adding("X-Many", "a").adding("X-Other", "x").adding("x-many", "b, c")
+            .text("ok").adding("X-Many", value: "a").adding("X-Other", value: "x").adding(
+                "x-many",
+                value: "b, c"
+            )
         }
         #expect(try await client.get(server.http()).headers.values(for: "X-Many") == ["a", "b, c"])
     }

@@ -249,7 +249,7 @@ struct ResponseBodyTests {
     @Test("interim responses come before them and are passed over")
     func interim() async throws {
         let server = try FixtureServer.start { request in
-            try request.sendInterim(103, ["Link": "</a>"])
+            try request.sendInterim(103, headers: ["Link": "</a>"])
             try request.sendInterim(100)
             return .text("final")
         }

@@ -26,8 +26,10 @@ struct CookieWalkTests {
     func redirects() async throws {
         let server = try FixtureServer.secure("a.test", "b.test") { request in
             switch request.path {
-            case "/start": .redirect(to: "https://b.test:\(request.port)/next").adding("Set-Cookie", "a=1")
-            case "/next": .redirect(to: "https://a.test:\(request.port)/end").adding("Set-Cookie", "b=2")
+            case "/start":
+                .redirect(to: "https://b.test:\(request.port)/next").adding("Set-Cookie", value: "a=1")
+            case "/next":
+                .redirect(to: "https://a.test:\(request.port)/end").adding("Set-Cookie", value: "b=2")
             default: .text(request.headers["cookie"] ?? "none")
             }
         }

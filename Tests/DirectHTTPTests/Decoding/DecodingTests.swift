@@ -168,7 +168,7 @@ struct DecodedBodyTests {
             FixtureReply.chunked(
                 [Array(coded.prefix(5)), Array(coded.dropFirst(5))],
                 trailers: ["X-Sum": "7"]
-            ).adding("Content-Encoding", "gzip")
+            ).adding("Content-Encoding", value: "gzip")
         }
         let client = HTTPClient.untimed()
         for round in 0..<3 {

@@ -193,7 +193,9 @@ struct ObserverTests {
 
     @Test("is told no secrets")
     func secrets() async throws {
-        let server = try FixtureServer.start { _ in .status(401).adding("WWW-Authenticate", "Basic realm=x") }
+        let server = try FixtureServer.start { _ in
+            .status(401).adding("WWW-Authenticate", value: "Basic realm=x")
+        }
         let diary = Diary()
         let client = HTTPClient.untimed { $0.observer = diary.observer }
         var request = Request(.get, "http://someone:sesame@\(server.authority)/")

@@ -18,7 +18,7 @@ struct Poller: ~Copyable {
     static func open() throws(SystemError) -> Poller {
         let queue = try checked("kqueue") { kqueue() }
         _ = fcntl(queue, F_SETFD, FD_CLOEXEC)
-        let alarm = change(Self.alarm, EVFILT_USER, EV_ADD | EV_CLEAR, token: nil)
+        let alarm = change(Self.alarm, filter: EVFILT_USER, flags: EV_ADD | EV_CLEAR, token: nil)
         do throws(SystemError) {
             try submit([alarm], to: queue)
         } catch {
@@ -36,7 +36,7 @@ struct Poller: ~Copyable {
     /// Registers a descriptor for both directions. Its events carry `token`.
     func add(_ descriptor: Int32, token: UnsafeMutableRawPointer) throws(SystemError) {
         let both = [EVFILT_READ, EVFILT_WRITE].map { filter in
-            Self.change(UInt(descriptor), filter, EV_ADD | EV_CLEAR, token: token)
+            Self.change(UInt(descriptor), filter: filter, flags: EV_ADD | EV_CLEAR, token: token)
         }
         do throws(SystemError) {
             try Self.submit(both, to: queue)
@@ -51,13 +51,16 @@ struct Poller: ~Copyable {
     /// may.
     func remove(_ descriptor: Int32) {
         for filter in [EVFILT_READ, EVFILT_WRITE] {
-            try? Self.submit([Self.change(UInt(descriptor), filter, EV_DELETE, token: nil)], to: queue)
+            try? Self.submit(
+                [Self.change(UInt(descriptor), filter: filter, flags: EV_DELETE, token: nil)],
+                to: queue
+            )
         }
     }
 
     /// Wakes a sleeping `poll`. May be called from any thread.
     func wake() {
-        var trigger = Self.change(Self.alarm, EVFILT_USER, 0, token: nil)
+        var trigger = Self.change(Self.alarm, filter: EVFILT_USER, flags: 0, token: nil)
         trigger.fflags = UInt32(NOTE_TRIGGER)
         try? Self.submit([trigger], to: queue)
     }

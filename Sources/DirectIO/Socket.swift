@@ -166,7 +166,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         let descriptor = try checked("socket") { socket(family, SOCK_STREAM, 0) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)
+        set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE)
         #else
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = try checked("socket") { socket(family, kind, 0) }

@@ -106,7 +106,7 @@ enum Sockets {
         guard descriptor >= 0 else { return nil }
         #if !canImport(Glibc)
         closeOnExec(descriptor)
-        setBlocking(descriptor, true)
+        setBlocking(descriptor, blocks: true)
         #endif
         // Without this, Nagle's algorithm delays the data after the session tickets until a delayed ACK: 40 ms each
         // time.
@@ -200,7 +200,7 @@ enum Sockets {
     private static func closeOnExec(_ descriptor: Int32) {
         #if !canImport(Glibc)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE, value: 1)
         #endif
     }
 

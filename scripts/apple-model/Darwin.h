@@ -120,6 +120,7 @@ int close(int);
 ssize_t read(int, void *, size_t), write(int, const void *, size_t);
 ssize_t pread(int, void *, size_t, off_t), pwrite(int, const void *, size_t, off_t);
 off_t lseek(int, off_t, int);
+#define F_OK 0
 int access(const char *, int);
 int fsync(int);
 int isatty(int);

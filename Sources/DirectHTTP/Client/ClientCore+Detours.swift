@@ -22,44 +22,15 @@ extension ClientCore {
         return try await sendOnNewConnection(request, context: context)
     }
 
-    private typealias Kept = (connection: Connection, lease: ConnectionPool.Lease)
-
     /// Returns an idle connection that the detour allows; `nil` if there is none.
-    private func takeKept(_ request: Request, context: ExchangeContext) -> Kept? {
+    private func takeKept(_ request: Request, context: ExchangeContext) -> Acquired? {
         pool.takeIdle(
             context.poolKey,
             route: context.route,
             kept: context.kept,
             asksKernel: !request.mayBeSentTwice,
             at: settings.loop.now
-        )
-    }
-
-    /// Sends the request on an idle connection, and on a new one if that turns out to be dead.
-    private func send(_ request: Request, context: ExchangeContext, on kept: Kept) async throws(DialFailure)
-        -> Response
-    {
-        let (connection, lease) = kept
-        let permit: ConnectionPool.Permit
-        do throws(TransportError) {
-            return try await exchange(
-                request,
-                context: context,
-                connection: connection,
-                lease: lease,
-                isReused: true
-            )
-        } catch {
-            permit = try replace(
-                connection,
-                lease: lease,
-                isReused: true,
-                after: error,
-                of: request,
-                context: context
-            )
-        }
-        return try await send(request, context: context, dialling: permit)
+        ).map { ($0, $1, isReused: true) }
     }
 
     /// Returns the endpoints that the request may be sent to: those of the server, or those of the proxy that

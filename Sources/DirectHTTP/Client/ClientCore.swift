@@ -157,7 +157,19 @@ final class ClientCore: Sendable {
     func sendOnNewConnection(_ request: Request, context: ExchangeContext) async throws(DialFailure)
         -> Response
     {
-        let (connection, lease, isReused) = try await connection(for: context)
+        try await send(request, context: context, on: try await connection(for: context))
+    }
+
+    /// A connection that a request has for itself, and whether it has served one before.
+    typealias Acquired = (connection: Connection, lease: ConnectionPool.Lease, isReused: Bool)
+
+    /// Sends the request on the connection, and on a new one if that turns out to be dead.
+    ///
+    /// `roundTrip` does the same without this call: another frame would cost every request on an idle connection.
+    func send(_ request: Request, context: ExchangeContext, on acquired: Acquired) async throws(DialFailure)
+        -> Response
+    {
+        let (connection, lease, isReused) = acquired
         let permit: ConnectionPool.Permit
         do throws(TransportError) {
             return try await exchange(
@@ -259,7 +271,7 @@ final class ClientCore: Sendable {
     /// Leases a connection from the pool or dials one, queueing if the pool is full.
     func connection(
         for context: ExchangeContext
-    ) async throws(DialFailure) -> (Connection, ConnectionPool.Lease, isReused: Bool) {
+    ) async throws(DialFailure) -> Acquired {
         let deadline = Deadline(
             .queue,
             stall: context.timeouts.queue,

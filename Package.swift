@@ -42,7 +42,12 @@ let package = Package(
         .systemLibrary(name: "CDirectBrotli"),
         .systemLibrary(name: "CDirectZstd"),
 
-        .target(name: "DirectIO", dependencies: ["CDirectLinux"], swiftSettings: commonSettings),
+        .target(name: "DirectCore", swiftSettings: memorySafe),
+        .target(
+            name: "DirectIO",
+            dependencies: ["DirectCore", "CDirectLinux"],
+            swiftSettings: commonSettings
+        ),
         .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(
@@ -57,17 +62,19 @@ let package = Package(
         .target(name: "DirectJSON", swiftSettings: memorySafe),
         .target(
             name: "DirectHTTP",
-            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP1", "DirectCoding", "DirectJSON"],
+            dependencies: [
+                "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectCoding", "DirectJSON",
+            ],
             swiftSettings: memorySafe
         ),
         .target(
             name: "DirectResolvers",
-            dependencies: ["DirectHTTP", "DirectIO", "DirectTLS", "DirectJSON"],
+            dependencies: ["DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "DirectJSON"],
             swiftSettings: memorySafe
         ),
         .target(
             name: "DirectHTTPFoundation",
-            dependencies: ["DirectHTTP", "DirectIO"],
+            dependencies: ["DirectHTTP", "DirectCore", "DirectIO"],
             swiftSettings: commonSettings
         ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
@@ -78,14 +85,21 @@ let package = Package(
         ),
         .target(
             name: "SNIProbe",
-            dependencies: ["DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON", "TLSFixtures"],
+            dependencies: ["DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON", "TLSFixtures"],
             swiftSettings: commonSettings
         ),
         .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: commonSettings),
 
         .testTarget(
+            name: "DirectCoreTests",
+            dependencies: ["DirectCore", "DirectIO", "DirectTestData"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
             name: "DirectIOTests",
-            dependencies: ["DirectIO", "DirectTestCommands", "DirectTestPeers", "DirectTestTime"],
+            dependencies: [
+                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestPeers", "DirectTestTime",
+            ],
             swiftSettings: commonSettings
         ),
         .testTarget(
@@ -103,8 +117,9 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "TLSFixtures", "DirectTestCommands", "DirectTestPeers", "DirectTestTime",
-                "CDirectZlib",
+                "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures", "DirectTestCommands",
+                "DirectTestPeers",
+                "DirectTestTime", "DirectTestData", "CDirectZlib",
             ],
             swiftSettings: commonSettings
         ),
@@ -139,16 +154,17 @@ let package = Package(
         ),
         .target(
             name: "DirectTestTime",
-            dependencies: ["DirectIO"],
+            dependencies: ["DirectCore", "DirectIO"],
             path: "Tests/DirectTestTime",
             swiftSettings: commonSettings
         ),
         .target(
             name: "DirectTestPeers",
-            dependencies: ["DirectIO", "DirectTestCommands"],
+            dependencies: ["DirectCore", "DirectIO", "DirectTestCommands"],
             path: "Tests/DirectTestPeers",
             swiftSettings: commonSettings
         ),
+        .target(name: "DirectTestData", path: "Tests/DirectTestData", swiftSettings: commonSettings),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),
         .testTarget(
             name: "VectorsTests",

@@ -1,3 +1,4 @@
+@testable import DirectCore
 @testable import DirectIO
 import DirectTestCommands
 import Testing

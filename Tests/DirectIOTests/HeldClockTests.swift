@@ -1,3 +1,4 @@
+@testable import DirectCore
 import Testing
 
 @testable import DirectIO

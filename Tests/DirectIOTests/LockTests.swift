@@ -1,4 +1,4 @@
-import DirectIO
+import DirectCore
 import Testing
 
 @Suite("Locks")

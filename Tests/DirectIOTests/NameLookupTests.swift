@@ -1,3 +1,4 @@
+import DirectCore
 import DirectIO
 import DirectTestCommands
 import Testing

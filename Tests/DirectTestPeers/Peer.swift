@@ -1,4 +1,5 @@
-package import DirectIO
+package import DirectCore
+internal import DirectIO
 internal import DirectTestCommands
 internal import Testing
 

@@ -1,3 +1,4 @@
+package import DirectCore
 package import DirectIO
 
 /// An event loop for one test, with a clock that the test advances.

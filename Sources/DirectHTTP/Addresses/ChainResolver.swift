@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Asks one resolver, and the next ones when that one has failed.

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// The hosts that an entry of a ``StaticMap``, or a similar rule, applies to.
 public enum HostPattern: Hashable, Sendable {
     /// This host only.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A map that can be changed while clients use it.

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// A hash table from names to values, made for very many entries.
 ///
 /// All names lie in one array of bytes, and a look-up does not allocate, not even for the tail of a longer name.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Asks several resolvers at the same time, and returns the first answer that has addresses.

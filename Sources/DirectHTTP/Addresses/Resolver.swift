@@ -1,3 +1,4 @@
+public import DirectCore
 public import DirectIO
 
 /// Resolves names to addresses: a service, a table, or a combination of other resolvers.

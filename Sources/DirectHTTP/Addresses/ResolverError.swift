@@ -1,3 +1,4 @@
+public import DirectCore
 public import DirectIO
 
 /// An error that says why a resolver has no address for a name.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The addresses that a request may be sent to, by the source that names them.

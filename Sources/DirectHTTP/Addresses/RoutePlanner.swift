@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Decides where the requests of one client connect.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A map can be part of a chain of resolvers, before or after others; a name that is not in the map goes to the

@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 
 /// A table of the endpoints to connect to, by host and port, like curl's `--resolve`.
 ///

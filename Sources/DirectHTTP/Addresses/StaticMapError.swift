@@ -1,3 +1,4 @@
+public import DirectCore
 public import DirectIO
 
 /// The reason why an entry of a ``StaticMap`` is invalid.

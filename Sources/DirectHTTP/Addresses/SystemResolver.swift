@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The system's resolver (`getaddrinfo`): it uses the sources that this machine is configured for, asks for both

@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP1
 
 /// Supplies the value of the `Authorization` field for one origin, in advance or in answer to a challenge.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Sends a bearer token (RFC 6750), either a fixed one or one from a source that can supply a new one.

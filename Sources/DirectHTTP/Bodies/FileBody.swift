@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 extension StreamedBody {

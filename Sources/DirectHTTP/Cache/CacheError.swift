@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectIO
 
 /// A reason why the folder of a cache cannot be used, or why a file in it was skipped.

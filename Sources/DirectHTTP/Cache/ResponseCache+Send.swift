@@ -1,3 +1,4 @@
+internal import DirectCore
 package import DirectHTTP1
 internal import DirectIO
 

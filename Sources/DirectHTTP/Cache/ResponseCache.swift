@@ -1,3 +1,4 @@
+package import DirectCore
 internal import DirectHTTP1
 package import DirectIO
 

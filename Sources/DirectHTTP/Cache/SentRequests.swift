@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The requests that were sent below a cache for one request to it.

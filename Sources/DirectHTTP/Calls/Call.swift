@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The values that all requests of one call share: the first request, redirects, authentication and retries.

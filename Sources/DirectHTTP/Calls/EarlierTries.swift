@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The endpoints where earlier attempts of one request failed.

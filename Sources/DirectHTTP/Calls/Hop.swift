@@ -1,5 +1,6 @@
+public import DirectCore
 public import DirectHTTP1
-public import DirectIO
+internal import DirectIO
 
 /// One request of a call that was not the last: its result, and why another one followed.
 ///

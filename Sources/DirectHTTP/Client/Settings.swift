@@ -1,3 +1,4 @@
+public import DirectCore
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS

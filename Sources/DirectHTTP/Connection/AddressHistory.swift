@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Remembers the results of recent connection attempts, and orders addresses by them. Where there are several, one

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The failure of a call. It becomes an `HTTPError`, or a `CancellationError`, when the call ends.

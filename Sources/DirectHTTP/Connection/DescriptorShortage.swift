@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Handles a shortage of file descriptors in the process: closes idle connections, and waits if there are none.

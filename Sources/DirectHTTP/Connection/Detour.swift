@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Directs a retry of a request away from the endpoints where earlier attempts failed, among those that the request

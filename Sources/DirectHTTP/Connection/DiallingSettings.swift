@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Settings for connecting to a name that has several addresses.

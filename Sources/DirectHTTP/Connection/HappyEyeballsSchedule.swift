@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Decides when each connection attempt begins: a delay after the previous one, and immediately when one has failed

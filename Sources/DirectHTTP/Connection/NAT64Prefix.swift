@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The IPv6 prefix behind which a network's translator makes all of IPv4 reachable (RFC 6052).

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The parts of the network that dialling uses. Tests replace them.

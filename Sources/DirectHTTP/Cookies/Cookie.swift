@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 
 /// A cookie as a jar stores it: name, value and the requests it is sent with (RFC 6265bis, section 5.7).
 ///

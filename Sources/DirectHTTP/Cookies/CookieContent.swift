@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The content of a cookie before it is checked, from a response, a file or the caller.

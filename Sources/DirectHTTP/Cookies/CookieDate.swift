@@ -1,4 +1,5 @@
-package import DirectIO
+package import DirectCore
+internal import DirectIO
 
 /// The lenient parser for the dates of `Expires` (RFC 6265bis, section 5.1.1).
 ///

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// A reason why a cookie is invalid, or why its sender may not set it.
 @nonexhaustive
 public enum CookieError: Error, Hashable, Sendable {

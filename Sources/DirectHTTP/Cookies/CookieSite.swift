@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A cookie in a jar, with its creation and last use. A class, since it is read more often than it is changed.

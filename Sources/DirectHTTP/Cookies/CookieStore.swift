@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP1
 
 /// The storage for a client's cookies: a ``CookieJar``, or another type that follows the same rules.

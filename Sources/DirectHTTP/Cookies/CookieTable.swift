@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The cookies of a jar, without lock or clock.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The cookie file format of Netscape with curl's extensions: seven fields separated by tabs.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A parsed `Set-Cookie` field (RFC 6265bis, section 5.6), and the cookie that results from it (section 5.7).

@@ -1,4 +1,5 @@
 internal import DirectCoding
+internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 internal import Synchronization

@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 internal import DirectHTTP1
 internal import Synchronization
 

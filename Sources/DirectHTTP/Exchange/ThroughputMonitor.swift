@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Checks the minimum speed of a body that is received or sent.

@@ -1,4 +1,5 @@
 public import DirectCoding
+public import DirectCore
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS

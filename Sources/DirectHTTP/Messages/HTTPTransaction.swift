@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 public import DirectTLS
 
 /// The connection that one request used, and when it used it.

@@ -1,5 +1,6 @@
+public import DirectCore
 public import DirectHTTP1
-public import DirectIO
+internal import DirectIO
 
 /// A request: method, URL, header fields and body, and if you like the addresses to connect to.
 public struct Request: Sendable {

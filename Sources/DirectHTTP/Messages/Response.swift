@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP1
 
 /// A response whose head has arrived. Its body can be read once.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The time limits of each phase of a request. `nil` means no limit.

@@ -1,5 +1,6 @@
+public import DirectCore
 public import DirectHTTP1
-public import DirectIO
+internal import DirectIO
 public import DirectTLS
 
 /// Receives the events of a client's calls: each event as it happens, those of one call in order.

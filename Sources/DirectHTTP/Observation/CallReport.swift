@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP1
 
 /// The summary of a call, made at its end.

@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 public import DirectTLS
 
 /// A snapshot of a client's connections, for diagnostics. See ``HTTPClient/connections``.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Maintenance of idle connections: they are closed in time, and their memory is given back.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The connections of one client. `Pool` decides; this class holds the lock, the clock and the sockets, and carries

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The pools of all clients in the process, which share its file descriptors.

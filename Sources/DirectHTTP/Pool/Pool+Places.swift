@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The slots within the limits, and the requests that wait for one.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A connection that is being made ahead of any request.

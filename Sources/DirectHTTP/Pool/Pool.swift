@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Decides which connection serves which request: a state machine without sockets, locks or a clock.

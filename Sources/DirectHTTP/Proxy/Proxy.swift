@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 public import DirectTLS
 
 /// A proxy server, through which a client reaches other servers.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS

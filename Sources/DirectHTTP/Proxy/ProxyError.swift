@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP1
 
 /// An invalid proxy setting, or the reason why a connection over a proxy could not be made.

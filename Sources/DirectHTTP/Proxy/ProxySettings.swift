@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The proxies that a client uses, and the hosts that it reaches without them.

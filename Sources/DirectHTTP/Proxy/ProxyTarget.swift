@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The host or address that a proxy is asked to connect to.

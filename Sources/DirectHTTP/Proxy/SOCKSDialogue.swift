@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The messages of SOCKS version 5 (RFC 1928) and of its user name and password authentication (RFC 1929), without

@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP1
 
 /// Whether and how redirects are followed.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Limits the number of retries of all requests that share it.

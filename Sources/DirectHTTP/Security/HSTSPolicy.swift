@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The value of a `Strict-Transport-Security` field (RFC 6797, section 6.1).

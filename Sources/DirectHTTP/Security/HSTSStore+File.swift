@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The format of the file is that of curl's `--hsts`. A line holds a name, with a leading dot if the names below it

@@ -1,5 +1,6 @@
+public import DirectCore
 internal import DirectHTTP1
-public import DirectIO
+internal import DirectIO
 
 /// A store of the names that have to be reached over https (HSTS, RFC 6797). Any number of clients may share one.
 ///

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Reads and writes state files, which hold one item per line. The work is done on threads that may block, not on

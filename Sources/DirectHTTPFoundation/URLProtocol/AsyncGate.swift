@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A gate for tasks. While it is closed, tasks that want to pass wait until it opens again.

@@ -73,3 +73,4 @@ extension URLRequest {
     }
 }
 #endif
+internal import DirectCore

@@ -184,3 +184,4 @@ extension HTTPHeaders {
     }
 }
 #endif
+internal import DirectCore

@@ -106,3 +106,4 @@ private func unwrapped(_ optional: Any) -> Any? {
     return mirror.displayStyle == .optional ? mirror.children.first?.value : optional
 }
 #endif
+internal import DirectCore

@@ -1,5 +1,6 @@
-package import DirectHTTP
-package import DirectIO
+package import DirectCore
+internal import DirectHTTP
+internal import DirectIO
 
 /// The addresses in a DNS response for the name in its question.
 package struct DNSAnswer: Sendable {

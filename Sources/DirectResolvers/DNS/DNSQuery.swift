@@ -1,4 +1,5 @@
-package import DirectHTTP
+internal import DirectCore
+internal import DirectHTTP
 
 /// Writes address queries.
 package enum DNSQuery {

@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP
 internal import DirectIO
 internal import DirectJSON

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The order in which servers are tried: the one that answered last comes first, failed ones come last.

@@ -1,3 +1,4 @@
+internal import DirectCore
 public import DirectHTTP
 
 /// The servers of a resolver, given by address, because a resolver cannot resolve the name of its own servers.

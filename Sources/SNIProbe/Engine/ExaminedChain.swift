@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// A parsed and verified certificate chain. One value is shared by all probes whose servers send the same chain.

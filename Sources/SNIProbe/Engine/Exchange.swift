@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// One HTTP request and its response on an open connection, with TLS or without.

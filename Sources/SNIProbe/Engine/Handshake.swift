@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// One TLS handshake of a probe, with its result.

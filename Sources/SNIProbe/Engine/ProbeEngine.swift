@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Performs probes. Any number may run at the same time, each with its own deadline.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The settings, the TLS context and the chain cache that all probes of a run share.

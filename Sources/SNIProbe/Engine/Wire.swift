@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// One TCP connection of a probe, with its deadline and the first bytes that it received.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Compares the certificates of a host's addresses with that of the first address that passed, in the order of results.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The progress line of a run, on standard error if it is a terminal. It appears after one second.

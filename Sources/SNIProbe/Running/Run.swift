@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// One run of the command: starts probes, and prints their results in the order of the targets.

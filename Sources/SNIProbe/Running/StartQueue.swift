@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Decides which probe may start, within three limits: `jobs` running probes, 8 at one server, and the start rate.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// One address or all addresses of a network, with an optional port that replaces the target's.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The target of a probe without its address: the host, the port, and the request if there is one.

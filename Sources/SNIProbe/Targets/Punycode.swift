@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Converts non-ASCII names to their form in DNS, for a hint to the user.

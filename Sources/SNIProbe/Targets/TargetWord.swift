@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// A parsed argument: a target, addresses, or both.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Writes the hint for the first fault of a certificate or an HTTP exchange.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Turns an observation into a record with faults, warnings and a hint. It does no I/O, and the time is an argument.

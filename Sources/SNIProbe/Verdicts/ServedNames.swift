@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The names of a certificate as text, and the reason why a similar name does not match the host.

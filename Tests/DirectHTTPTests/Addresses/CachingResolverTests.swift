@@ -1,5 +1,7 @@
+@testable import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestData
 import DirectTestTime
 import Foundation
 import Testing

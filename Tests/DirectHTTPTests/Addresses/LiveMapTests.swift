@@ -1,3 +1,4 @@
+@testable import DirectCore
 import DirectTestCommands
 import TLSFixtures
 import Testing

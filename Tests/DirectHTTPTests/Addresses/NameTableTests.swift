@@ -1,3 +1,5 @@
+@testable import DirectCore
+import DirectTestData
 import Testing
 
 @testable import DirectHTTP

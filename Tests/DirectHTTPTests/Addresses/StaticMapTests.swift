@@ -1,5 +1,7 @@
+import DirectCore
 import DirectHTTP
 import DirectIO
+import DirectTestData
 import Testing
 
 @Suite("Static maps")

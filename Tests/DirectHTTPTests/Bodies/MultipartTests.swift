@@ -1,3 +1,4 @@
+@testable import DirectCore
 import DirectHTTP
 import DirectTestCommands
 import TLSFixtures

@@ -1,4 +1,5 @@
 import DirectCoding
+@testable import DirectCore
 import DirectIO
 import DirectTestCommands
 import DirectTestTime

@@ -1,3 +1,4 @@
+@testable import DirectCore
 import DirectHTTP
 import DirectIO
 import DirectTestCommands

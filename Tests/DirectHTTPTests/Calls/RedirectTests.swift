@@ -1,3 +1,4 @@
+@testable import DirectCore
 import Synchronization
 import TLSFixtures
 import Testing

@@ -1,3 +1,4 @@
+@testable import DirectCore
 import DirectHTTP1
 import DirectIO
 import Testing

@@ -1,3 +1,4 @@
+@testable import DirectCore
 import DirectIO
 import DirectTestCommands
 import DirectTestTime

@@ -1,3 +1,4 @@
+@testable import DirectCore
 import DirectTestCommands
 import Foundation
 import TLSFixtures

@@ -1,3 +1,4 @@
+import DirectCore
 import DirectHTTP
 import DirectIO
 import DirectTestTime

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The format of the file in which a resolver cache keeps its answers.

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// The key of an answer in a cache: a name, and a port if answers depend on it.
 struct AnswerKey: Hashable {
     let host: DomainName

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The answers that a resolver cache holds, positive and negative. The table has no lock and no clock of its own.

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// A store for very many short byte strings in one array.
 ///
 /// As allocations of their own they would lie between short-lived ones, and keep that memory from being reused for

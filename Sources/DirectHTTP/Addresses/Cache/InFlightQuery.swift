@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// A query in flight, and all callers that wait for its answer.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The endpoints of an answer in a few bytes each, because a cache holds many more of them than are ever used at

@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 
 /// All addresses that begin with the same bits: `10.0.0.0/8`, `2001:db8::/32`, or a single address, `192.0.2.7`.
 ///

@@ -1,4 +1,5 @@
-public import DirectIO
+public import DirectCore
+internal import DirectIO
 
 /// Checks every address of every hop before it is dialled, and may refuse it.
 ///

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// Decides which addresses belong to the public internet.

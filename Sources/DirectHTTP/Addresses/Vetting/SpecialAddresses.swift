@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// IANA's IPv4 and IPv6 Special-Purpose Address Registries, together with multicast and the ranges that were never

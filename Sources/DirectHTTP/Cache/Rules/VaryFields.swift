@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP1
 
 /// The fields of a request that may select a response (RFC 9111, section 4.1).

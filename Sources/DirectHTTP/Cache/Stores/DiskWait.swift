@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectIO
 
 /// The time that a call waits for a cache's disk, which may block for any length of time.

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP1
 
 /// Encodes numbers and strings as they are stored in files.

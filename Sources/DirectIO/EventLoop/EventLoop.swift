@@ -1,0 +1,300 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+package import DirectCore
+internal import Synchronization
+
+/// A thread that waits in the kernel's readiness queue, wakes the tasks that wait for sockets, and runs the tasks
+/// that use it as executor.
+///
+/// A socket wakes its task through a ``WaitPoint``, whatever executor the task runs on. A task that has this loop
+/// as its executor preference continues on the loop's thread without a switch; any other task continues on its own
+/// executor. There is one code path for both.
+///
+/// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs, ends the waits
+/// whose deadline has passed, polls (without blocking if jobs are left), wakes the tasks whose sockets have become
+/// ready, and releases removed handles.
+///
+/// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are atomic. To wake
+/// the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`, `hasClockMoved` or `earliestDeadline`)
+/// and then reads `isAsleep`. The loop first stores `isAsleep` and then reads the flags. Both are sequentially
+/// consistent, so at least one side sees the other and no wake-up is lost.
+///
+/// A loop lives as long as the process. Its thread holds a reference to it, so there is no shutdown and no order of
+/// destruction to observe. Create few.
+public final class EventLoop: TaskExecutor, @unchecked Sendable {
+    /// The loop that clients use by default.
+    public static let shared = EventLoop()
+
+    /// The jobs to run. Only the loop's thread touches them; they are behind a raw pointer so that Swift does not
+    /// check for exclusive access.
+    private let jobs: UnsafeMutablePointer<JobQueue>
+    private let poller: LazyPoller
+    /// The source of this loop's time. `nil` uses the system's clock.
+    private let heldClock: HeldClock?
+    /// Jobs that other threads have enqueued.
+    private let arrivals = Locked<[UnownedJob]>([])
+    private let hasArrivals = Atomic<Bool>(false)
+    /// Set by the loop before it sleeps, and cleared by the thread that wakes it, so that any number of arrivals
+    /// causes one write to the alarm.
+    private let isAsleep = Atomic<Bool>(false)
+    /// The loop's thread, once it runs.
+    private let thread = Atomic<UInt>(0)
+    private let registry = Locked<HandleRegistry>(HandleRegistry())
+    /// Whether the registry has removed handles to release.
+    private let hasDeparted = Atomic<Bool>(false)
+    /// Whether there are so many of them that an idle loop must wake to release them.
+    private let haveManyDeparted = Atomic<Bool>(false)
+    /// Whether the held clock has been moved since the loop last looked.
+    private let hasClockMoved = Atomic<Bool>(false)
+    /// A lower bound of all deadlines: no deadline of a handle is earlier.
+    private let earliestDeadline = Atomic<UInt64>(.max)
+
+    /// Starts a loop with its own thread.
+    ///
+    /// If the system cannot provide a readiness queue because descriptors have run out, the loop asks again until
+    /// it gets one. Sockets cannot be opened until then. If the system refuses the thread, the process ends with a
+    /// message, as it would in libdispatch, since nothing could work without it.
+    public convenience init() {
+        self.init(clock: nil)
+    }
+
+    /// Starts a loop with a clock that is moved by hand, for tests.
+    package convenience init(clock: HeldClock?) {
+        self.init(heldClock: clock)
+        clock?.attach(self)
+        startThread()
+    }
+
+    /// Creates a loop without a thread. One thread calls ``turn()`` instead.
+    package convenience init(isDriven: Void) {
+        self.init(heldClock: nil)
+    }
+
+    private init(heldClock: HeldClock?) {
+        jobs = .allocate(capacity: 1)
+        jobs.initialize(to: JobQueue())
+        poller = LazyPoller()
+        self.heldClock = heldClock
+    }
+
+    /// Whether the loop's clock is moved by hand.
+    package var isHeld: Bool { heldClock != nil }
+
+    /// The time on this loop's clock, which counts for every wait on the loop.
+    package var now: Instant {
+        guard let heldClock else { return .now }
+        return heldClock.now
+    }
+
+    /// The date that corresponds to ``now``, for calendar times.
+    package var date: UnixTime {
+        guard let heldClock else { return .now }
+        return heldClock.date
+    }
+
+    /// Waits until this time.
+    package func sleep(until moment: Instant) async throws(CancellationError) {
+        let pause = LoopHandle(loop: self)
+        add(pause)
+        defer { remove(pause) }
+        if case .cancelled = await pause.input.wait(until: moment, on: self) { throw CancellationError() }
+    }
+
+    /// Queues a job. May be called from any thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isCurrent {
+            jobs.pointee.append(job)
+        } else {
+            arrivals.withLock { $0.append(job) }
+            hasArrivals.store(true, ordering: .sequentiallyConsistent)
+            wakeIfAsleep()
+        }
+    }
+
+    /// Whether the current thread is the loop's.
+    private var isCurrent: Bool {
+        thread.load(ordering: .relaxed) == Self.currentThread
+    }
+
+    private func wakeIfAsleep() {
+        guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
+        if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
+    }
+
+    /// Registers a handle, so that the deadlines of its waits are observed. The loop holds it until ``remove(_:)``.
+    package func add(_ handle: LoopHandle) {
+        registry.withLock { $0.insert(handle) }
+    }
+
+    /// Removes a handle. The loop releases it after the events that it is currently handling.
+    package func remove(_ handle: LoopHandle) {
+        let waiting = registry.withLock { registry in
+            registry.remove(handle)
+            return registry.departed.count
+        }
+        hasDeparted.store(true, ordering: .sequentiallyConsistent)
+        // Otherwise a loop that has nothing else to do would hold all removed handles until its next event.
+        guard waiting >= Self.departedBeforeWaking else { return }
+        haveManyDeparted.store(true, ordering: .sequentiallyConsistent)
+        wakeIfAsleep()
+    }
+
+    /// Registers a handle with a descriptor, whose readiness is reported to the handle.
+    func add(_ handle: LoopHandle, descriptor: Int32) throws(SystemError) {
+        add(handle)
+        do {
+            try poller.add(descriptor, token: Unmanaged.passUnretained(handle).toOpaque())
+        } catch {
+            remove(handle)
+            throw error
+        }
+    }
+
+    /// Removes a handle with a descriptor. The loop releases it after the events that it is currently handling,
+    /// since they may still refer to it.
+    func remove(_ handle: LoopHandle, descriptor: Int32) {
+        poller.remove(descriptor)
+        remove(handle)
+    }
+
+    /// Makes the loop test deadlines at `instant` at the latest.
+    func noteDeadline(_ instant: Instant) {
+        defer { heldClock?.noteWait(until: instant) }
+        let due = instant.nanoseconds
+        var known = earliestDeadline.load(ordering: .sequentiallyConsistent)
+        while due < known {
+            let (exchanged, seen) = earliestDeadline.weakCompareExchange(
+                expected: known,
+                desired: due,
+                ordering: .sequentiallyConsistent
+            )
+            if exchanged { return wakeIfAsleep() }
+            known = seen
+        }
+    }
+
+    /// Whether a wait with exactly this deadline is in progress.
+    func hasWait(until moment: Instant) -> Bool {
+        registry.withLock { $0.handles.contains { $0?.hasWait(until: moment) == true } }
+    }
+
+    private func startThread() {
+        // Never released: the thread, and with it the loop, lives until the process ends.
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let refused = startDetachedThread(named: "direct-http loop", context) { context in
+            Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
+        }
+        if let refused { fatalError("direct-http cannot start the thread of an event loop: \(refused)") }
+    }
+
+    private func run() -> Never {
+        thread.store(Self.currentThread, ordering: .sequentiallyConsistent)
+        let executor = asUnownedTaskExecutor()
+        while true { turn(executor) }
+    }
+
+    /// Runs one turn of a loop that has no thread: runs the jobs that are ready, then waits for the next event.
+    package func turn() {
+        thread.store(Self.currentThread, ordering: .relaxed)
+        turn(asUnownedTaskExecutor())
+    }
+
+    private func turn(_ executor: UnownedTaskExecutor) {
+        takeArrivals()
+        var budget = Self.jobsBetweenPolls
+        while budget > 0, let job = jobs.pointee.popFirst() {
+            job.runSynchronously(on: executor)
+            budget -= 1
+        }
+        poll()
+    }
+
+    private func poll() {
+        var timeout: UInt64? = 0
+        if jobs.pointee.isEmpty {
+            isAsleep.store(true, ordering: .sequentiallyConsistent)
+            // Read after the flag is set: a thread that stores one of these later sees the flag and wakes the loop.
+            let hasWork =
+                hasArrivals.load(ordering: .sequentiallyConsistent)
+                || haveManyDeparted.load(ordering: .sequentiallyConsistent)
+                || heldClock != nil && hasClockMoved.exchange(false, ordering: .sequentiallyConsistent)
+            if !hasWork { timeout = expireDeadlines() }
+            if !jobs.pointee.isEmpty { timeout = 0 }
+        } else {
+            _ = expireDeadlines()
+        }
+        poller.poll(nanoseconds: timeout) { event in
+            // The handle is alive: the registry holds every handle that the poller may report.
+            Unmanaged<LoopHandle>.fromOpaque(event.token)._withUnsafeGuaranteedRef { handle in
+                handle.note(event)
+            }
+        }
+        isAsleep.store(false, ordering: .relaxed)
+        releaseDeparted()
+    }
+
+    /// Ends the waits that are due. Returns the time to the next deadline in nanoseconds, or `nil` if there is
+    /// none.
+    private func expireDeadlines() -> UInt64? {
+        let due = earliestDeadline.load(ordering: .sequentiallyConsistent)
+        guard due < .max else { return nil }
+        let now = now
+        guard due <= now.nanoseconds else { return time(to: Instant(nanoseconds: due), from: now) }
+        // Reset before the scan, so that a deadline set from here on is noted again.
+        earliestDeadline.store(.max, ordering: .sequentiallyConsistent)
+        let (late, others) = registry.withLock { registry in registry.scan(at: now) }
+        // Outside the lock, since resuming a task may run code of its executor.
+        var next = others
+        for handle in late { next = min(next, handle.expire(ifBefore: now)) }
+        guard next < .never else { return nil }
+        // A scan is not free, so with many handles it is done less often.
+        let pause = heldClock == nil ? UInt64(1_000_000 + registry.withLock { $0.handles.count } * 1000) : 0
+        let soonest = max(next, now.advanced(byNanoseconds: pause))
+        noteDeadline(soonest)
+        return time(to: soonest, from: now)
+    }
+
+    /// Returns the time to sleep. With a held clock it is `nil`, since that clock moves only by hand, which wakes
+    /// the loop.
+    private func time(to moment: Instant, from now: Instant) -> UInt64? {
+        heldClock == nil ? moment.nanoseconds - now.nanoseconds : nil
+    }
+
+    /// Wakes the loop after its held clock has been moved.
+    func clockHasMoved() {
+        hasClockMoved.store(true, ordering: .sequentiallyConsistent)
+        wakeIfAsleep()
+    }
+
+    private func takeArrivals() {
+        guard hasArrivals.load(ordering: .acquiring) else { return }
+        hasArrivals.store(false, ordering: .sequentiallyConsistent)
+        var batch: [UnownedJob] = []
+        arrivals.withLock { swap(&$0, &batch) }
+        for job in batch { jobs.pointee.append(job) }
+    }
+
+    private func releaseDeparted() {
+        guard hasDeparted.load(ordering: .acquiring) else { return }
+        hasDeparted.store(false, ordering: .sequentiallyConsistent)
+        haveManyDeparted.store(false, ordering: .sequentiallyConsistent)
+        // Released outside the lock, since a handle's deinit may run arbitrary code.
+        var departed: [LoopHandle] = []
+        registry.withLock { swap(&$0.departed, &departed) }
+    }
+
+    private static let jobsBetweenPolls = 256
+    private static let departedBeforeWaking = 1024
+
+    private static var currentThread: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
+    }
+}

@@ -1,0 +1,109 @@
+package import DirectCore
+internal import Synchronization
+
+/// An object that an event loop manages: wait points and their deadlines.
+///
+/// A socket is a subclass. On its own, a handle serves for waits that no descriptor ends (a turn in a queue, a
+/// lookup on another thread), which use `input` only.
+///
+/// A socket may have one reading and one writing task at a time. The reader normally waits at `input` and the
+/// writer at `output`. TLS may need the opposite direction, and a wait point takes only one task, so each task has
+/// a second point for that case.
+package class LoopHandle: @unchecked Sendable {
+    /// The loop that observes the deadlines.
+    package let loop: EventLoop
+    /// The point at which the reading task waits for input.
+    package let input = WaitPoint()
+    /// The point at which the writing task waits for room for output.
+    package let output = WaitPoint()
+    /// The points at which the writing task waits for input and the reading task waits for room for output, since
+    /// TLS may need the opposite direction.
+    private let writersInput = WaitPoint(isReady: true)
+    private let readersOutput = WaitPoint(isReady: true)
+    /// Whether a task has ever waited at one of these two points. Never cleared.
+    private let isCrossed = Atomic<Bool>(false)
+    /// Whether the peer has hung up. Once set, input never blocks again, since data and the end of the stream may
+    /// share one event.
+    private let hungUp = Atomic<Bool>(false)
+    /// The handle's slot in the loop's registry, or -1. Guarded by the registry's lock.
+    final var slot = -1
+
+    /// The task that waits: the one that reads or the one that writes.
+    package enum Side {
+        case reader
+        case writer
+    }
+
+    /// Creates a handle for this loop. It must be added to the loop before a wait.
+    package init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// Whether the peer has hung up.
+    package final var isHungUp: Bool { hungUp.load(ordering: .relaxed) }
+
+    /// Waits until there may be input, at the point that belongs to this task.
+    package final func waitForInput(_ side: Side, until deadline: Instant) async -> WaitPoint.Wake {
+        switch side {
+        case .reader: await input.wait(until: deadline, on: loop)
+        case .writer: await wait(crosswiseAt: writersInput, until: deadline)
+        }
+    }
+
+    /// Waits until there may be room for output, at the point that belongs to this task.
+    package final func waitForOutput(_ side: Side, until deadline: Instant) async -> WaitPoint.Wake {
+        switch side {
+        case .reader: await wait(crosswiseAt: readersOutput, until: deadline)
+        case .writer: await output.wait(until: deadline, on: loop)
+        }
+    }
+
+    /// Waits at a point for the opposite direction.
+    ///
+    /// Both points are ready at first, so that the first wait returns immediately. Events before `isCrossed` was
+    /// set have not been noted there, so the operation must be tried again.
+    private func wait(crosswiseAt point: WaitPoint, until deadline: Instant) async -> WaitPoint.Wake {
+        isCrossed.store(true, ordering: .sequentiallyConsistent)
+        let wake = await point.wait(until: deadline, on: loop)
+        // Cleared before the next try, as readiness always is.
+        point.clear()
+        return wake
+    }
+
+    /// Wakes the tasks that wait for this event.
+    final func note(_ event: PollerEvent) {
+        if event.isHungUp { hungUp.store(true, ordering: .releasing) }
+        if event.canRead { input.signal() }
+        if event.canWrite { output.signal() }
+        guard isCrossed.load(ordering: .sequentiallyConsistent) else { return }
+        if event.canRead { writersInput.signal() }
+        if event.canWrite { readersOutput.signal() }
+    }
+
+    /// Wakes every waiting task, whatever it waits for.
+    package final func wakeAll() {
+        input.signal()
+        output.signal()
+        writersInput.signal()
+        readersOutput.signal()
+    }
+
+    /// The earliest deadline of the waits in progress.
+    final var earliestDeadline: Instant {
+        let own = min(input.pendingDeadline, output.pendingDeadline)
+        guard isCrossed.load(ordering: .sequentiallyConsistent) else { return own }
+        return min(own, writersInput.pendingDeadline, readersOutput.pendingDeadline)
+    }
+
+    /// Whether a wait with exactly this deadline is in progress.
+    final func hasWait(until moment: Instant) -> Bool {
+        [input, output, writersInput, readersOutput].contains { $0.pendingDeadline == moment }
+    }
+
+    /// Ends the waits that are due. Returns the earliest deadline of the others.
+    final func expire(ifBefore now: Instant) -> Instant {
+        let own = min(input.expire(ifBefore: now), output.expire(ifBefore: now))
+        guard isCrossed.load(ordering: .sequentiallyConsistent) else { return own }
+        return min(own, writersInput.expire(ifBefore: now), readersOutput.expire(ifBefore: now))
+    }
+}

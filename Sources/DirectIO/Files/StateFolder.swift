@@ -1,0 +1,217 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+package import DirectCore
+
+/// A private folder of state files, such as a cache's. Every call blocks.
+///
+/// Files are written under temporary names and then renamed, so that a reader finds either the old file or the
+/// whole new one, even if the writer crashes. Symbolic links are never followed.
+package final class StateFolder: Sendable {
+    /// The attributes of a file that are known without opening it.
+    package struct Facts: Sendable {
+        /// The name in the folder.
+        package var name: String
+        /// Whether it is a regular file.
+        package var isRegularFile: Bool
+        /// The size in bytes.
+        package var size: Int
+        /// The time at which it was written or last touched.
+        package var time: UnixTime
+    }
+
+    private let descriptor: Int32
+
+    /// Opens the folder and creates it if necessary. Its parent must exist.
+    ///
+    /// A folder that belongs to another user or that others can write to is refused, since they could plant files
+    /// in it.
+    package init(_ path: String) throws(SystemError) {
+        if mkdir(path, mode_t(0o700)) == -1, errno != EEXIST { throw SystemError("mkdir", code: errno) }
+        let folder = try checked("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        var facts = stat()
+        guard fstat(folder, &facts) == 0, facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
+            close(folder)
+            throw SystemError("open", code: EPERM)
+        }
+        descriptor = folder
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens a file for reading. Returns `nil` if there is none.
+    package func file(_ name: String) throws(SystemError) -> StateReader? {
+        let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let (file, code) = retryingInterrupts { openat(descriptor, name, flags) }
+        if file == -1, code == ENOENT { return nil }
+        guard file != -1 else { throw SystemError("open", code: code) }
+        return try StateReader(file)
+    }
+
+    /// Creates a file under a temporary name.
+    package func draft() throws(SystemError) -> StateDraft {
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        let name = String(repeating: "0", count: 16 - digits.count) + digits + Self.draftSuffix
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = try checked("open") { openat(descriptor, name, flags, mode_t(0o600)) }
+        return StateDraft(self, name, file)
+    }
+
+    /// Whether this name still refers to the file of this reader.
+    package func holds(_ reader: StateReader, as name: String) -> Bool {
+        var facts = stat()
+        guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        return UInt64(facts.st_ino) == reader.number
+    }
+
+    /// Removes a file, and returns whether it existed. A reader of the file can continue.
+    @discardableResult
+    package func remove(_ name: String) -> Bool {
+        unlinkat(descriptor, name, 0) == 0
+    }
+
+    /// Returns the attributes of all files, in no particular order.
+    package func contents() throws(SystemError) -> [Facts] {
+        let copy = try checked("open") { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard let listing = fdopendir(copy) else {
+            close(copy)
+            throw SystemError("fdopendir", code: errno)
+        }
+        defer { closedir(listing) }
+        var all: [Facts] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name != ".", name != ".." else { continue }
+            if let facts = facts(of: name) { all.append(facts) }
+        }
+        return all
+    }
+
+    private func facts(of name: String) -> Facts? {
+        var facts = stat()
+        // The file may have been removed since it was listed.
+        guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return Facts(
+            name: name,
+            isRegularFile: facts.st_mode & S_IFMT == S_IFREG,
+            size: Int(facts.st_size),
+            time: facts.changeTime
+        )
+    }
+
+    fileprivate func move(_ name: String, to place: String) throws(SystemError) {
+        _ = try checked("rename") { renameat(descriptor, name, descriptor, place) }
+    }
+
+    /// The suffix of the temporary names of drafts.
+    package static let draftSuffix = ".tmp"
+}
+
+/// A file that is being read. It remains readable after its name has been removed.
+package final class StateReader: Sendable {
+    /// The size in bytes.
+    package let size: Int
+    /// The time at which the file was written or last touched.
+    package let time: UnixTime
+    fileprivate let number: UInt64
+    private let descriptor: Int32
+
+    fileprivate init(_ file: Int32) throws(SystemError) {
+        var facts = stat()
+        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw SystemError("open", code: EINVAL)
+        }
+        descriptor = file
+        size = Int(facts.st_size)
+        time = facts.changeTime
+        number = UInt64(facts.st_ino)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Returns `count` bytes from this offset, or fewer at the end of the file.
+    package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            guard let base = buffer.baseAddress else { return }
+            while filled < count {
+                let (result, code) = retryingInterrupts {
+                    pread(descriptor, base + filled, count - filled, off_t(offset + filled))
+                }
+                if result == -1 { failure = SystemError("read", code: code) }
+                guard result > 0 else { return }
+                filled += result
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Sets the file's time to the current time.
+    package func touch() {
+        futimens(descriptor, nil)
+    }
+}
+
+/// A file that is being written under a temporary name. It is removed if it is released without having been placed.
+package final class StateDraft: @unchecked Sendable {
+    private let folder: StateFolder
+    private let name: String
+    private let descriptor: Int32
+    private var isPlaced = false
+
+    fileprivate init(_ folder: StateFolder, _ name: String, _ file: Int32) {
+        self.folder = folder
+        self.name = name
+        descriptor = file
+    }
+
+    deinit {
+        close(descriptor)
+        if !isPlaced { folder.remove(name) }
+    }
+
+    /// Writes all bytes at this offset. Only one task at a time may call this or ``place(as:)``.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let (count, code) = bytes.withUnsafeBytes { all in
+                retryingInterrupts {
+                    pwrite(
+                        descriptor,
+                        all.baseAddress?.advanced(by: written),
+                        all.count - written,
+                        off_t(offset + written)
+                    )
+                }
+            }
+            guard count != -1 else { throw SystemError("write", code: code) }
+            written += count
+        }
+    }
+
+    /// Renames the file to its final name and replaces any file of that name.
+    package func place(as other: String) throws(SystemError) {
+        try folder.move(name, to: other)
+        isPlaced = true
+    }
+}
+
+extension stat {
+    fileprivate var changeTime: UnixTime {
+        #if canImport(Darwin)
+        UnixTime(seconds: Int64(st_mtimespec.tv_sec))
+        #else
+        UnixTime(seconds: Int64(st_mtim.tv_sec))
+        #endif
+    }
+}

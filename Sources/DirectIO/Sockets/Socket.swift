@@ -1,0 +1,208 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+package import DirectCore
+
+/// A TCP socket: non-blocking, close-on-exec, registered once with an event loop.
+///
+/// Its owner must close it. The loop holds a reference until then.
+package final class Socket: LoopHandle, @unchecked Sendable {
+    private var descriptor: Int32
+
+    /// The result of one attempt to send or receive.
+    package enum Outcome {
+        /// This many bytes were transferred.
+        case moved(Int)
+        /// The peer has finished sending (only when receiving).
+        case endOfStream
+        /// The operation would block.
+        case wouldBlock
+        /// The system call failed with this `errno`.
+        case failed(Int32)
+    }
+
+    private init(descriptor: Int32, loop: EventLoop) {
+        self.descriptor = descriptor
+        super.init(loop: loop)
+    }
+
+    deinit {
+        // Reached only if the socket was never added to the loop.
+        guard descriptor >= 0 else { return }
+        _ = closeDescriptor(descriptor)
+        DescriptorQueue.shared.noteClosed()
+    }
+
+    /// An error that occurred before the connection attempt started.
+    package enum StartFailure: Error {
+        /// The address has a zone that this machine does not have.
+        case address(AddressError)
+        /// A system call failed.
+        case system(SystemError)
+    }
+
+    /// Starts a connection attempt. The socket is connected, or has failed, once it has room for output; then call
+    /// ``finishConnecting()``.
+    ///
+    /// - Parameter sparesReserve: Whether to leave the last descriptors of the process free. If so, the attempt
+    ///   fails with `EMFILE` when only those are left.
+    package static func connecting(
+        to address: IPAddress,
+        port: UInt16,
+        on loop: EventLoop,
+        sparesReserve: Bool = false
+    ) throws(StartFailure) -> Socket {
+        let socket: Socket
+        do throws(SystemError) {
+            let descriptor = try open(
+                address.family == .v4 ? AF_INET : AF_INET6,
+                sparesReserve: sparesReserve
+            )
+            socket = Socket(descriptor: descriptor, loop: loop)
+        } catch {
+            throw .system(error)
+        }
+        let code: Int32
+        do throws(AddressError) {
+            code = try address.withSocketAddress(port: port) { pointer, length in
+                retryingInterrupts { connect(socket.descriptor, pointer, length) }.code
+            }
+        } catch {
+            throw .address(error)
+        }
+        do throws(SystemError) {
+            guard code == 0 || code == EINPROGRESS else { throw SystemError("connect", code: code) }
+            // Added after connect: epoll would immediately report a hang-up for a new socket.
+            try loop.add(socket, descriptor: socket.descriptor)
+        } catch {
+            throw .system(error)
+        }
+        return socket
+    }
+
+    /// Throws the error of the connection attempt, if it failed. Call this once there is room for output.
+    package func finishConnecting() throws(SystemError) {
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        _ = try checked("getsockopt") { getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) }
+        guard code == 0 else { throw SystemError("connect", code: code) }
+    }
+
+    /// Whether the socket is connected, even if no task has waited for the connection attempt to end.
+    package var isConnected: Bool {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        } == 0
+    }
+
+    /// Receives the available bytes without waiting.
+    ///
+    /// If fewer bytes arrive than were asked for, the socket is empty, and further calls make no system call until
+    /// the loop reports more.
+    package func receive(into buffer: UnsafeMutableRawPointer, count: Int) -> Outcome {
+        guard input.isReady || isHungUp else { return .wouldBlock }
+        input.clear()
+        let (received, code) = retryingInterrupts { recv(descriptor, buffer, count, 0) }
+        if received == count { input.signal() }
+        if received > 0 { return .moved(received) }
+        if received == 0 { return .endOfStream }
+        return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
+    }
+
+    /// Tests with a system call whether data or a hang-up has arrived that the loop has not yet reported.
+    package func noticeUnseenInput() {
+        var byte: UInt8 = 0
+        let (count, code) = retryingInterrupts {
+            recv(
+                descriptor,
+                &byte,
+                1,
+                Int32(truncatingIfNeeded: MSG_PEEK) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
+            )
+        }
+        if count >= 0 || (code != EAGAIN && code != EWOULDBLOCK) { input.signal() }
+    }
+
+    /// Sends as many bytes as there is room for, without waiting. If the peer is gone, SIGPIPE is not raised.
+    package func send(_ buffer: UnsafeRawPointer, count: Int) -> Outcome {
+        guard output.isReady else { return .wouldBlock }
+        output.clear()
+        let (sent, code) = retryingInterrupts {
+            sendBytes(descriptor, buffer: buffer, count: count, flags: Self.sendFlags)
+        }
+        if sent == count { output.signal() }
+        if sent >= 0 { return .moved(sent) }
+        if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
+        // Another attempt fails immediately, so no task must wait for room.
+        output.signal()
+        return .failed(code)
+    }
+
+    /// Shuts down the sending side. Receiving is still possible.
+    package func finishSending() {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Enables TCP keep-alive probes (RFC 9293, section 3.8.4).
+    package func enableKeepAlive() {
+        Self.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
+    }
+
+    /// Closes the descriptor. The socket must not be used afterwards.
+    package func close() {
+        guard descriptor >= 0 else { return }
+        loop.remove(self, descriptor: descriptor)
+        // Not retried: Linux has freed the descriptor even if close was interrupted.
+        _ = closeDescriptor(descriptor)
+        descriptor = -1
+        DescriptorQueue.shared.noteClosed()
+    }
+
+    private static func open(_ family: Int32, sparesReserve: Bool) throws(SystemError) -> Int32 {
+        #if canImport(Darwin)
+        let descriptor = try checked("socket") { socket(family, SOCK_STREAM, 0) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE)
+        #else
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = try checked("socket") { socket(family, kind, 0) }
+        #endif
+        guard !sparesReserve || !Descriptors.isInReserve(descriptor) else {
+            _ = closeDescriptor(descriptor)
+            throw SystemError("socket", code: EMFILE)
+        }
+        // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay it.
+        set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
+        return descriptor
+    }
+
+    private static func set(_ descriptor: Int32, level: Int32, option: Int32) {
+        var on: Int32 = 1
+        _ = setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    #if canImport(Darwin)
+    private static let sendFlags: Int32 = 0
+    #else
+    private static let sendFlags = Int32(truncatingIfNeeded: MSG_NOSIGNAL)
+    #endif
+}
+
+// The C functions, under names that the methods above do not hide.
+private func closeDescriptor(_ descriptor: Int32) -> Int32 {
+    close(descriptor)
+}
+
+private func sendBytes(
+    _ descriptor: Int32,
+    buffer: UnsafeRawPointer,
+    count: Int,
+    flags: Int32
+) -> Int {
+    send(descriptor, buffer, count, flags)
+}

@@ -2,13 +2,15 @@ import DirectHTTP1
 import Testing
 
 @Suite struct HeadersTests {
-    @Test func `Order, duplicates and spelling are kept`() {
+    @Test("Headers keep the order, the duplicates and the spelling of their names")
+    func orderAndSpelling() {
         let headers: HTTPHeaders = ["B": "1", "a": "2", "b": "3", "B": "1"]
         #expect(headers.map(\.name) == ["B", "a", "b", "B"])
         #expect(headers.map(\.value) == ["1", "2", "3", "1"])
     }
 
-    @Test func `Names are found without case, and only whole`() {
+    @Test("A name is found whatever its case, and only as a whole")
+    func lookupByName() {
         let headers: HTTPHeaders = ["Content-Type": "text/plain", "X": "y"]
         #expect(headers["content-TYPE"] == "text/plain")
         #expect(headers.contains("CONTENT-type"))
@@ -18,14 +20,16 @@ import Testing
         #expect(headers["Y"] == nil)
     }
 
-    @Test func `Case is that of ASCII letters alone`() {
+    @Test("Only ASCII letters are equal in both cases")
+    func asciiCase() {
         let headers: HTTPHeaders = ["a[b": "1", "A@": "2"]
         #expect(headers["A{B"] == nil)
         #expect(headers["a`"] == nil)
         #expect(headers["a@"] == "2")
     }
 
-    @Test func `The subscript reads the first value and replaces all`() {
+    @Test("The subscript reads the first value, and setting it replaces or removes all fields of the name")
+    func subscriptReplaces() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
         #expect(headers["a"] == "1")
         headers["a"] = "4"
@@ -36,14 +40,16 @@ import Testing
         #expect(headers.count == 2)
     }
 
-    @Test func `Values of one name are given each by itself`() {
+    @Test("Each field of a name gives its own value, in order")
+    func valuesByName() {
         let headers: HTTPHeaders = ["Set-Cookie": "a=1, b", "X": "", "set-cookie": "c=2"]
         #expect(headers.values(for: "SET-COOKIE") == ["a=1, b", "c=2"])
         #expect(headers.values(for: "x") == [""])
         #expect(headers.values(for: "y") == [])
     }
 
-    @Test func `A copy is a value of its own`() {
+    @Test("A change to a copy does not change the original")
+    func copiesAreIndependent() {
         var first: HTTPHeaders = ["A": "1"]
         var second = first
         second.add("B", "2")
@@ -55,7 +61,8 @@ import Testing
         #expect(second.map(\.value) == ["1", "3"])
     }
 
-    @Test func `Many fields and long values find room`() {
+    @Test("Storage grows beyond what was reserved")
+    func growth() {
         var headers = HTTPHeaders()
         headers.reserve(fields: 3, bytes: 10)
         let long = String(repeating: "x", count: 1000)
@@ -64,7 +71,8 @@ import Testing
         for number in 0..<300 { #expect(headers["name-\(number)"] == "\(number)\(long)") }
     }
 
-    @Test func `A value that is not UTF-8 is read as Latin-1`() {
+    @Test("A value that is not UTF-8 is read as Latin-1")
+    func latin1Values() {
         var headers = HTTPHeaders()
         headers.add("A", bytes: [0x67, 0x72, 0xfc, 0x6e, 0xff])
         headers.add("B", bytes: Array("grün".utf8))
@@ -73,7 +81,8 @@ import Testing
         #expect(headers.valueBytes(at: 0) == [0x67, 0x72, 0xfc, 0x6e, 0xff])
     }
 
-    @Test func `Equality minds order and values, and not the case of names`() {
+    @Test("Equality respects order and values, and ignores the case of names")
+    func equality() {
         let one: HTTPHeaders = ["A": "1", "B": "2"]
         #expect(one == ["a": "1", "b": "2"])
         #expect(one.hashValue == (["a": "1", "b": "2"] as HTTPHeaders).hashValue)
@@ -87,12 +96,14 @@ import Testing
         #expect(emptied.hashValue == HTTPHeaders().hashValue)
     }
 
-    @Test func `Words show names but no values`() {
+    @Test("The description shows names and no values")
+    func descriptionHidesValues() {
         let headers: HTTPHeaders = ["Authorization": "secret", "A": "b"]
         #expect("\(headers)" == "[Authorization, A]")
     }
 
-    @Test func `Bytes are looked up without text`() {
+    @Test("Names, list members and value bytes are found without making text")
+    func byteLookup() {
         let headers: HTTPHeaders = ["Vary": "a", "Connection": "x,  Keep-Alive ,", "connection": "close"]
         #expect(headers.index(of: "connection") == 1)
         #expect(headers.index(of: "connection", from: 2) == 2)
@@ -107,7 +118,8 @@ import Testing
         #expect(seen == Array("a".utf8))
     }
 
-    @Test func `Every byte of a field is judged by itself before it is sent`() {
+    @Test("A field with a forbidden byte is not sent, wherever the byte is")
+    func bytesOfSentFields() {
         for byte in UInt8.min...UInt8.max {
             for place in 0...20 {
                 var headers = HTTPHeaders()

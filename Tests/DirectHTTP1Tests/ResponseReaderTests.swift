@@ -10,7 +10,8 @@ import Glibc
 @Suite struct ResponseReaderTests {
     private static let small = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8)
 
-    @Test func `One reader reads exchange after exchange`() throws {
+    @Test("One reader reads several exchanges in succession")
+    func severalExchanges() throws {
         var reader = ResponseReader()
         for _ in 0..<3 {
             #expect(reader.reuse == .reusable)
@@ -22,7 +23,8 @@ import Glibc
         }
     }
 
-    @Test func `What one response said does not stick to the next`() throws {
+    @Test("A response's closing and keep-alive hint do not carry over to the next one")
+    func stateIsReset() throws {
         var reader = ResponseReader()
         reader.begin(.head)
         let closing = Array("HTTP/1.0 200 OK\r\nConnection: close\r\nKeep-Alive: timeout=3\r\n\r\n".utf8)
@@ -35,7 +37,8 @@ import Glibc
         #expect(reader.keepAlive == nil)
     }
 
-    @Test func `Bytes before begin and after the end are left alone`() throws {
+    @Test("Bytes before `begin` and after the end of a response are not consumed")
+    func bytesOutsideAnExchange() throws {
         var reader = ResponseReader()
         guard case .end = try reader.next(Self.small.span).event else {
             Issue.record("an idle reader read")
@@ -48,7 +51,8 @@ import Glibc
         #expect(reader.reuse == .reusable)
     }
 
-    @Test func `A fault stays`() {
+    @Test("After a fault, the reader repeats the same error and the connection closes")
+    func faultPersists() {
         var reader = ResponseReader()
         reader.begin(.get)
         let bad = Array("nonsense".utf8)
@@ -58,7 +62,8 @@ import Glibc
         #expect(reader.reuse == .close(.failed))
     }
 
-    @Test func `Nothing received is told from little received`() {
+    @Test("The end of input before any byte is a different error from the end within a head")
+    func emptyAndTruncated() {
         for (input, fault) in [("", HTTP1Error.closedBeforeResponse), ("H", .truncatedHead)] {
             var reader = ResponseReader()
             reader.begin(.get)
@@ -68,7 +73,8 @@ import Glibc
         }
     }
 
-    @Test func `The end of the input is no news when nothing is awaited`() throws {
+    @Test("The end of input is no error while the reader awaits no response")
+    func endWhileIdle() throws {
         var reader = ResponseReader()
         guard case .end = try reader.endOfInput(clean: false) else {
             Issue.record("an idle reader waits for something")
@@ -85,7 +91,8 @@ import Glibc
 
     /// Eight times the bytes would cost a quadratic scan 64 times as much. Processor time of this thread is compared,
     /// which others on the machine do not change.
-    @Test func `A head that drips in costs linear time`() throws {
+    @Test("A head that arrives byte by byte costs linear time")
+    func slowHeadIsLinear() throws {
         _ = try cost(ofHeadWith: 10_000)
         let (short, long) = (try cost(ofHeadWith: 50_000), try cost(ofHeadWith: 400_000))
         #expect(long < short * 24, "\(short) ns became \(long) ns")
@@ -122,7 +129,8 @@ import Glibc
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    @Test func `Every byte is judged by itself, wherever in a line it stands`() {
+    @Test("A forbidden byte in a head is refused, wherever in a line it is")
+    func bytesOfAHead() {
         for byte in UInt8.min...UInt8.max {
             let isText = byte == 9 || byte >= 32 && byte != 127
             let isToken = Character(Unicode.Scalar(byte)).isTokenCharacter
@@ -156,7 +164,8 @@ import Glibc
         }
     }
 
-    @Test func `A head that is the same as the last one is read the same`() throws {
+    @Test("A head that is the same as the last one gives the same result")
+    func repeatedHead() throws {
         var reader = ResponseReader()
         for method in [HTTPMethod.get, .head, .get] {
             reader.begin(method)
@@ -172,7 +181,8 @@ import Glibc
         }
     }
 
-    @Test func `A head that differs from the last one in a single byte is read as it is`() throws {
+    @Test("A head that differs from the last one in one byte gives the result of a fresh reader")
+    func nearlyRepeatedHead() throws {
         for place in 0..<(Self.small.count - 2) {
             for byte: UInt8 in [0x31, 0x58] {
                 var changed = Self.small
@@ -189,7 +199,8 @@ import Glibc
         }
     }
 
-    @Test func `A head that somebody keeps is not written over by the next`() throws {
+    @Test("A head that the caller keeps is not overwritten by the next one")
+    func keptHead() throws {
         var reader = ResponseReader()
         var kept: [ResponseHead] = []
         for letter in ["a", "b", "c"] {

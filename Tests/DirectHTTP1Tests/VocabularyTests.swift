@@ -2,7 +2,8 @@ import DirectHTTP1
 import Testing
 
 @Suite struct MethodTests {
-    @Test func `Known names are the known methods, however they come`() {
+    @Test("A method is equal to a known one if its name is the same, in the same case")
+    func knownMethods() {
         #expect(HTTPMethod(validating: "GET") == .get)
         #expect(("DELETE" as HTTPMethod) == .delete)
         #expect(HTTPMethod(validating: "get") != .get)
@@ -10,13 +11,15 @@ import Testing
         #expect((HTTPMethod(validating: "PURGE")?.description) == "PURGE")
     }
 
-    @Test func `What is not a token is no method`() {
+    @Test("A text that is not a token is no method")
+    func notATokenNotAMethod() {
         for text in ["", "A B", "A\r\n", "GÉT", "A:", "\u{0}"] {
             #expect(HTTPMethod(validating: text) == nil)
         }
     }
 
-    @Test func `Safe and idempotent are as RFC 9110 says`() {
+    @Test("Methods are safe and idempotent as RFC 9110 lists them")
+    func safeAndIdempotent() {
         #expect([HTTPMethod.get, .head, .options, .trace].allSatisfy { $0.isSafe && $0.isIdempotent })
         #expect([HTTPMethod.put, .delete].allSatisfy { !$0.isSafe && $0.isIdempotent })
         #expect([HTTPMethod.post, .patch, .connect, "PURGE"].allSatisfy { !$0.isSafe && !$0.isIdempotent })
@@ -24,7 +27,8 @@ import Testing
 }
 
 @Suite struct StatusTests {
-    @Test func `Three digits are a status`() {
+    @Test("A status code has three digits")
+    func threeDigits() {
         #expect(HTTPStatus(code: 100)?.code == 100)
         #expect(HTTPStatus(code: 999)?.code == 999)
         #expect(HTTPStatus(code: 99) == nil)
@@ -35,7 +39,8 @@ import Testing
         #expect("\(HTTPStatus.ok)" == "200")
     }
 
-    @Test func `The first digit is the class`() {
+    @Test("The first digit of a status is its class")
+    func statusClass() {
         #expect(HTTPStatus.continue.isInformational && !HTTPStatus.ok.isInformational)
         #expect(HTTPStatus.noContent.isSuccess && !HTTPStatus.found.isSuccess)
         #expect(HTTPStatus.found.isRedirection && !HTTPStatus.notFound.isRedirection)
@@ -45,7 +50,8 @@ import Testing
 }
 
 @Suite struct ResponseHeadTests {
-    @Test func `A head that is made has what it was made of`() {
+    @Test("A head that is built from parts has these parts")
+    func headFromParts() {
         let head = ResponseHead(status: 404, reason: "Not Here", version: .http10, headers: ["A": "b"])
         #expect(head.reason == "Not Here")
         #expect(head.headers == ["A": "b"])
@@ -53,7 +59,8 @@ import Testing
         #expect(ResponseHead(status: 200, reason: "OK").headers.isEmpty)
     }
 
-    @Test func `Fields taken from a head can be changed without changing it`() throws {
+    @Test("A change to the headers of a head does not change the head")
+    func headersOfAHeadAreACopy() throws {
         var reader = ResponseReader()
         reader.begin(.get)
         let bytes = Array("HTTP/1.1 200 Fine\r\nA: b\r\n\r\n".utf8)

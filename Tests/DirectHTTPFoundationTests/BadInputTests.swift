@@ -10,14 +10,17 @@ import FoundationNetworking
 
 @Suite("Bad input")
 struct BadInputTests {
-    @Test(arguments: [
-        ("http:///path", URLError.Code.badURL),
-        ("http://", .badURL),
-        ("/relative", .unsupportedURL),
-        ("file:///etc/hostname", .unsupportedURL),
-        ("ftp://example.com/", .unsupportedURL),
-        ("http://127.1/", .badURL),
-    ])
+    @Test(
+        "A URL that the client cannot use is a URLError with the client's fault underneath",
+        arguments: [
+            ("http:///path", URLError.Code.badURL),
+            ("http://", .badURL),
+            ("/relative", .unsupportedURL),
+            ("file:///etc/hostname", .unsupportedURL),
+            ("ftp://example.com/", .unsupportedURL),
+            ("http://127.1/", .badURL),
+        ]
+    )
     func aURLThatIsNotOurs(_ text: String, _ code: URLError.Code) async throws {
         let url = try #require(URL(string: text))
         let error = await urlError { _ = try await HTTPClient.untimed().data(from: url) }
@@ -29,13 +32,15 @@ struct BadInputTests {
         #expect(error?.httpError?.phase == .request)
     }
 
-    @Test func theErrorsURLHasNoPassword() async throws {
+    @Test("An error about a URL does not show its password")
+    func theErrorsURLHasNoPassword() async throws {
         let url = try #require(URL(string: "http://user:secret@127.1/"))
         let error = try #require(await urlError { _ = try await HTTPClient.untimed().data(from: url) })
         #expect(!"\(error) \(error.userInfo)".contains("secret"))
     }
 
     @Test(
+        "A request with an invalid field is refused before anything is sent",
         arguments: [Way.bridge, .urlProtocol],
         [("X Y", "z"), ("", "z"), ("X-Y", "a\u{1}b"), ("X-Y", "a\u{7F}b")]
     )
@@ -51,7 +56,10 @@ struct BadInputTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: [Way.bridge, .urlProtocol])
+    @Test(
+        "A request with an invalid method is refused before anything is sent",
+        arguments: [Way.bridge, .urlProtocol]
+    )
     func aMethodThatBreaksTheGrammarIsNotSent(_ way: Way) async throws {
         let server = try FixtureServer.start { _ in .text("never") }
         let request = try server.request("GET / HTTP/1.1\r\nX: y")
@@ -60,7 +68,10 @@ struct BadInputTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: [Way.bridge, .urlProtocol])
+    @Test(
+        "A Host field other than the URL's host is refused before anything is sent",
+        arguments: [Way.bridge, .urlProtocol]
+    )
     func anotherHostThanTheURLsIsRefused(_ way: Way) async throws {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = try server.request("GET")
@@ -70,7 +81,11 @@ struct BadInputTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: [Way.bridge, .urlProtocol], [nil, "12"])
+    @Test(
+        "A body stream that fails midway fails the request, which never arrives complete",
+        arguments: [Way.bridge, .urlProtocol],
+        [nil, "12"]
+    )
     func aStreamThatFailsMidwayFailsTheRequest(_ way: Way, _ announced: String?) async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
@@ -85,7 +100,8 @@ struct BadInputTests {
         #expect(server.requests.allSatisfy { !$0.isComplete })
     }
 
-    @Test func anUploadWhoseStreamTheDelegateGivesFailsWithIt() async throws {
+    @Test("An upload fails with the body stream that its delegate provides")
+    func anUploadWhoseStreamTheDelegateGivesFailsWithIt() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let delegate = RecordingDelegate {
             ScriptedStream([Data("half".utf8)], failure: Breakdown())
@@ -100,7 +116,8 @@ struct BadInputTests {
         #expect(server.requests.allSatisfy { !$0.isComplete })
     }
 
-    @Test func bytesThatBreakOffEndWithAnError() async throws {
+    @Test("The bytes of a truncated response are delivered, and then an error of the body")
+    func bytesThatBreakOffEndWithAnError() async throws {
         let server = try FixtureServer.start { _ in
             .bytes([1, 2, 3], status: 200, ["Content-Length": "10"]).then(.closeUnannounced)
         }
@@ -111,7 +128,8 @@ struct BadInputTests {
         #expect(count == 3)
     }
 
-    @Test func aURLWithoutAHostFailsInASessionToo() async throws {
+    @Test("A URL without a valid host is a bad URL in a session, too")
+    func aURLWithoutAHostFailsInASessionToo() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
         let session = URLSession(configuration: configuration)
@@ -122,7 +140,10 @@ struct BadInputTests {
         }
     }
 
-    @Test(arguments: ["9", "3"])
+    @Test(
+        "A body stream that is shorter or longer than its Content-Length fails the request",
+        arguments: ["9", "3"]
+    )
     func aStreamOfAnotherLengthFailsTheRequest(_ announced: String) async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
@@ -132,7 +153,8 @@ struct BadInputTests {
         #expect(error?.code == .requestBodyStreamExhausted)
     }
 
-    @Test func aFileThatIsNotThereFailsTheUpload() async throws {
+    @Test("An upload of a file that does not exist fails before anything is sent")
+    func aFileThatIsNotThereFailsTheUpload() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let file = URL(fileURLWithPath: "/nowhere/at/all")
         let error = await urlError {
@@ -142,7 +164,8 @@ struct BadInputTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func aFolderThatIsNotThereFailsTheDownload() async throws {
+    @Test("A download into a folder that does not exist cannot create its file")
+    func aFolderThatIsNotThereFailsTheDownload() async throws {
         let server = try FixtureServer.start { _ in .text("x") }
         let error = await urlError {
             _ = try await HTTPClient.untimed().download(
@@ -153,7 +176,8 @@ struct BadInputTests {
         #expect(error?.code == .cannotCreateFile)
     }
 
-    @Test func aRefusedConnectionNamesEveryAttempt() async throws {
+    @Test("A refused connection is an error of the connect phase with the failing URL")
+    func aRefusedConnectionNamesEveryAttempt() async throws {
         let refusing = try FixtureServer.refusing()
         let url = try #require(URL(string: "http://\(refusing.authority)/"))
         let error = await urlError { _ = try await HTTPClient.untimed().data(from: url) }
@@ -162,7 +186,8 @@ struct BadInputTests {
         #expect(error?.failingURL == url)
     }
 
-    @Test func aCertificateForAnotherNameIsUntrusted() async throws {
+    @Test("A certificate for another name is an untrusted certificate")
+    func aCertificateForAnotherNameIsUntrusted() async throws {
         let authority = TestAuthority()
         let certificate = authority.certificate(for: "other.example")
         let server = try FixtureServer.start(.tls(certificates: [certificate])) { _ in .text("never") }

@@ -47,7 +47,11 @@ struct Behaviour: Sendable, CustomTestStringConvertible {
 
 @Suite("Behaviours")
 struct BehaviourTests {
-    @Test(arguments: Way.allCases, Behaviour.all)
+    @Test(
+        "Each way of sending keeps the rules that it is known to keep",
+        arguments: Way.allCases,
+        Behaviour.all
+    )
     func everyWayKeepsTheRules(_ way: Way, _ behaviour: Behaviour) async throws {
         let sender = Sender(way, on: behaviour.isTimed ? .shared : .still)
         switch behaviour.faults[way] ?? .none {

@@ -13,7 +13,8 @@ import FoundationNetworking
 
 @Suite("Bridge")
 struct BridgeTests {
-    @Test func dataComesWithItsHead() async throws {
+    @Test("A response has its data, status, joined fields, length and URL")
+    func dataComesWithItsHead() async throws {
         let server = try FixtureServer.start { _ in .text("hello", ["X-One": "1", "x-one": "2"]) }
         let (data, response) = try await HTTPClient.untimed().data(from: server.url("/a%20b?c"))
         #expect(String(decoding: data, as: UTF8.self) == "hello")
@@ -24,7 +25,8 @@ struct BridgeTests {
         #expect(server.requests.first?.target == "/a%20b?c")
     }
 
-    @Test func aBodyInMemoryIsSentWithItsFields() async throws {
+    @Test("A body in memory is sent with the method and fields of its request")
+    func aBodyInMemoryIsSentWithItsFields() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("PUT")
         request.httpBody = Data("body".utf8)
@@ -35,7 +37,8 @@ struct BridgeTests {
         #expect(server.requests.first?.method == "PUT")
     }
 
-    @Test func aBodyStreamIsSentInChunks() async throws {
+    @Test("A body stream is sent in chunks")
+    func aBodyStreamIsSentInChunks() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
         request.httpBodyStream = InputStream(data: Data("streamed".utf8))
@@ -44,7 +47,8 @@ struct BridgeTests {
         #expect(server.requests.first?.headers["transfer-encoding"] == "chunked")
     }
 
-    @Test func aBodyStreamOfAnnouncedLengthIsSentWithThatLength() async throws {
+    @Test("A body stream with a Content-Length is sent with this length")
+    func aBodyStreamOfAnnouncedLengthIsSentWithThatLength() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
         request.httpBodyStream = InputStream(data: Data("streamed".utf8))
@@ -54,7 +58,8 @@ struct BridgeTests {
         #expect(server.requests.first?.headers["content-length"] == "8")
     }
 
-    @Test func uploadsSendDataAndFiles() async throws {
+    @Test("An upload sends data in memory and files, with the length of the file")
+    func uploadsSendDataAndFiles() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let client = HTTPClient.untimed()
         let (echo, _) = try await client.upload(for: server.request("POST"), from: Data("data".utf8))
@@ -68,7 +73,8 @@ struct BridgeTests {
         #expect(server.requests.last?.headers["content-length"] == "300000")
     }
 
-    @Test func aDownloadBecomesAFileThatOnlyItsOwnerReads() async throws {
+    @Test("A download is a complete file with permissions for its owner only, and its progress is counted")
+    func aDownloadBecomesAFileThatOnlyItsOwnerReads() async throws {
         let server = try FixtureServer.start { _ in .bytes([UInt8](repeating: 9, count: 2_000_000)) }
         let progress = Progress(totalUnitCount: -1)
         let (file, response) = try await HTTPClient.untimed().download(from: server.url(), progress: progress)
@@ -79,7 +85,8 @@ struct BridgeTests {
         #expect(try permissions(of: file) == 0o600)
     }
 
-    @Test func aDownloadThatBreaksOffLeavesNoFile() async throws {
+    @Test("A truncated download leaves no file")
+    func aDownloadThatBreaksOffLeavesNoFile() async throws {
         let server = try FixtureServer.start { _ in
             .bytes([1, 2, 3], status: 200, ["Content-Length": "10"]).then(.close)
         }
@@ -94,7 +101,8 @@ struct BridgeTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test func bytesAndLinesComeOneByOne() async throws {
+    @Test("Bytes and lines of a response are delivered one by one")
+    func bytesAndLinesComeOneByOne() async throws {
         let server = try FixtureServer.start { _ in .chunked([Array("a\r".utf8), Array("\nb\n\nc".utf8)]) }
         let (bytes, response) = try await HTTPClient.untimed().bytes(from: server.url())
         #expect(response.statusCode == 200)
@@ -108,7 +116,8 @@ struct BridgeTests {
         #expect(lines == ["a", "b", "", "c"])
     }
 
-    @Test func progressCountsBothDirections() async throws {
+    @Test("The progress of an upload counts the bytes of both directions")
+    func progressCountsBothDirections() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let progress = Progress(totalUnitCount: -1)
         let body = Data(repeating: 5, count: 400_000)
@@ -116,7 +125,8 @@ struct BridgeTests {
         #expect(progress.completedUnitCount == 800_000 && progress.totalUnitCount == 800_000)
     }
 
-    @Test func aFileIsSentAgainWhereARedirectAsksForIt() async throws {
+    @Test("A file is sent again when a redirect keeps method and body")
+    func aFileIsSentAgainWhereARedirectAsksForIt() async throws {
         let server = try FixtureServer.start { request in
             let count = try request.discardBody()
             return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
@@ -132,7 +142,8 @@ struct BridgeTests {
         #expect(try head.url == server.url("/next"))
     }
 
-    @Test func jsonGoesOutAndComesIn() async throws {
+    @Test("A JSON body is encoded for the request and decoded from the response")
+    func jsonGoesOutAndComesIn() async throws {
         struct Point: Codable, Equatable { var x, y: Int }
         let server = try FixtureServer.start { try .echo($0) }
         let request = Request(.post, try server.url(), body: try .json(Point(x: 1, y: 2)))
@@ -140,7 +151,8 @@ struct BridgeTests {
         #expect(try answer.decode() == Point(x: 1, y: 2))
     }
 
-    @Test func cancellingTheTaskIsAnErrorOfFoundations() async throws {
+    @Test("A cancelled task ends with the URLError for cancellation")
+    func cancellingTheTaskIsAnErrorOfFoundations() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { request in
             try request.wait(for: gate)
@@ -154,7 +166,8 @@ struct BridgeTests {
         gate.open()
     }
 
-    @Test func cancellingTheProgressEndsTheRequest() async throws {
+    @Test("Cancelling the progress cancels the request")
+    func cancellingTheProgressEndsTheRequest() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { request in
             try request.wait(for: gate)
@@ -171,7 +184,8 @@ struct BridgeTests {
         gate.open()
     }
 
-    @Test func theRequestsOwnTimeoutIsHonoured() async throws {
+    @Test("The request's own timeout ends the wait for its response")
+    func theRequestsOwnTimeoutIsHonoured() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { request in
             try request.wait(for: gate)
@@ -190,12 +204,15 @@ struct BridgeTests {
         gate.open()
     }
 
-    @Test(arguments: [
-        (URLRequest.CachePolicy.useProtocolCachePolicy, nil),
-        (.reloadIgnoringLocalCacheData, "no-cache"),
-        (.reloadRevalidatingCacheData, "max-age=0"),
-        (.returnCacheDataElseLoad, "max-stale"),
-    ])
+    @Test(
+        "The request's cache policy is sent as Cache-Control directives",
+        arguments: [
+            (URLRequest.CachePolicy.useProtocolCachePolicy, nil),
+            (.reloadIgnoringLocalCacheData, "no-cache"),
+            (.reloadRevalidatingCacheData, "max-age=0"),
+            (.returnCacheDataElseLoad, "max-stale"),
+        ]
+    )
     func theCachePolicyIsSaidInHTTP(_ policy: URLRequest.CachePolicy, _ directives: String?) async throws {
         let server = try FixtureServer.start { _ in .text("fresh") }
         var request = try server.request("GET")
@@ -204,7 +221,8 @@ struct BridgeTests {
         #expect(server.requests.first?.headers["cache-control"] == directives)
     }
 
-    @Test func whoHandlesCookiesHimselfIsNotHelped() async throws {
+    @Test("A request that does not handle cookies neither sends nor stores any")
+    func whoHandlesCookiesHimselfIsNotHelped() async throws {
         let server = try FixtureServer.start { request in
             .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "number=\(request.path.count)"])
         }
@@ -223,7 +241,8 @@ struct BridgeTests {
         #expect(try await client.data(for: request).0 == Data("none".utf8))
     }
 
-    @Test func whoWantsNothingButTheCacheGetsNothingElse() async throws {
+    @Test("A request that may only use the cache sends nothing, and fails without a cached response")
+    func whoWantsNothingButTheCacheGetsNothingElse() async throws {
         let server = try FixtureServer.start { _ in .text("fresh", ["Cache-Control": "max-age=60"]) }
         var request = try server.request("GET")
         request.cachePolicy = .returnCacheDataDontLoad

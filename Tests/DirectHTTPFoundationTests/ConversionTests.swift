@@ -9,7 +9,8 @@ import FoundationNetworking
 
 @Suite("Conversions")
 struct ConversionTests {
-    @Test func aRequestGoesThereAndBack() throws {
+    @Test("A URLRequest converts to a Request and back without loss")
+    func aRequestGoesThereAndBack() throws {
         var original = URLRequest(url: try #require(URL(string: "https://user:pass@www.example:8443/a?b#c")))
         original.httpMethod = "PUT"
         original.httpBody = Data("body".utf8)
@@ -26,13 +27,15 @@ struct ConversionTests {
         #expect(back.value(forHTTPHeaderField: "X-One") == "1")
     }
 
-    @Test func aBodyThatIsNotInMemoryHasNoWayBack() throws {
+    @Test("A request with a body stream or without a valid URL does not convert to a URLRequest")
+    func aBodyThatIsNotInMemoryHasNoWayBack() throws {
         let stream = InputStream(data: Data("x".utf8))
         #expect(URLRequest(Request(.post, "http://www.example/", body: .stream(stream))) == nil)
         #expect(URLRequest(Request(.get, "no URL")) == nil)
     }
 
-    @Test func fieldsThatTheClientWritesItselfAreLeftOut() throws {
+    @Test("A converted request has no fields that the client writes itself")
+    func fieldsThatTheClientWritesItselfAreLeftOut() throws {
         var original = URLRequest(url: try #require(URL(string: "http://www.example/")))
         for name in ["Content-Length", "connection", "Transfer-Encoding"] {
             original.setValue("7", forHTTPHeaderField: name)
@@ -40,7 +43,8 @@ struct ConversionTests {
         #expect(Request(original).headers.isEmpty)
     }
 
-    @Test func aCookieGoesThereAndBack() throws {
+    @Test("A cookie converts to HTTPCookie and back without loss")
+    func aCookieGoesThereAndBack() throws {
         for (coversSubdomains, isSecure) in [(false, false), (true, true)] {
             let cookie = try Cookie(
                 "name",
@@ -57,14 +61,16 @@ struct ConversionTests {
         }
     }
 
-    @Test func aCookieForAPublicSuffixIsNone() throws {
+    @Test("A cookie for a public suffix does not convert")
+    func aCookieForAPublicSuffixIsNone() throws {
         let cookie = try #require(
             HTTPCookie(properties: [.name: "a", .value: "b", .domain: ".co.uk", .path: "/"])
         )
         #expect(Cookie(cookie) == nil)
     }
 
-    @Test func responsesHaveTheirURLAndFoldedFields() throws {
+    @Test("A converted response has its URL, its status and its fields joined by name")
+    func responsesHaveTheirURLAndFoldedFields() throws {
         let response = try Response(
             to: Request(.get, "http://www.example/a"),
             404,

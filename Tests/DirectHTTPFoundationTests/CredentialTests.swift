@@ -23,7 +23,8 @@ struct CredentialTests {
         }
     }
 
-    @Test func aCredentialAnswersWhenItIsAskedForAndFromThenOn() async throws {
+    @Test("A credential answers a challenge, and later requests send it at once")
+    func aCredentialAnswersWhenItIsAskedForAndFromThenOn() async throws {
         let server = try asking()
         var request = Request(.get, try server.url())
         request.authenticator = CredentialAuthenticator(credential)
@@ -34,7 +35,8 @@ struct CredentialTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test func aDigestIsPreferred() async throws {
+    @Test("Digest authentication is preferred to Basic")
+    func aDigestIsPreferred() async throws {
         let server = try asking(
             #"Basic realm="here", Digest realm="here", nonce="n", qop="auth", algorithm=SHA-256"#
         )
@@ -43,7 +45,8 @@ struct CredentialTests {
         #expect(try await HTTPClient.untimed().fetch(request).text?.hasPrefix("Digest ") == true)
     }
 
-    @Test func theStorageIsAskedByNameAndRealm() async throws {
+    @Test("A credential of the storage is used only for its realm")
+    func theStorageIsAskedByNameAndRealm() async throws {
         let server = try asking()
         let other = try asking("Basic realm=\"there\"")
         let storage = try #require(URLSessionConfiguration.ephemeral.urlCredentialStorage)
@@ -53,7 +56,8 @@ struct CredentialTests {
         #expect(try await client.data(from: other.url()).1.statusCode == 401)
     }
 
-    @Test func aSessionsStorageAnswersForOurClass() async throws {
+    @Test("A session's credential storage answers challenges of requests that the client carries")
+    func aSessionsStorageAnswersForOurClass() async throws {
         let server = try asking()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [HTTPClient.untimed().urlProtocolClass()]
@@ -62,7 +66,10 @@ struct CredentialTests {
         #expect(data == Data(basic.utf8))
     }
 
-    @Test(arguments: [Way.bridge, .urlProtocol])
+    @Test(
+        "Credentials and cookies belong to the name of the URL, not to the address",
+        arguments: [Way.bridge, .urlProtocol]
+    )
     func credentialsAndCookiesBelongToTheNameWhereverItIs(_ way: Way) async throws {
         let server = try FixtureServer.start { request in
             guard let given = request.headers["authorization"] else {

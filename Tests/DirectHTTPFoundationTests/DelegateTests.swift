@@ -10,7 +10,8 @@ import FoundationNetworking
 
 @Suite("DirectURLProtocol with a delegate")
 struct DelegateTests {
-    @Test func eachPieceComesWhenItArrives() async throws {
+    @Test("The delegate receives each piece of a body when it arrives")
+    func eachPieceComesWhenItArrives() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { _ in
             .written { writer in
@@ -30,7 +31,8 @@ struct DelegateTests {
         #expect(await events.next() == .end(nil))
     }
 
-    @Test func aSuspendedTaskTakesNothingUntilItIsResumed() async throws {
+    @Test("A suspended and resumed task sends its request once and delivers the response")
+    func aSuspendedTaskTakesNothingUntilItIsResumed() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { request in
             try request.wait(for: gate)
@@ -50,7 +52,7 @@ struct DelegateTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [true, false])
+    @Test("The delegate decides whether a redirect is followed", arguments: [true, false])
     func theDelegateDecidesOnRedirects(_ follows: Bool) async throws {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next") : .text("there")
@@ -64,7 +66,8 @@ struct DelegateTests {
         #expect(server.requests.map(\.target) == (follows ? ["/", "/next"] : ["/"]))
     }
 
-    @Test func theDelegateGivesTheBodyOfAnUpload() async throws {
+    @Test("The delegate provides the body of an upload")
+    func theDelegateGivesTheBodyOfAnUpload() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let delegate = RecordingDelegate { InputStream(data: Data("from the delegate".utf8)) }
         session(delegate).uploadTask(withStreamedRequest: try server.request("POST")).resume()
@@ -73,7 +76,8 @@ struct DelegateTests {
         #expect(received == Data("from the delegate".utf8))
     }
 
-    @Test func aCompletionHandlerGetsAllEvenWhereThereIsADelegate() async throws {
+    @Test("A completion handler receives the whole body, also in a session with a delegate")
+    func aCompletionHandlerGetsAllEvenWhereThereIsADelegate() async throws {
         let server = try FixtureServer.start { _ in
             .chunked((0..<50).map { [UInt8](repeating: $0, count: 5000) })
         }

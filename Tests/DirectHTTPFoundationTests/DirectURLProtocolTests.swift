@@ -10,7 +10,8 @@ import FoundationNetworking
 
 @Suite("DirectURLProtocol")
 struct DirectURLProtocolTests {
-    @Test func aBodyOfManyPiecesComesWhole() async throws {
+    @Test("A body of many chunks arrives whole")
+    func aBodyOfManyPiecesComesWhole() async throws {
         let server = try FixtureServer.start { _ in
             .chunked((0..<50).map { [UInt8](repeating: $0, count: 5000) })
         }
@@ -19,7 +20,8 @@ struct DirectURLProtocolTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test func bodiesInMemoryAndStreamsAreSent() async throws {
+    @Test("Bodies in memory and body streams are sent")
+    func bodiesInMemoryAndStreamsAreSent() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         var request = try server.request("POST")
         request.httpBody = Data("in memory".utf8)
@@ -28,7 +30,8 @@ struct DirectURLProtocolTests {
         #expect(try await session().data(for: request).0 == Data("streamed".utf8))
     }
 
-    @Test func uploadsSendTheirBodies() async throws {
+    @Test("Uploads of data and of files send their bodies")
+    func uploadsSendTheirBodies() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let request = try server.request("POST")
         #expect(try await session().upload(for: request, from: Data("data".utf8)).0 == Data("data".utf8))
@@ -38,7 +41,8 @@ struct DirectURLProtocolTests {
         #expect(try await session().upload(for: request, fromFile: file).0.count == 300_000)
     }
 
-    @Test func severalSessionsHaveSeveralClients() async throws {
+    @Test("Each session resolves names with its own client")
+    func severalSessionsHaveSeveralClients() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) {
             .text($0.serverAddress)
         }
@@ -53,7 +57,8 @@ struct DirectURLProtocolTests {
         }
     }
 
-    @Test func aRefusalThatAsksForAPasswordIsDelivered() async throws {
+    @Test("A 401 response without a credential is delivered with its body")
+    func aRefusalThatAsksForAPasswordIsDelivered() async throws {
         let server = try FixtureServer.start { _ in
             .text("who are you?", status: 401, ["WWW-Authenticate": "Basic realm=\"here\""])
         }
@@ -62,13 +67,15 @@ struct DirectURLProtocolTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 401)
     }
 
-    @Test func aDownloadFailsWithWords() async throws {
+    @Test("A download task fails with an error that says that its file cannot be created")
+    func aDownloadFailsWithWords() async throws {
         let server = try FixtureServer.start { _ in .text("x") }
         let error = await urlError { _ = try await session().download(from: server.url()) }
         #expect(error?.code == .cannotCreateFile)
     }
 
-    @Test func cancellingTheTaskEndsTheRequest() async throws {
+    @Test("Cancelling a task ends its request and its connection")
+    func cancellingTheTaskEndsTheRequest() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { request in
             try request.wait(for: gate)
@@ -84,7 +91,8 @@ struct DirectURLProtocolTests {
         _ = try await server.nextRecord()
     }
 
-    @Test func cancellingWhileTheTaskEndsIsNoHarm() async throws {
+    @Test("A task may be cancelled while it ends")
+    func cancellingWhileTheTaskEndsIsNoHarm() async throws {
         let server = try FixtureServer.start { _ in .text("now") }
         let session = session()
         let url = try server.url()
@@ -99,7 +107,8 @@ struct DirectURLProtocolTests {
     }
 
     /// As FoundationNetworking does now and then to one that is cancelled at once.
-    @Test func whatIsStoppedBeforeItIsStartedSendsNothing() async throws {
+    @Test("A load that is stopped before it is started sends no request")
+    func whatIsStoppedBeforeItIsStartedSendsNothing() async throws {
         let (sent, record) = AsyncStream<String>.makeStream()
         let client = HTTPClient.untimed {
             $0.transport = { request in
@@ -122,7 +131,8 @@ struct DirectURLProtocolTests {
         #expect(urls == ["http://www.example/next"])
     }
 
-    @Test func twoHundredRequestsAtATime() async throws {
+    @Test("200 concurrent requests each receive their own response")
+    func twoHundredRequestsAtATime() async throws {
         let server = try FixtureServer.start { .text($0.target) }
         let session = session()
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -136,7 +146,8 @@ struct DirectURLProtocolTests {
         }
     }
 
-    @Test func theCanonicalRequestHasTheURLThatIsSent() throws {
+    @Test("The canonical request has the URL that is sent, and keeps its fields")
+    func theCanonicalRequestHasTheURLThatIsSent() throws {
         let type = HTTPClient.untimed().urlProtocolClass()
         for (text, canonical) in [
             ("HTTP://WWW.Example:80/a/../b%20?q", "http://www.example/b%20?q"),
@@ -151,7 +162,8 @@ struct DirectURLProtocolTests {
         }
     }
 
-    @Test func onlyTheNamedSchemesAreCarried() throws {
+    @Test("Only requests with the chosen schemes are carried")
+    func onlyTheNamedSchemesAreCarried() throws {
         let type = HTTPClient.untimed().urlProtocolClass(schemes: [.https])
         for (text, isCarried) in [("https://a.example/", true), ("http://a.example/", false)] {
             let request = URLRequest(url: try #require(URL(string: text)))
@@ -159,7 +171,8 @@ struct DirectURLProtocolTests {
         }
     }
 
-    @Test func onlyTheNamedHostsAreCarried() throws {
+    @Test("Only http and https URLs of the chosen hosts are carried")
+    func onlyTheNamedHostsAreCarried() throws {
         let binding = URLProtocolBinding(
             .shared,
             hosts: [try HostPattern("*.example"), try HostPattern("::1")]

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Leaks", .idleLimit)
 struct LeakTests {
-    @Test(arguments: [Way.urlProtocol, .bridge])
+    @Test("A request releases its body when it is done", arguments: [Way.urlProtocol, .bridge])
     func everyRequestGivesBackItsObjects(_ way: Way) async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let (gone, end) = AsyncStream<Void>.makeStream()
@@ -20,7 +20,7 @@ struct LeakTests {
         for await _ in gone { break }
     }
 
-    @Test(arguments: [Way.urlProtocol, .bridge])
+    @Test("A failed request releases its body", arguments: [Way.urlProtocol, .bridge])
     func aFailedRequestGivesBackItsObjects(_ way: Way) async throws {
         let server = try FixtureServer.start { request in
             _ = try request.discardBody()
@@ -34,7 +34,11 @@ struct LeakTests {
 
     /// In a process of its own, whose descriptors and memory are nobody else's. `scripts/bench foundation-soak` does the
     /// same to another server in a release build.
-    @Test(.ownProcess, arguments: [Way.urlProtocol, .bridge])
+    @Test(
+        "Ten thousand requests leave neither open sockets nor growing memory",
+        .ownProcess,
+        arguments: [Way.urlProtocol, .bridge]
+    )
     func tenThousandRequestsLeaveNothing(_ way: Way) async throws {
         await #expect(processExitsWith: .success) { [way] in
             let time = HeldTime()

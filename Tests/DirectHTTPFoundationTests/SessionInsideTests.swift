@@ -8,7 +8,8 @@ import Testing
 
 @Suite("SessionInside")
 struct SessionInsideTests {
-    @Test func itFindsWhatFoundationNetworkingDoesNotTell() throws {
+    @Test("Queue, session, delegate and body of a task are found inside FoundationNetworking")
+    func itFindsWhatFoundationNetworkingDoesNotTell() throws {
         let delegate = RecordingDelegate()
         let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
         let url = try #require(URL(string: "http://www.example/"))
@@ -23,7 +24,8 @@ struct SessionInsideTests {
         #expect(data == Data("body".utf8))
     }
 
-    @Test func aBodyOutOfReachIsAnErrorWithWords() async throws {
+    @Test("A body that cannot be found is an error that names the alternative")
+    func aBodyOutOfReachIsAnErrorWithWords() async throws {
         let url = try #require(URL(string: "http://www.example/"))
         let request = URLRequest(url: url)
         let task = URLSession(configuration: .ephemeral).uploadTask(with: request, from: Data("body".utf8))

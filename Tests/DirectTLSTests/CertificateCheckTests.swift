@@ -16,7 +16,10 @@ import Testing
         return TestCertificate(plan, issuer: .authority)
     }
 
-    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    @Test(
+        "The server receives an alert that says why its certificate was refused",
+        arguments: [TLS1_2_VERSION, TLS1_3_VERSION]
+    )
     func serverIsToldWhyItWasRefused(_ version: Int32) throws {
         let server = TestServer(leaf { $0.ends = -60 }, .init(versions: version...version))
         let pair = try Pair(server, .testing(), .name("a.test"))
@@ -25,7 +28,8 @@ import Testing
     }
 
     /// Whatever switched OpenSSL's own refusal off, its verdict is read before a byte may flow.
-    @Test func verdictIsReadAlsoWhenOpenSSLDidNotActOnIt() throws {
+    @Test("OpenSSL's verdict is read even if OpenSSL was told to continue")
+    func verdictIsReadAlsoWhenOpenSSLDidNotActOnIt() throws {
         let pair = try Pair(TestServer(leaf { $0.ends = -60 }), .testing(), .name("a.test"))
         SSL_set_verify(pair.client.ssl, SSL_VERIFY_NONE, nil)
         let step = pair.shake()
@@ -34,7 +38,8 @@ import Testing
         #expect(pair.write("secret").isFailure)
     }
 
-    @Test func expiredCertificateIsRefused() throws {
+    @Test("An expired certificate is refused, with its names and depth in the error")
+    func expiredCertificateIsRefused() throws {
         let fault = try fault(leaf { $0.ends = -60 })
         #expect(fault?.code == Int(X509_V_ERR_CERT_HAS_EXPIRED))
         #expect(fault?.depth == 0)
@@ -43,22 +48,26 @@ import Testing
         #expect(fault?.served == ["a.test"])
     }
 
-    @Test func certificateOfTheFutureIsRefused() throws {
+    @Test("A certificate that is not yet valid is refused")
+    func certificateOfTheFutureIsRefused() throws {
         #expect(try fault(leaf { $0.begins = 3600 })?.code == Int(X509_V_ERR_CERT_NOT_YET_VALID))
     }
 
-    @Test func selfSignedCertificateIsRefused() throws {
+    @Test("A self-signed certificate is refused")
+    func selfSignedCertificateIsRefused() throws {
         let own = TestCertificate(.init(names: [.dns("a.test")]))
         #expect(try fault(own)?.code == Int(X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT))
     }
 
-    @Test func selfSignedCertificateIsAcceptedAsItsOwnRoot() throws {
+    @Test("A self-signed certificate is accepted if it is a trusted root itself")
+    func selfSignedCertificateIsAcceptedAsItsOwnRoot() throws {
         let own = TestCertificate(.init(names: [.dns("a.test")]))
         let context = try TLSContext.testing { $0.roots = .only([.pem(own.pem)]) }
         #expect(try Pair(TestServer(own), context, .name("a.test")).shake() == .done)
     }
 
-    @Test func certificateOfAnUnknownIssuerIsRefused() throws {
+    @Test("A certificate of an unknown issuer is refused, also if the issuer is sent along")
+    func certificateOfAnUnknownIssuerIsRefused() throws {
         let stranger = TestCertificate(.init(commonName: "Stranger", isAuthority: true))
         let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: stranger)
         let code = try fault(leaf)?.code
@@ -69,24 +78,28 @@ import Testing
         #expect(shown?.subject == "CN=Stranger")
     }
 
-    @Test func rootOfTheSameNameWithAnotherKeyDoesNotVouch() throws {
+    @Test("A root of the same name with another key does not vouch for a certificate")
+    func rootOfTheSameNameWithAnotherKeyDoesNotVouch() throws {
         let impostor = TestCertificate(.init(commonName: "Test Root", isAuthority: true))
         let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: impostor)
         #expect(try fault(leaf) != nil)
     }
 
-    @Test func certificateForClientsIsRefused() throws {
+    @Test("A certificate for clients only is refused")
+    func certificateForClientsIsRefused() throws {
         let code = try fault(leaf { $0.usage = "clientAuth" })?.code
         #expect(code == Int(X509_V_ERR_INVALID_PURPOSE))
     }
 
-    @Test func leafCannotVouchForAnother() throws {
+    @Test("A leaf certificate cannot issue another one")
+    func leafCannotVouchForAnother() throws {
         let middle = leaf { $0.commonName = "No Authority" }
         let below = TestCertificate(.init(names: [.dns("a.test")]), issuer: middle)
         #expect(try fault(below, chain: [middle])?.code == Int(X509_V_ERR_INVALID_CA))
     }
 
-    @Test func intermediateLeadsToTheRoot() throws {
+    @Test("An intermediate certificate completes the chain to the root")
+    func intermediateLeadsToTheRoot() throws {
         let middle = TestCertificate(.init(commonName: "Middle", isAuthority: true), issuer: .authority)
         let below = TestCertificate(.init(names: [.dns("a.test")]), issuer: middle)
         let pair = try Pair(TestServer(below, .init(chain: [middle])), .testing(), .name("a.test"))
@@ -95,14 +108,16 @@ import Testing
         #expect(pair.client.verifiedCertificates.map(\.subject) == ["CN=leaf", "CN=Middle", "CN=Test Root"])
     }
 
-    @Test func certificatesCanBeSeenAfterTheyWereRefused() throws {
+    @Test("The certificates of a server can be inspected after they were refused")
+    func certificatesCanBeSeenAfterTheyWereRefused() throws {
         let pair = try Pair(TestServer(.leaf("b.test")), .testing(), .name("a.test"))
         _ = pair.shake()
         #expect(pair.client.certificates.map(\.dnsNames) == [["b.test"]])
         #expect(pair.client.verifiedCertificates.isEmpty)
     }
 
-    @Test func serverWithoutACertificateIsRefused() throws {
+    @Test("A server without a certificate is refused")
+    func serverWithoutACertificateIsRefused() throws {
         let context = try TLSContext.testing { $0.maximumVersion = .tls12 }
         let pair = try Pair(TestServer(nil, .init(cipherList: "aNULL@SECLEVEL=0")), context, .name("a.test"))
         // Were it to be offered, such a cipher would need no certificate at all.
@@ -111,7 +126,8 @@ import Testing
         #expect(pair.shake() == .failed(.noPeerCertificate))
     }
 
-    @Test func refusalIsRepeatedAndNothingMayBeSentAfterIt() throws {
+    @Test("A refusal is repeated, and no byte is sent after it")
+    func refusalIsRepeatedAndNothingMayBeSentAfterIt() throws {
         let pair = try Pair(TestServer(.leaf("b.test")), .testing(), .name("a.test"))
         let error = try #require(pair.shake().error)
         #expect(pair.client.handshake() == .failed(error))
@@ -121,7 +137,8 @@ import Testing
         #expect(pair.server.bytesFromClient == sent)
     }
 
-    @Test func nothingMayBeSentBeforeTheHandshake() throws {
+    @Test("No byte is sent or read before the handshake")
+    func nothingMayBeSentBeforeTheHandshake() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.write("secret") == .failed(.notOpen))
         #expect(pair.readOnce() == .failed(.notOpen))

@@ -27,12 +27,16 @@ import Testing
         return fault
     }
 
-    @Test(arguments: [nil, .standard, .webPKI, .insecureOpenSSLOnly] as [CertificateRules?])
+    @Test(
+        "A good certificate passes all rules",
+        arguments: [nil, .standard, .webPKI, .insecureOpenSSLOnly] as [CertificateRules?]
+    )
     func goodCertificateIsGoodByAllRules(_ rules: CertificateRules?) throws {
         #expect(try fault(rules) { _ in } == nil)
     }
 
-    @Test func whatNobodyDoesIsRefusedByDefault() throws {
+    @Test("A leaf with name constraints is refused unless only OpenSSL judges")
+    func whatNobodyDoesIsRefusedByDefault() throws {
         let odd: (inout CertificateProfile) -> Void = { $0.nameConstraints = "permitted;DNS:a.test" }
         let fault = try fault(nil, odd)
         #expect(fault?.reason == ChainRule.noConstraintsBelowAuthorities.fault)
@@ -42,7 +46,8 @@ import Testing
         #expect(try self.fault(.insecureOpenSSLOnly, odd) == nil)
     }
 
-    @Test func whatPrivateAuthoritiesDoIsRefusedOnTheWebOnly() throws {
+    @Test("A leaf without a purpose is refused by the rules of the web, and accepted by default")
+    func whatPrivateAuthoritiesDoIsRefusedOnTheWebOnly() throws {
         let odd: (inout CertificateProfile) -> Void = { $0.purposes = [] }
         #expect(try fault(.webPKI, odd)?.reason == ChainRule.serversHaveServerPurpose.fault)
         #expect(try fault(nil, odd) == nil)
@@ -92,7 +97,8 @@ import Testing
     }
 
     /// `X509_V_FLAG_X509_STRICT`, which asks for key identifiers, among other things.
-    @Test func openSSLIsStrictOnTheWebOnly() throws {
+    @Test("OpenSSL's strict mode is on for the rules of the web, and off by default")
+    func openSSLIsStrictOnTheWebOnly() throws {
         let bare = TestCertificate(.init(names: [.dns("a.test")], commonName: "a.test"), issuer: .authority)
         let strict = try TLSContext.testing { $0.certificateRules = .webPKI }
         guard case .certificateRejected = strict.verify([bare.der], for: try .name("a.test")) else {
@@ -101,11 +107,13 @@ import Testing
         #expect(try TLSContext.testing().verify([bare.der], for: .name("a.test")) == nil)
     }
 
-    @Test func shortKeysAreRefusedByDefault() throws {
+    @Test("An RSA key of 1024 bits is refused by default")
+    func shortKeysAreRefusedByDefault() throws {
         #expect(try fault(nil) { $0.key = .rsa(1024) }?.code == Int(X509_V_ERR_EE_KEY_TOO_SMALL))
     }
 
-    @Test func handshakeFailsForABrokenRuleAndTellsTheServer() throws {
+    @Test("A broken rule fails the handshake and sends an alert, unless only OpenSSL judges")
+    func handshakeFailsForABrokenRuleAndTellsTheServer() throws {
         let constrained = TestCertificate(
             .init(names: [.dns("a.test")], constraints: "permitted;DNS:a.test"),
             issuer: .authority
@@ -120,7 +128,8 @@ import Testing
         #expect(try Pair(TestServer(constrained), lax, .name("a.test")).shake() == .done)
     }
 
-    @Test func dateToJudgeByIsTheCallers() throws {
+    @Test("The caller chooses the date by which a chain is judged")
+    func dateToJudgeByIsTheCallers() throws {
         let leaf = try root.issue(CertificateProfile(for: "a.test"))
         let context = try context()
         #expect(try context.verify([leaf.der], for: .name("a.test"), at: 1_600_000_000) == nil)
@@ -129,7 +138,8 @@ import Testing
         #expect(fault.code == Int(X509_V_ERR_CERT_NOT_YET_VALID))
     }
 
-    @Test func nameIsCheckedWithoutAHandshakeToo() throws {
+    @Test("The name is checked without a handshake, too, and an empty chain is refused")
+    func nameIsCheckedWithoutAHandshakeToo() throws {
         let leaf = try root.issue(CertificateProfile(for: "a.test"))
         let error = try context().verify([leaf.der], for: .name("b.test"))
         #expect(error == .nameMismatch(expected: "b.test", served: ["a.test"]))

@@ -11,7 +11,8 @@ import Testing
         return withExtendedLifetime(certificate) { CertificateSummary(certificate.x509) }
     }
 
-    @Test func itSaysWhatTheCertificateSays() {
+    @Test("A summary has the names, addresses, hashes and serial number of its certificate")
+    func itSaysWhatTheCertificateSays() {
         let certificate = TestCertificate(
             .init(names: [.dns("a.test"), .address([127, 0, 0, 1]), .dns("*.b.test")], commonName: "Büro"),
             issuer: .authority
@@ -29,7 +30,8 @@ import Testing
         #expect(!summary.serial.isEmpty)
     }
 
-    @Test func hashesAreThoseOfTheStandard() {
+    @Test("Hashes are those of SHA-256")
+    func hashesAreThoseOfTheStandard() {
         #expect(
             hexText(sha256(Array("abc".utf8)))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -37,6 +39,7 @@ import Testing
     }
 
     @Test(
+        "Dates are seconds since 1970",
         arguments: [
             ("19700101000000Z", 0), ("700101000000Z", 0), ("20000229120000Z", 951_825_600),
             ("20380119031408Z", 2_147_483_648),
@@ -47,12 +50,16 @@ import Testing
         #expect(summary { $0.rawDate = text }.notAfter == seconds)
     }
 
-    @Test(arguments: ["", "nonsense", "20261399999999Z", "2026010100", String(repeating: "9", count: 500)])
+    @Test(
+        "A date that cannot be read is nil",
+        arguments: ["", "nonsense", "20261399999999Z", "2026010100", String(repeating: "9", count: 500)]
+    )
     func dateThatIsNoDateIsNil(_ text: String) {
         #expect(summary { $0.rawDate = text }.notAfter == nil)
     }
 
-    @Test func oddNamesAreKeptAndEscapedInWords() {
+    @Test("Unusual names are kept as they are, and escaped in the description")
+    func oddNamesAreKeptAndEscapedInWords() {
         let summary = summary {
             $0.names = [.dns("a.test\0.evil"), .dns("x\ny"), .dns("\u{202e}z"), .address([1, 2, 3])]
         }
@@ -61,12 +68,14 @@ import Testing
         #expect(summary.description.contains("a.test\\u{0}.evil, x\\u{a}y, \\u{202e}z"))
     }
 
-    @Test func commonNameCannotBreakALine() {
+    @Test("A common name cannot add lines or control characters to the description")
+    func commonNameCannotBreakALine() {
         let summary = summary { $0.commonName = "a\nb\u{1b}[2J\u{2028}c" }
         #expect(!summary.description.unicodeScalars.contains { $0.value < 32 || $0.value == 0x2028 })
     }
 
-    @Test func tenThousandNamesAreTheMost() {
+    @Test("At most 10,000 names are kept, and the others are counted")
+    func tenThousandNamesAreTheMost() {
         let summary = summary { $0.names = (0..<10_500).map { .dns("\($0).test") } }
         #expect(summary.dnsNames.count == 10_000)
         #expect(summary.omittedNames == 500)
@@ -74,7 +83,8 @@ import Testing
         #expect(summary.description.contains("and 10480 more"))
     }
 
-    @Test func broadChainIsRefusedOrReadWithoutHarm() throws {
+    @Test("A certificate with 9,000 other names is refused")
+    func broadChainIsRefusedOrReadWithoutHarm() throws {
         let names = (0..<9_000).map { TestCertificate.Name.dns("\($0).test") }
         let leaf = TestCertificate(.init(names: names), issuer: .authority)
         let pair = try Pair(TestServer(leaf), .testing(), .name("a.test"))

@@ -22,7 +22,8 @@ import Testing
         return try TestAuthority(profile)
     }
 
-    @Test func everyRuleIsKeptByAGoodChain() throws {
+    @Test("A good chain breaks no rule")
+    func everyRuleIsKeptByAGoodChain() throws {
         let intermediate = try root.intermediate(pathLength: 0)
         let chain = try RuleChain(
             [leaf(intermediate), intermediate.certificate, root.certificate].map(\.der)
@@ -30,7 +31,8 @@ import Testing
         for rule in ChainRule.webPKI { #expect(chain.depth(breaking: rule) == nil, "\(rule.fault)") }
     }
 
-    @Test func constraintsStandInAuthoritiesOnly() throws {
+    @Test("Name constraints are permitted in authorities only")
+    func constraintsStandInAuthoritiesOnly() throws {
         let leaf = try leaf { $0.nameConstraints = "permitted;DNS:a.test" }
         #expect(try ChainRule.noConstraintsBelowAuthorities.isBroken(by: leaf, root.certificate) == 0)
         let authority = try root.intermediate { $0.nameConstraints = "permitted;DNS:a.test" }
@@ -38,7 +40,10 @@ import Testing
     }
 
     /// An empty sequence, one of two empty lists, and what is no sequence at all.
-    @Test(arguments: [[0x30, 0x00], [0x30, 0x04, 0xa0, 0x00, 0xa1, 0x00], [0x05, 0x00]] as [[UInt8]])
+    @Test(
+        "Name constraints contain at least one name",
+        arguments: [[0x30, 0x00], [0x30, 0x04, 0xa0, 0x00, 0xa1, 0x00], [0x05, 0x00]] as [[UInt8]]
+    )
     func constraintsNameSomething(_ der: [UInt8]) throws {
         let empty = try root.intermediate { profile in
             profile.extensions = [.init("2.5.29.30", critical: true, der: der)]
@@ -48,7 +53,8 @@ import Testing
         #expect(try ChainRule.noEmptyConstraints.isBroken(by: excluding.certificate) == nil)
     }
 
-    @Test func wildcardDoesNotReachAcrossConstraints() throws {
+    @Test("A wildcard name may not cover a name that the constraints exclude")
+    func wildcardDoesNotReachAcrossConstraints() throws {
         let excluding = try root.intermediate { $0.nameConstraints = "excluded;DNS:Secret.a.test" }
         func verdict(_ name: String) throws -> Int32? {
             let leaf = try leaf(excluding) { $0.names = [.dns("b.test"), .dns(name)] }
@@ -61,7 +67,10 @@ import Testing
         #expect(try verdict("public.a.test") == nil)
     }
 
-    @Test(arguments: ["permitted;DNS:.a.test", "excluded;DNS:.b.test", "permitted;DNS:*.a.test"])
+    @Test(
+        "Name constraints are plain names without leading dots or wildcards",
+        arguments: ["permitted;DNS:.a.test", "excluded;DNS:.b.test", "permitted;DNS:*.a.test"]
+    )
     func constraintsArePlainNames(_ constraints: String) throws {
         let odd = try root.intermediate { $0.nameConstraints = constraints }
         #expect(try ChainRule.plainNameConstraints.isBroken(by: leaf(odd), odd.certificate) == 1)
@@ -69,7 +78,8 @@ import Testing
         #expect(try ChainRule.plainNameConstraints.isBroken(by: leaf(plain), plain.certificate) == nil)
     }
 
-    @Test func keysAreCurrent() throws {
+    @Test("A DSA key is refused; RSA, P-256, P-384 and Ed25519 keys are permitted")
+    func keysAreCurrent() throws {
         let old = TestCertificate(.init(names: [.dns("a.test")], publicKey: dsaPublicKey), issuer: .authority)
         #expect(try RuleChain([old.der]).depth(breaking: .onlyCurrentKeyKinds) == 0)
         for key in [.p256, .p384, .ed25519, .rsa(1024)] as [CertificateProfile.Key] {
@@ -78,13 +88,15 @@ import Testing
         }
     }
 
-    @Test func keysFillBytes() throws {
+    @Test("The length of an RSA key is a whole number of bytes")
+    func keysFillBytes() throws {
         #expect(try ChainRule.wholeByteKeys.isBroken(by: leaf { $0.key = .rsa(1028) }) == 0)
         #expect(try ChainRule.wholeByteKeys.isBroken(by: leaf { $0.key = .rsa(1024) }) == nil)
         #expect(try ChainRule.wholeByteKeys.isBroken(by: leaf { $0.key = .ed25519 }) == nil)
     }
 
-    @Test func curvesAreThoseOfTheWeb() throws {
+    @Test("Only P-256 and P-384 are permitted as curves")
+    func curvesAreThoseOfTheWeb() throws {
         let rule = ChainRule.onlyCurvesOfTheWeb
         for key in [.p256, .p384, .rsa(1024)] as [CertificateProfile.Key] {
             #expect(try rule.isBroken(by: leaf { $0.key = key }, root.certificate) == nil)
@@ -95,7 +107,8 @@ import Testing
         #expect(try RuleChain([odd.der]).depth(breaking: rule) == 0)
     }
 
-    @Test func extensionsAreThereOnce() throws {
+    @Test("An extension may occur only once")
+    func extensionsAreThereOnce() throws {
         let twice = try leaf { $0.extensions = [.init("2.5.29.19", der: [0x30, 0x00])] }
         #expect(try ChainRule.noExtensionTwice.isBroken(by: twice, root.certificate) == 0)
         let unknownTwice = try leaf { profile in
@@ -105,7 +118,10 @@ import Testing
     }
 
     /// policyConstraints, inhibitAnyPolicy, subjectDirectoryAttributes, freshestCRL.
-    @Test(arguments: [("2.5.29.36", true), ("2.5.29.54", true), ("2.5.29.9", false), ("2.5.29.46", false)])
+    @Test(
+        "Each extension is critical or not, as RFC 5280 demands",
+        arguments: [("2.5.29.36", true), ("2.5.29.54", true), ("2.5.29.9", false), ("2.5.29.46", false)]
+    )
     func extensionsAreAsCriticalAsTheyMustBe(_ kind: String, _ isCritical: Bool) throws {
         func verdict(critical: Bool) throws -> Int32? {
             let odd = try root.intermediate { profile in
@@ -117,7 +133,10 @@ import Testing
         #expect(try verdict(critical: !isCritical) == 1)
     }
 
-    @Test(arguments: [[0x30, 0x00], Array("nonsense".utf8)] as [[UInt8]])
+    @Test(
+        "The extension for authority information access must be readable",
+        arguments: [[0x30, 0x00], Array("nonsense".utf8)] as [[UInt8]]
+    )
     func informationAccessCanBeRead(_ der: [UInt8]) throws {
         let odd = try leaf { $0.extensions = [.init("1.3.6.1.5.5.7.1.1", der: der)] }
         #expect(try ChainRule.decodableInformationAccess.isBroken(by: odd, root.certificate) == 0)
@@ -195,19 +214,22 @@ import Testing
         #expect(verdict == 0)
     }
 
-    @Test func authoritiesSayThatTheyAreSome() throws {
+    @Test("An authority must have basic constraints; a leaf need not")
+    func authoritiesSayThatTheyAreSome() throws {
         let silent = try oddRoot { $0.isAuthority = nil }
         #expect(try ChainRule.caHasBasicConstraints.isBroken(by: leaf(silent), silent.certificate) == 1)
         let leaf = try leaf { $0.isAuthority = nil }
         #expect(try ChainRule.caHasBasicConstraints.isBroken(by: leaf, root.certificate) == nil)
     }
 
-    @Test func leafIsNotCA() throws {
+    @Test("A leaf that is an authority is refused")
+    func leafIsNotCA() throws {
         let both = try leaf { $0.isAuthority = true }
         #expect(try ChainRule.leafIsNotCA.isBroken(by: both, root.certificate) == 0)
     }
 
-    @Test func rootsPointToThemselvesOrNowhere() throws {
+    @Test("A root's authority key identifier is its own or absent")
+    func rootsPointToThemselvesOrNowhere() throws {
         let stranger = try root.intermediate("Stranger").certificate
         // The stranger's authorityKeyIdentifier is another's.
         #expect(try ChainRule.rootsPointToThemselves.isBroken(by: leaf(), stranger) == 1)
@@ -216,7 +238,8 @@ import Testing
         #expect(try RuleChain([leaf().der, bare.der]).depth(breaking: .rootsPointToThemselves) == nil)
     }
 
-    @Test func rootHasNoEKU() throws {
+    @Test("A root has no extended key usage; an intermediate may")
+    func rootHasNoEKU() throws {
         let odd = try oddRoot { $0.purposes = [.serverAuth] }
         #expect(try ChainRule.rootHasNoEKU.isBroken(by: leaf(odd), odd.certificate) == 1)
         let narrow = try root.intermediate { $0.purposes = [.serverAuth] }
@@ -229,7 +252,8 @@ import Testing
         #expect(verdict == nil)
     }
 
-    @Test func serversSayThatTheyAreServers() throws {
+    @Test("A leaf names the purpose of servers, neither any purpose nor as a critical extension")
+    func serversSayThatTheyAreServers() throws {
         let rule = ChainRule.serversHaveServerPurpose
         #expect(try rule.isBroken(by: leaf { $0.purposes = [] }, root.certificate) == 0)
         // "Any", which is 2.5.29.37.0, and servers marked critical.
@@ -247,7 +271,8 @@ import Testing
         )
     }
 
-    @Test func serialNumbersArePositive() throws {
+    @Test("The serial number of a leaf is not zero; that of a root may be")
+    func serialNumbersArePositive() throws {
         #expect(
             try ChainRule.positiveSerialNumbers.isBroken(by: leaf { $0.serial = 0 }, root.certificate) == 0
         )
@@ -256,7 +281,10 @@ import Testing
         #expect(try ChainRule.positiveSerialNumbers.isBroken(by: leaf(zero), zero.certificate) == nil)
     }
 
-    @Test(arguments: [(21, 0x01, 0), (20, 0x80, 0), (20, 0x7f, nil)] as [(Int, UInt8, Int32?)])
+    @Test(
+        "A serial number is positive and at most 20 bytes long",
+        arguments: [(21, 0x01, 0), (20, 0x80, 0), (20, 0x7f, nil)] as [(Int, UInt8, Int32?)]
+    )
     func serialNumbersAreAtMost20BytesLong(_ count: Int, _ first: UInt8, _ verdict: Int32?) throws {
         let plan = TestCertificate.Plan(
             names: [.dns("a.test")],
@@ -267,13 +295,19 @@ import Testing
         #expect(chain.depth(breaking: .positiveSerialNumbers) == verdict)
     }
 
-    @Test(arguments: ["under_score.a.test", "-a.test", "a..test", "bücher.test", "a.*.test", "a.test.", ""])
+    @Test(
+        "DNS names in a leaf are host names or wildcards",
+        arguments: ["under_score.a.test", "-a.test", "a..test", "bücher.test", "a.*.test", "a.test.", ""]
+    )
     func dnsNamesAreHostNames(_ name: String) throws {
         let leaf = try leaf { $0.names = [.dns("*.a.test"), .dns("xn--bcher-kva.test"), .dns(name)] }
         #expect(try ChainRule.onlyHostNames.isBroken(by: leaf, root.certificate) == 0)
     }
 
-    @Test(arguments: [("b.test", 0), ("A.test", 0), ("127.0.0.01", 0), ("127.0.0.1", nil), ("a.test", nil)])
+    @Test(
+        "The common name repeats one of the alternative names",
+        arguments: [("b.test", 0), ("A.test", 0), ("127.0.0.01", 0), ("127.0.0.1", nil), ("a.test", nil)]
+    )
     func commonNameRepeatsAName(_ name: String, _ verdict: Int32?) throws {
         let leaf = try leaf {
             $0.commonName = name
@@ -282,7 +316,8 @@ import Testing
         #expect(try ChainRule.commonNameIsAlternativeName.isBroken(by: leaf, root.certificate) == verdict)
     }
 
-    @Test func subjectDecidesWhetherAlternativeNamesAreCritical() throws {
+    @Test("Alternative names are critical exactly when the subject is empty")
+    func subjectDecidesWhetherAlternativeNamesAreCritical() throws {
         let names: [UInt8] = [0x30, 0x08, 0x82, 0x06] + Array("a.test".utf8)
         func verdict(_ commonName: String?, critical: Bool) throws -> Int32? {
             let leaf = try leaf {

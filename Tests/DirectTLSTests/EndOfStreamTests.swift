@@ -18,7 +18,7 @@ import Testing
         return pair
     }
 
-    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    @Test("A close_notify is a complete end of the stream", arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func closeNotifyIsACompleteEnd(_ version: Int32) throws {
         let pair = try open(version...version)
         pair.server.send("all")
@@ -29,7 +29,10 @@ import Testing
         #expect(pair.read() == .closeNotify)
     }
 
-    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    @Test(
+        "The end of the stream without close_notify is a truncation",
+        arguments: [TLS1_2_VERSION, TLS1_3_VERSION]
+    )
     func endWithoutCloseNotifyIsATruncation(_ version: Int32) throws {
         let pair = try open(version...version)
         pair.server.send("part")
@@ -39,14 +42,16 @@ import Testing
         #expect(pair.read() == .truncated)
     }
 
-    @Test func endInsideARecordIsATruncation() throws {
+    @Test("The end of the stream inside a record is a truncation")
+    func endInsideARecordIsATruncation() throws {
         let pair = try open()
         pair.server.sendRaw([23, 3, 3, 0, 200, 1, 2, 3])
         pair.server.endsStream = true
         #expect(pair.read() == .truncated)
     }
 
-    @Test func alertIsItsNumberAndName() throws {
+    @Test("An alert is an error with its number and name, and this one blames the client's certificate")
+    func alertIsItsNumberAndName() throws {
         let trusting = TestServer(
             .leaf("a.test"),
             .init(asksForCertificate: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
@@ -59,14 +64,16 @@ import Testing
         #expect(error.description.hasSuffix("about the client's certificate"))
     }
 
-    @Test func resetIsAnErrno() throws {
+    @Test("A reset is a lost connection with its errno, also when repeated")
+    func resetIsAnErrno() throws {
         let pair = try open()
         pair.server.brokenBy = ECONNRESET
         #expect(pair.read() == .failed(.connectionLost(errno: ECONNRESET)))
         #expect(pair.read() == .failed(.connectionLost(errno: ECONNRESET)))
     }
 
-    @Test func garbageInARecordIsAProtocolFailure() throws {
+    @Test("A record that cannot be decrypted is a protocol failure")
+    func garbageInARecordIsAProtocolFailure() throws {
         let pair = try open()
         pair.server.sendRaw([23, 3, 3, 0, 40] + [UInt8](repeating: 7, count: 40))
         let step = pair.read()
@@ -74,7 +81,8 @@ import Testing
         #expect(reason == "decryption failed or bad record mac")
     }
 
-    @Test func writingToAVanishedPeerIsAnErrnoAndNoSignal() throws {
+    @Test("Writing to a closed peer is an error with its errno, and raises no signal")
+    func writingToAVanishedPeerIsAnErrnoAndNoSignal() throws {
         let pair = try open()
         pair.server.brokenBy = EPIPE
         #expect(pair.write("ping") == .failed(.connectionLost(errno: EPIPE)))
@@ -82,20 +90,23 @@ import Testing
         pair.client.close()
     }
 
-    @Test func endDuringTheHandshakeIsATruncation() throws {
+    @Test("The end of the stream during the handshake is a truncation")
+    func endDuringTheHandshakeIsATruncation() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         pair.server.endsStream = true
         #expect(pair.client.handshake() == .failed(.truncated))
     }
 
-    @Test func resetDuringTheHandshakeIsAnErrno() throws {
+    @Test("A reset during the handshake is a lost connection with its errno")
+    func resetDuringTheHandshakeIsAnErrno() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.client.handshake() == .wantsRead)
         pair.server.brokenBy = ECONNRESET
         #expect(pair.client.handshake() == .failed(.connectionLost(errno: ECONNRESET)))
     }
 
-    @Test func closingTellsTheServer() throws {
+    @Test("Closing sends close_notify, and no byte can be sent or read after it")
+    func closingTellsTheServer() throws {
         let pair = try open()
         pair.client.close()
         pair.server.work()
@@ -104,14 +115,16 @@ import Testing
         #expect(pair.readOnce() == .failed(.notOpen))
     }
 
-    @Test func closingBeforeTheHandshakeSendsNothing() throws {
+    @Test("Closing before the handshake sends no byte")
+    func closingBeforeTheHandshakeSendsNothing() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         pair.client.close()
         #expect(pair.server.bytesFromClient == 0)
         #expect(pair.client.handshake() == .failed(.notOpen))
     }
 
-    @Test func halfClosedServerStillTakesWhatWeWrite() throws {
+    @Test("After the server closes its side, the client can still write")
+    func halfClosedServerStillTakesWhatWeWrite() throws {
         let pair = try open()
         pair.server.endsStream = true
         #expect(pair.read() == .truncated)
@@ -120,7 +133,8 @@ import Testing
     }
 
     /// A transport that is TLS itself may have to write before it can read.
-    @Test func crosswiseWaitIsPassedOn() throws {
+    @Test("A read that waits for the transport to become writable asks the caller to wait for that")
+    func crosswiseWaitIsPassedOn() throws {
         let transport = TLSTransport(
             context: nil,
             read: { _, _, _ in TLSTransport.wouldBlockCrosswise },

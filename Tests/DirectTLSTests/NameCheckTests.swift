@@ -11,7 +11,7 @@ import Testing
         var testDescription: String { rule }
     }
 
-    @Test(arguments: try table())
+    @Test("A certificate proves the name or is refused", arguments: try table())
     func certificateProvesTheNameOrIsRefused(_ row: Case) throws {
         let leaf = TestCertificate(row.certificate, issuer: .authority)
         let pair = try Pair(TestServer(leaf), .testing(), row.identity)
@@ -27,7 +27,8 @@ import Testing
 
     /// Let's Encrypt has issued certificates for addresses since 2026: whoever owns the address that was dialled
     /// can have one, and must not pass for the name with it.
-    @Test func certificateForTheDialledAddressDoesNotProveTheName() throws {
+    @Test("A certificate for the address that was dialled does not prove the name")
+    func certificateForTheDialledAddressDoesNotProveTheName() throws {
         let plan = TestCertificate.Plan(names: [.address([127, 0, 0, 1]), .dns("other.test")])
         let pair = try Pair(
             TestServer(TestCertificate(plan, issuer: .authority)),
@@ -39,7 +40,8 @@ import Testing
         )
     }
 
-    @Test func errorNamesWhatTheCertificateIsFor() throws {
+    @Test("The error names the expected name and the names in the certificate, escaped")
+    func errorNamesWhatTheCertificateIsFor() throws {
         let pair = try Pair(TestServer(.leaf("b.test", "evil\n.test")), .testing(), .name("a.test"))
         #expect(
             pair.shake().error?.description == "certificate is not for a.test but for b.test, evil\\u{a}.test"

@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Each leads to nothing in a way of its own, and stands before the good one.
-    @Test(arguments: UselessPath.allCases)
+    @Test("A good path is found before and behind a useless one", arguments: UselessPath.allCases)
     func goodPathIsFoundBehindAUselessOne(_ path: UselessPath) throws {
         let crossed = try root.intermediate("Crossed")
         let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
@@ -53,13 +53,16 @@ import Testing
     }
 
     /// What the settings and the URL demand holds on each path.
-    @Test(arguments: [
-        CertificateProfile(for: "b.test"),
-        CertificateProfile.client("a.test"),
-        CertificateProfile(for: "127.0.0.1"),
-        odd { $0.validity = .expired },
-        odd { $0.key = .rsa(1024) },
-    ])
+    @Test(
+        "A second path does not make a bad leaf acceptable",
+        arguments: [
+            CertificateProfile(for: "b.test"),
+            CertificateProfile.client("a.test"),
+            CertificateProfile(for: "127.0.0.1"),
+            odd { $0.validity = .expired },
+            odd { $0.key = .rsa(1024) },
+        ]
+    )
     func otherPathDoesNotMakeABadLeafGood(_ bad: CertificateProfile) throws {
         let crossed = try root.intermediate("Crossed")
         let sent = try [cross(crossed, by: stranger), crossed.certificate]
@@ -67,7 +70,8 @@ import Testing
         #expect(try verdict(crossed.issue(CertificateProfile(for: "a.test")), sent) == nil)
     }
 
-    @Test func addressIsCheckedOnOtherPathsToo() throws {
+    @Test("The address in a leaf is checked on a second path, too")
+    func addressIsCheckedOnOtherPathsToo() throws {
         let crossed = try root.intermediate("Crossed")
         var settings = TLSSettings()
         settings.roots = .only([.der(root.rootDER)])
@@ -77,7 +81,8 @@ import Testing
         #expect(try TLSContext(settings).verify(sent, for: .address("127.0.0.2")) != nil)
     }
 
-    @Test func firstFaultIsToldWhereNoPathIsGood() throws {
+    @Test("The error has the fault of the first path if no path is good")
+    func firstFaultIsToldWhereNoPathIsGood() throws {
         let crossed = try root.intermediate("Crossed") { $0.purposes = [.clientAuth] }
         let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
         let error = try verdict(leaf, [crossed.certificate, cross(crossed, by: stranger)])
@@ -87,7 +92,8 @@ import Testing
     }
 
     /// Authorities that all certify each other: more paths than anyone may walk.
-    @Test func meshOfAuthoritiesEnds() throws {
+    @Test("The search ends in a mesh of authorities that certify each other")
+    func meshOfAuthoritiesEnds() throws {
         let mesh = (0..<12).map { TestAuthority("Mesh \($0)") }
         var sent: [FixtureCertificate] = []
         for one in mesh {
@@ -101,7 +107,8 @@ import Testing
         #expect(try verdict(leaf, sent) != nil)
     }
 
-    @Test func handshakeSucceedsOverAnotherPath() throws {
+    @Test("A handshake succeeds over a second path, and reports this path")
+    func handshakeSucceedsOverAnotherPath() throws {
         let crossed = try root.intermediate("Crossed")
         let leaf = try crossed.issue(CertificateProfile(for: "a.test"))
         let useless = try cross(crossed, by: stranger)

@@ -4,7 +4,10 @@ import Testing
 @testable import DirectTLS
 
 @Suite struct ProtocolTests {
-    @Test(arguments: [(TLS1_2_VERSION, TLSVersion.tls12), (TLS1_3_VERSION, .tls13)])
+    @Test(
+        "Bytes are exchanged both ways, and the facts have version, cipher and group",
+        arguments: [(TLS1_2_VERSION, TLSVersion.tls12), (TLS1_3_VERSION, .tls13)]
+    )
     func bytesGoBothWays(_ version: Int32, _ expected: TLSVersion) throws {
         let server = TestServer(.leaf("a.test"), .init(versions: version...version))
         let pair = try Pair(server, .testing(), .name("a.test"))
@@ -21,7 +24,8 @@ import Testing
         #expect(!facts.resumed)
     }
 
-    @Test func serverThatSpeaksOnlyTLS11IsRefused() throws {
+    @Test("A server that supports only TLS 1.1 is refused")
+    func serverThatSpeaksOnlyTLS11IsRefused() throws {
         let server = TestServer(.leaf("a.test"), .init(versions: TLS1_1_VERSION...TLS1_1_VERSION))
         let context = try TLSContext.testing()
         // The system's security level would refuse it too: here our own limit must.
@@ -31,32 +35,36 @@ import Testing
         #expect(pair.shake() == .failed(.alertReceived(number: 70, name: "protocol_version")))
     }
 
-    @Test func versionsOutsideTheSettingsAreRefused() throws {
+    @Test("A version outside the settings is refused")
+    func versionsOutsideTheSettingsAreRefused() throws {
         let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
         let context = try TLSContext.testing { $0.minimumVersion = .tls13 }
         let pair = try Pair(server, context, .name("a.test"))
         #expect(pair.shake() == .failed(.alertReceived(number: 70, name: "protocol_version")))
     }
 
-    @Test func alpnMayChooseOurProtocol() throws {
+    @Test("ALPN may choose the offered protocol")
+    func alpnMayChooseOurProtocol() throws {
         let pair = try Pair(TestServer(.leaf("a.test"), .init(alpn: "http/1.1")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         #expect(pair.client.facts.alpn == "http/1.1")
     }
 
-    @Test func alpnMayBeSilent() throws {
+    @Test("A server may ignore ALPN")
+    func alpnMayBeSilent() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         #expect(pair.client.facts.alpn == nil)
     }
 
-    @Test(arguments: ["h2", "http/1.0", "http/1.1\0"])
+    @Test("ALPN may not choose a protocol that was not offered", arguments: ["h2", "http/1.0", "http/1.1\0"])
     func alpnMayNotChooseAnotherProtocol(_ name: String) throws {
         let pair = try Pair(TestServer(.leaf("a.test"), .init(alpn: name)), .testing(), .name("a.test"))
         #expect(pair.shake().error != nil)
     }
 
-    @Test func alpnMayNotChooseAnotherProtocolEvenIfOpenSSLLetsIt() throws {
+    @Test("A protocol other than HTTP/1.1 is refused even if OpenSSL offered and accepts it")
+    func alpnMayNotChooseAnotherProtocolEvenIfOpenSSLLetsIt() throws {
         let pair = try Pair(TestServer(.leaf("a.test"), .init(alpn: "h2")), .testing(), .name("a.test"))
         let both: [UInt8] = [2] + Array("h2".utf8) + [8] + Array("http/1.1".utf8)
         SSL_set_alpn_protos(pair.client.ssl, both, UInt32(both.count))
@@ -64,20 +72,22 @@ import Testing
         #expect(pair.write("secret") == .failed(.unexpectedProtocol("h2")))
     }
 
-    @Test func serverNameIsTheNameInLowerCase() throws {
+    @Test("The server name is sent in lower case")
+    func serverNameIsTheNameInLowerCase() throws {
         let server = TestServer(.leaf("a.test"))
         _ = try Pair(server, .testing(), .name("A.Test")).shake()
         #expect(server.offeredNames == ["a.test"])
     }
 
-    @Test(arguments: ["127.0.0.1", "::1"])
+    @Test("No server name is sent for an address", arguments: ["127.0.0.1", "::1"])
     func noServerNameIsSentForAnAddress(_ address: String) throws {
         let server = TestServer(.leaf("a.test"))
         _ = try Pair(server, .testing(), .address(address)).shake()
         #expect(server.offeredNames == [nil])
     }
 
-    @Test func renegotiationIsRefused() throws {
+    @Test("Renegotiation is refused")
+    func renegotiationIsRefused() throws {
         let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
         let pair = try Pair(server, .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
@@ -87,13 +97,15 @@ import Testing
         #expect(pair.server.failure == "no renegotiation")
     }
 
-    @Test func compressionIsNeverOffered() throws {
+    @Test("Compression is never offered")
+    func compressionIsNeverOffered() throws {
         let context = try TLSContext.testing()
         let options = withExtendedLifetime(context) { SSL_CTX_get_options(context.raw) }
         #expect(options & direct_SSL_OP_NO_COMPRESSION() != 0)
     }
 
-    @Test func whatIsNotTLSIsATypedError() throws {
+    @Test("A server that does not speak TLS is an error that says so")
+    func whatIsNotTLSIsATypedError() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         pair.server.sendRaw(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
         let step = pair.client.handshake()
@@ -101,7 +113,10 @@ import Testing
         #expect(step.error?.description.contains("does not speak TLS") == true)
     }
 
-    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    @Test(
+        "A transport that carries one byte at a time is enough",
+        arguments: [TLS1_2_VERSION, TLS1_3_VERSION]
+    )
     func oneByteAtATimeIsEnough(_ version: Int32) throws {
         let server = TestServer(.leaf("a.test"), .init(versions: version...version))
         let pair = try Pair(server, .testing(), .name("a.test"))
@@ -115,7 +130,8 @@ import Testing
         #expect(pair.text == "pong")
     }
 
-    @Test func recordIsOneReadOfTheTransport() throws {
+    @Test("A record is read with one read of the transport")
+    func recordIsOneReadOfTheTransport() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         #expect(pair.readOnce() == .wantsRead)
@@ -125,7 +141,8 @@ import Testing
         #expect(pair.server.readsOfClient == before + 1)
     }
 
-    @Test func writeSaysHowMuchItTook() throws {
+    @Test("A write returns the size of the record that it took")
+    func writeSaysHowMuchItTook() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         let long = [UInt8](repeating: 7, count: 40_000)
@@ -161,7 +178,8 @@ import Testing
         #expect(pair.server.failure == nil)
     }
 
-    @Test func recordThatWasBegunIsFinishedBeforeOtherBytes() throws {
+    @Test("A record that was begun is sent before the bytes of the next write")
+    func recordThatWasBegunIsFinishedBeforeOtherBytes() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         pair.server.room = 100
@@ -176,7 +194,8 @@ import Testing
         #expect(pair.server.received == old + new)
     }
 
-    @Test func noGoodbyeIsSentInTheMiddleOfARecord() throws {
+    @Test("No close_notify is sent in the middle of a record")
+    func noGoodbyeIsSentInTheMiddleOfARecord() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         pair.server.room = 100
@@ -189,7 +208,8 @@ import Testing
         #expect(pair.server.bytesFromClient == before)
     }
 
-    @Test func staleErrorOfTheThreadDoesNotPoisonAHealthyConnection() throws {
+    @Test("A stale error in the thread's queue does not fail a healthy connection")
+    func staleErrorOfTheThreadDoesNotPoisonAHealthyConnection() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         leaveAnError()
         #expect(pair.client.handshake() == .wantsRead)
@@ -205,7 +225,8 @@ import Testing
         #expect(pair.read() == .bytes(4))
     }
 
-    @Test func noErrorIsLeftToOthers() throws {
+    @Test("No error remains in the thread's queue")
+    func noErrorIsLeftToOthers() throws {
         let pair = try Pair(TestServer(.leaf("b.test")), .testing(), .name("a.test"))
         _ = pair.client.handshake()
         pair.server.work()
@@ -215,7 +236,8 @@ import Testing
         #expect(ERR_peek_error() == 0)
     }
 
-    @Test func idleConnectionGivesItsBuffersBackAndStillWorks() throws {
+    @Test("An idle connection releases its buffers and still works")
+    func idleConnectionGivesItsBuffersBackAndStillWorks() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         #expect(pair.write("one") == .bytes(3))
@@ -226,7 +248,8 @@ import Testing
         #expect(pair.read() == .bytes(5))
     }
 
-    @Test func bytesOfTheNextRecordArePending() throws {
+    @Test("A record that was received but not read is pending")
+    func bytesOfTheNextRecordArePending() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         #expect(pair.readOnce() == .wantsRead)

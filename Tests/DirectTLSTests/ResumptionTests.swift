@@ -34,7 +34,7 @@ import Testing
         try exchange(Pair(server(version), context, identity, sessions: sessions, port: port), close: close)
     }
 
-    @Test(arguments: [TLSVersion.tls12, .tls13])
+    @Test("The second connection resumes the session", arguments: [TLSVersion.tls12, .tls13])
     func secondConnectionResumes(_ version: TLSVersion) throws {
         let context = try TLSContext.testing()
         #expect(try !visit(version, context, .name("a.test")))
@@ -42,14 +42,20 @@ import Testing
         #expect(try visit(version, context, .name("a.test")))
     }
 
-    @Test(arguments: [TLSVersion.tls12, .tls13])
+    @Test(
+        "A session can be resumed after its connection was dropped without close",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
     func sessionSurvivesAConnectionThatWasJustDropped(_ version: TLSVersion) throws {
         let context = try TLSContext.testing()
         #expect(try !visit(version, context, .name("a.test"), close: false))
         for _ in 0..<sessions.count { #expect(try visit(version, context, .name("a.test"), close: false)) }
     }
 
-    @Test(arguments: [TLSVersion.tls12, .tls13])
+    @Test(
+        "A session can be resumed after the server ended the stream without close_notify",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
     func sessionSurvivesAServerThatEndsWithoutCloseNotify(_ version: TLSVersion) throws {
         let context = try TLSContext.testing()
         for isLater in [false, true, true, true, true] {
@@ -61,25 +67,28 @@ import Testing
         }
     }
 
-    @Test(arguments: [TLSVersion.tls12, .tls13])
+    @Test("A session is not resumed for another name", arguments: [TLSVersion.tls12, .tls13])
     func anotherNameDoesNotResume(_ version: TLSVersion) throws {
         let context = try TLSContext.testing()
         #expect(try !visit(version, context, .name("a.test")))
         #expect(try !visit(version, context, .name("b.test")))
     }
 
-    @Test func anotherPortDoesNotResume() throws {
+    @Test("A session is not resumed on another port")
+    func anotherPortDoesNotResume() throws {
         let context = try TLSContext.testing()
         #expect(try !visit(.tls13, context, .name("a.test")))
         #expect(try !visit(.tls13, context, .name("a.test"), port: 8443))
     }
 
-    @Test func anotherContextDoesNotResume() throws {
+    @Test("A session is not resumed in another context")
+    func anotherContextDoesNotResume() throws {
         #expect(try !visit(.tls13, .testing(), .name("a.test")))
         #expect(try !visit(.tls13, .testing(), .name("a.test")))
     }
 
-    @Test func resumptionCanBeTurnedOff() throws {
+    @Test("With resumption turned off, no session is kept")
+    func resumptionCanBeTurnedOff() throws {
         let context = try TLSContext.testing { $0.resumesSessions = false }
         #expect(try !visit(.tls13, context, .name("a.test")))
         #expect(try !visit(.tls13, context, .name("a.test")))
@@ -87,7 +96,7 @@ import Testing
     }
 
     /// OpenSSL resumes a session of one name for another, and calls it verified.
-    @Test(arguments: [TLSVersion.tls12, .tls13])
+    @Test("The name is checked again when a session is resumed", arguments: [TLSVersion.tls12, .tls13])
     func nameIsCheckedAgainOnAResumedSession(_ version: TLSVersion) throws {
         let context = try TLSContext.testing()
         #expect(try !visit(version, context, .name("a.test")))
@@ -102,14 +111,15 @@ import Testing
         }
     }
 
-    @Test func sessionOfAnotherNameOfTheSameCertificateWouldPassTheCheck() throws {
+    @Test("A session stored for another name of its certificate passes the name check")
+    func otherNameOfTheCertificate() throws {
         let context = try TLSContext.testing()
         #expect(try !visit(.tls13, context, .name("a.test")))
         try move(from: .name("a.test"), to: .name("x.c.test"), context)
         #expect(try visit(.tls13, context, .name("x.c.test")))
     }
 
-    @Test(arguments: [TLSVersion.tls12, .tls13])
+    @Test("The session of a refused server is not kept", arguments: [TLSVersion.tls12, .tls13])
     func sessionOfARefusedServerIsNotKept(_ version: TLSVersion) throws {
         let context = try TLSContext.testing()
         #expect(try !visit(version, context, .name("a.test")))
@@ -122,7 +132,8 @@ import Testing
         #expect(sessions.count == 0)
     }
 
-    @Test func sessionOfAHandshakeWeRefusedAfterwardsIsNotKept() throws {
+    @Test("The session of a handshake that was refused afterwards is not kept")
+    func sessionOfAHandshakeWeRefusedAfterwardsIsNotKept() throws {
         let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION, alpn: "h2"))
         let pair = try Pair(server, .testing(), .name("a.test"), sessions: sessions)
         let both: [UInt8] = [2] + Array("h2".utf8) + [8] + Array("http/1.1".utf8)
@@ -132,7 +143,8 @@ import Testing
         #expect(sessions.count == 0)
     }
 
-    @Test func certificateThatExpiredSinceIsRefusedOnAResumedSession() throws {
+    @Test("A certificate that has expired since is refused when its session is resumed")
+    func certificateThatExpiredSinceIsRefusedOnAResumedSession() throws {
         let leaf = TestCertificate(.init(names: [.dns("a.test")], ends: -60), issuer: .authority)
         let server = TestServer(leaf)
         let context = try TLSContext.testing()
@@ -146,7 +158,8 @@ import Testing
         #expect(SSL_session_reused(late.client.ssl) == 1)
     }
 
-    @Test func ticketOfTLS13IsUsedOnce() throws {
+    @Test("A ticket of TLS 1.3 is used once")
+    func ticketOfTLS13IsUsedOnce() throws {
         let context = try TLSContext.testing()
         #expect(try !visit(.tls13, context, .name("a.test")))
         #expect(sessions.count == 2)
@@ -159,7 +172,8 @@ import Testing
         #expect(SSL_get_session(third.client.ssl) == nil)
     }
 
-    @Test func sessionOfTLS12IsUsedAgain() throws {
+    @Test("A session of TLS 1.2 stays in the cache when it is used")
+    func sessionOfTLS12IsUsedAgain() throws {
         let context = try TLSContext.testing()
         #expect(try !visit(.tls12, context, .name("a.test")))
         let count = sessions.count
@@ -167,7 +181,8 @@ import Testing
         #expect(sessions.count == count)
     }
 
-    @Test func connectionMayOutliveTheCacheItWasGiven() throws {
+    @Test("A connection may outlive its session cache")
+    func connectionMayOutliveTheCacheItWasGiven() throws {
         let context = try TLSContext.testing()
         var cache: SessionCache? = SessionCache()
         let pair = try Pair(server13, context, .name("a.test"), sessions: cache)

@@ -3,16 +3,21 @@ import Testing
 @testable import DirectTLS
 
 @Suite struct ServerIdentityTests {
-    @Test(arguments: ["a.test", "xn--bcher-kva.example", "_dmarc.a.test", "a", "1.a.test", "a-b.c9"])
+    @Test(
+        "Host names are accepted as they are",
+        arguments: ["a.test", "xn--bcher-kva.example", "_dmarc.a.test", "a", "1.a.test", "a-b.c9"]
+    )
     func hostNamesAreTaken(_ text: String) throws {
         #expect(try ServerIdentity.name(text).text == text)
     }
 
-    @Test func lettersAreMadeLowerCase() throws {
+    @Test("Letters of a name become lower case")
+    func lettersAreMadeLowerCase() throws {
         #expect(try ServerIdentity.name("WWW.Example.TEST") == ServerIdentity.name("www.example.test"))
     }
 
     @Test(
+        "A text that is no host name is refused",
         arguments: [
             "", ".", ".a.test", "a.test.", "a..test", "*.a.test", "bücher.test", "a.test\0", "a test",
             "-a.test",
@@ -25,7 +30,8 @@ import Testing
         #expect(throws: TLSError.self) { try ServerIdentity.name(text) }
     }
 
-    @Test func theLongestNameIsTaken() throws {
+    @Test("The longest name has 253 characters")
+    func theLongestNameIsTaken() throws {
         let text = Array(repeating: "abcdefghi", count: 25).joined(separator: ".") + ".ab"
         #expect(text.utf8.count == 252)
         #expect(throws: Never.self) { try ServerIdentity.name(text + "c") }
@@ -33,6 +39,7 @@ import Testing
     }
 
     @Test(
+        "Each address has one spelling",
         arguments: [
             ("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"),
             ("::ffff:192.0.2.1", "::ffff:192.0.2.1"),
@@ -43,6 +50,7 @@ import Testing
     }
 
     @Test(
+        "A text that is no address is refused",
         arguments: [
             "", "127.1", "01.2.3.4", "0x7f.0.0.1", "256.1.1.1", "[::1]", "fe80::1%lo", " 127.0.0.1",
             "127.0.0.1 ", "127.0.0.1\0", "a.test",

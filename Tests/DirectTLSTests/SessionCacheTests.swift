@@ -23,7 +23,8 @@ import Testing
         SessionKey(identity: try .name(name), port: port, context: context)
     }
 
-    @Test func newestSessionIsTakenFirst() throws {
+    @Test("The newest session is taken first")
+    func newestSessionIsTakenFirst() throws {
         let cache = SessionCache()
         let key = try key("a.test")
         let first = try session(), second = try session()
@@ -34,7 +35,8 @@ import Testing
         SSL_SESSION_free(taken)
     }
 
-    @Test func keysDoNotMix() throws {
+    @Test("A session is found only by its identity, port and context")
+    func keysDoNotMix() throws {
         let cache = SessionCache()
         cache.store(try session(), for: try key("a.test"), now: 1_000)
         #expect(try cache.take(key("b.test"), now: 1_000) == nil)
@@ -45,7 +47,8 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test func sessionIsGoodUntilItsTimeIsUp() throws {
+    @Test("A session is valid until its lifetime ends")
+    func sessionIsGoodUntilItsTimeIsUp() throws {
         let cache = SessionCache()
         let key = try key("a.test")
         cache.store(try session(timeout: 600), for: key, now: 1_000)
@@ -56,7 +59,8 @@ import Testing
         #expect(cache.count == 0)
     }
 
-    @Test func noSessionIsKeptLongerThanSevenDays() throws {
+    @Test("No session is kept longer than seven days")
+    func noSessionIsKeptLongerThanSevenDays() throws {
         let cache = SessionCache()
         let key = try key("a.test")
         let week = 7 * 24 * 3600
@@ -64,13 +68,15 @@ import Testing
         #expect(cache.take(key, now: 1_000 + week) == nil)
     }
 
-    @Test func ticketOfTLS13WithoutALifetimeIsDroppedAtOnce() throws {
+    @Test("A ticket of TLS 1.3 without a lifetime is not kept")
+    func ticketOfTLS13WithoutALifetimeIsDroppedAtOnce() throws {
         let cache = SessionCache()
         cache.store(try session(TLS1_3_VERSION), for: try key("a.test"), now: 1_000)
         #expect(cache.count == 0)
     }
 
-    @Test func oneServerKeepsOnlyItsNewest() throws {
+    @Test("The cache keeps only the newest sessions of a server")
+    func oneServerKeepsOnlyItsNewest() throws {
         let cache = SessionCache(perServer: 2, total: 100)
         let key = try key("a.test")
         let all = try (0..<5).map { _ in try session() }
@@ -81,7 +87,8 @@ import Testing
         SSL_SESSION_free(taken)
     }
 
-    @Test func theServerUsedLeastRecentlyMakesRoom() throws {
+    @Test("A full cache drops the session of the server that was used least recently")
+    func theServerUsedLeastRecentlyMakesRoom() throws {
         let cache = SessionCache(perServer: 4, total: 3)
         for name in ["a.test", "b.test", "c.test"] {
             cache.store(try session(), for: try key(name), now: 1_000)
@@ -97,7 +104,8 @@ import Testing
         }
     }
 
-    @Test func manyThreadsMayUseOneCache() async throws {
+    @Test("Several threads may use one cache")
+    func manyThreadsMayUseOneCache() async throws {
         let cache = SessionCache(perServer: 2, total: 8)
         let keys = try (0..<20).map { try key("\($0).test") }
         await withTaskGroup { group in

@@ -13,7 +13,8 @@ import Testing
         }
     }
 
-    @Test func equalSettingsAreEqualByValue() {
+    @Test("Settings are equal if their values are equal")
+    func equalSettingsAreEqualByValue() {
         var first = TLSSettings(), second = TLSSettings()
         #expect(first == second)
         first.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [2])
@@ -28,7 +29,8 @@ import Testing
         #expect(first != second)
     }
 
-    @Test func privateKeyIsNeverShown() {
+    @Test("Neither description nor dump shows the private key")
+    func privateKeyIsNeverShown() {
         var settings = TLSSettings()
         settings.clientIdentity = ClientIdentity(certificateChain: [1], privateKey: [211, 212])
         var dumped = ""
@@ -36,7 +38,8 @@ import Testing
         for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("21")) }
     }
 
-    @Test func rootsThatCannotBeReadAreNamed() {
+    @Test("The error for roots that cannot be read names the source or the fault")
+    func rootsThatCannotBeReadAreNamed() {
         #expect(problem { $0.roots = .only([.pemFile("/no/such/file")]) }.contains("/no/such/file"))
         #expect(problem { $0.roots = .only([.pem(Array("nonsense".utf8))]) }.contains("no certificate"))
         #expect(problem { $0.roots = .only([.der([1, 2, 3])]) }.contains("DER"))
@@ -45,12 +48,14 @@ import Testing
         #expect(problem { $0.roots = .only([.pem(broken)]) }.contains("certificate 2"))
     }
 
-    @Test func sameRootTwiceIsFine() {
+    @Test("The same root may be given twice")
+    func sameRootTwiceIsFine() {
         let root = TestCertificate.authority
         #expect(problem { $0.roots = .only([.pem(root.pem + root.pem), .der(root.der)]) } == "")
     }
 
-    @Test func versionsInTheWrongOrderAreRefused() {
+    @Test("A minimum version above the maximum is refused")
+    func versionsInTheWrongOrderAreRefused() {
         let text = problem {
             $0.minimumVersion = .tls13
             $0.maximumVersion = .tls12
@@ -58,7 +63,8 @@ import Testing
         #expect(text.contains("TLS 1.3 is newer than TLS 1.2"))
     }
 
-    @Test func keyThatDoesNotFitIsRefused() {
+    @Test("A private key that does not match its certificate is refused")
+    func keyThatDoesNotFitIsRefused() {
         let mine = TestCertificate.leaf("me"), other = TestCertificate.leaf("other")
         let text = problem {
             $0.clientIdentity = ClientIdentity(certificateChain: mine.pem, privateKey: other.keyPEM)
@@ -66,7 +72,8 @@ import Testing
         #expect(text.contains("key values mismatch"))
     }
 
-    @Test func encryptedKeyIsRefusedWithoutAQuestionOnTheTerminal() {
+    @Test("An encrypted key is refused without a prompt for its password")
+    func encryptedKeyIsRefusedWithoutAQuestionOnTheTerminal() {
         let key = Array(
             """
             -----BEGIN RSA PRIVATE KEY-----
@@ -87,7 +94,8 @@ import Testing
         #expect(text.contains("client key"))
     }
 
-    @Test func clientIdentityIsShownToAServerThatAsks() throws {
+    @Test("The client's certificate is sent to a server that requests it")
+    func clientIdentityIsShownToAServerThatAsks() throws {
         let middle = TestCertificate(.init(commonName: "Client CA", isAuthority: true), issuer: .authority)
         let mine = TestCertificate(.init(commonName: "me", usage: "clientAuth"), issuer: middle)
         let context = try TLSContext.testing {
@@ -106,7 +114,8 @@ import Testing
         }
     }
 
-    @Test func missingClientCertificateIsTheServersAlert() throws {
+    @Test("A missing client certificate is an alert of the server")
+    func missingClientCertificateIsTheServersAlert() throws {
         let older = try Pair(asking(TLS1_2_VERSION), .testing(), .name("a.test"))
         #expect(older.shake() == .failed(.alertReceived(number: 40, name: "handshake_failure")))
         let newer = try Pair(asking(TLS1_3_VERSION), .testing(), .name("a.test"))

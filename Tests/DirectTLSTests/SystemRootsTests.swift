@@ -27,7 +27,8 @@ import Testing
         try use(url.path)
     }
 
-    @Test func environmentComesFirst() throws {
+    @Test("Places named in the environment come first")
+    func environmentComesFirst() throws {
         let both = ["SSL_CERT_DIR": "/one:/two", "SSL_CERT_FILE": "/three"]
         #expect(
             try find(both, bundles: ["/dev/null"]) == SystemRoots(directories: "/one:/two", bundle: "/three")
@@ -36,25 +37,29 @@ import Testing
         #expect(try find(["SSL_CERT_DIR": "/one"]) == SystemRoots(directories: "/one"))
     }
 
-    @Test func hashedDirectoryComesBeforeTheBundle() throws {
+    @Test("A hashed directory is preferred to a bundle")
+    func hashedDirectoryComesBeforeTheBundle() throws {
         try directory(links: 20) { path in
             let found = try find(directories: ["/no/such", path], bundles: ["/dev/null"])
             #expect(found == SystemRoots(directories: path))
         }
     }
 
-    @Test func directoryWithAHandfulOfLinksIsNotTheSystems() throws {
+    @Test("A directory with fewer than 20 hashed links is not used")
+    func directoryWithAHandfulOfLinksIsNotTheSystems() throws {
         try directory(links: 19) { path in
             let found = try find(directories: [path], bundles: ["/no/such", "/dev/null"])
             #expect(found == SystemRoots(bundle: "/dev/null"))
         }
     }
 
-    @Test func systemWithoutRootsIsAnError() {
+    @Test("A system without roots is an error")
+    func systemWithoutRootsIsAnError() {
         #expect(throws: TLSError.self) { try find(directories: ["/no/such"], bundles: ["/no/such"]) }
     }
 
-    @Test func namedPlaceThatCannotBeReadIsAnErrorThatNamesIt() throws {
+    @Test("The error for a place that cannot be read names it")
+    func namedPlaceThatCannotBeReadIsAnErrorThatNamesIt() throws {
         for roots in [SystemRoots(directories: "/no/such"), SystemRoots(bundle: "/no/such")] {
             do throws(TLSError) {
                 X509_STORE_free(try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) })
@@ -65,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func directoryIsNotReadUntilAnIssuerIsLookedFor() throws {
+    @Test("A hashed directory is read only when an issuer is looked up")
+    func directoryIsNotReadUntilAnIssuerIsLookedFor() throws {
         let root = TestCertificate.authority
         let leaf = TestCertificate.leaf("a.test")
         try directory(links: 20) { path in
@@ -87,7 +93,8 @@ import Testing
         }
     }
 
-    @Test func bundleBesideAHashedDirectoryIsReadWhenTheDirectoryDoesNotHaveTheIssuer() throws {
+    @Test("A bundle beside a hashed directory is read once, when the directory lacks an issuer")
+    func bundleBesideAHashedDirectory() throws {
         let roots = (0..<3).map { TestCertificate(.init(commonName: "Root \($0)", isAuthority: true)) }
         let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: roots[1])
         try directory(links: 20) { path in
@@ -107,7 +114,8 @@ import Testing
         }
     }
 
-    @Test func bundleBesideADirectoryWithoutHashesIsReadAtOnce() throws {
+    @Test("A bundle beside a directory without hashed links is read at once")
+    func bundleBesideADirectoryWithoutHashesIsReadAtOnce() throws {
         try directory(links: 1) { path in
             try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/bundle.pem"))
             let store = try TrustStore.filled { store throws(TLSError) in
@@ -118,7 +126,10 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/002c0b4f.0")))
+    @Test(
+        "On a system with a hashed directory the bundle is not parsed",
+        .enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/002c0b4f.0"))
+    )
     func systemWithAHashedDirectoryDoesNotParseTheBundle() throws {
         let roots = try SystemRoots.find(environment: { _ in nil })
         #expect(roots.directories != nil)
@@ -128,14 +139,16 @@ import Testing
         X509_STORE_free(store)
     }
 
-    @Test func contextsThatTrustTheSystemShareOneStore() throws {
+    @Test("Contexts that trust the system share one store")
+    func contextsThatTrustTheSystemShareOneStore() throws {
         let first = try TLSContext(TLSSettings()), second = try TLSContext(TLSSettings())
         withExtendedLifetime((first, second)) {
             #expect(SSL_CTX_get_cert_store(first.raw) == SSL_CTX_get_cert_store(second.raw))
         }
     }
 
-    @Test func ownRootsBesideTheSystemsStayOutOfTheSharedStore() throws {
+    @Test("Additional roots do not enter the system's shared store")
+    func ownRootsBesideTheSystemsStayOutOfTheSharedStore() throws {
         let root = TestCertificate.authority
         let both = try TLSContext.testing { $0.roots = .systemAnd([.der(root.der)]) }
         #expect(try Pair(TestServer(.leaf("a.test")), both, .name("a.test")).shake() == .done)

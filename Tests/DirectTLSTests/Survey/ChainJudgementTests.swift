@@ -12,7 +12,8 @@ import Testing
         return try #require(ServedChain(der: [leaf.der] + others.map(\.der), context: context))
     }
 
-    @Test func aGoodChainLeadsToItsRootAndHasNoFault() throws {
+    @Test("A good chain is in order, leads to its root and has no fault")
+    func aGoodChainLeadsToItsRootAndHasNoFault() throws {
         let issuer = try root.intermediate("Issuer")
         let chain = try served(issuer.certificate(for: "a.test"), issuer.certificate)
         let judgement = chain.judged()
@@ -22,7 +23,8 @@ import Testing
         #expect(chain.certificates(atMost: 10).map(\.subject.short) == ["a.test", "Issuer"])
     }
 
-    @Test func everyFaultIsFoundNotTheFirst() throws {
+    @Test("All faults of a certificate are found, not only the first")
+    func everyFaultIsFoundNotTheFirst() throws {
         var profile = CertificateProfile(for: "a.test")
         profile.validity = .expired
         profile.purposes = [.clientAuth]
@@ -32,7 +34,8 @@ import Testing
         )
     }
 
-    @Test func aChainThatStopsBelowARootShowsWhereItStops() throws {
+    @Test("A chain that ends below a root has the missing issuer and its URLs")
+    func aChainThatStopsBelowARootShowsWhereItStops() throws {
         let issuer = try root.intermediate("Issuer")
         var profile = CertificateProfile(for: "a.test")
         profile.issuerURL = "http://ca.test/issuer.crt"
@@ -43,7 +46,8 @@ import Testing
         #expect(judgement.top?.issuerURLs == ["http://ca.test/issuer.crt"])
     }
 
-    @Test func aFaultOfOurRulesIsOneAsWell() throws {
+    @Test("A broken rule of the settings is a fault")
+    func aFaultOfOurRulesIsOneAsWell() throws {
         let dsaFree = try SurveyContext(roots: .only([.der(root.rootDER)]), rules: .webPKI)
         var profile = CertificateProfile(for: "a.test")
         profile.purposes = []
@@ -53,7 +57,8 @@ import Testing
         #expect(try served(leaf).judged().isTrusted)
     }
 
-    @Test func whatTheClientAcceptsByAnotherPathHasNoFault() throws {
+    @Test("A chain that the client accepts by another path has no fault")
+    func whatTheClientAcceptsByAnotherPathHasNoFault() throws {
         let old = TestAuthority("Old Root")
         let issuer = try root.intermediate("Crossed")
         var crossed = CertificateProfile.authority("Crossed")
@@ -65,7 +70,8 @@ import Testing
         #expect(!chain.isInOrder)
     }
 
-    @Test func theNameIsAMatterOfItsOwn() throws {
+    @Test("Names are matched independently of other faults")
+    func theNameIsAMatterOfItsOwn() throws {
         let expired = try {
             var profile = CertificateProfile(for: "*.b.test", "127.0.0.1")
             profile.validity = .expired
@@ -77,19 +83,22 @@ import Testing
         #expect(expired.match(try .address("127.0.0.2")) == nil)
     }
 
-    @Test func theCommonNameNeverCounts() throws {
+    @Test("The common name is never matched")
+    func theCommonNameNeverCounts() throws {
         let chain = try served(try root.issue(CertificateProfile([], commonName: "a.test")))
         #expect(chain.match(try .name("a.test")) == nil)
     }
 
-    @Test func fingerprintsTellChainsApart() throws {
+    @Test("The fingerprint depends on all certificates of a chain")
+    func fingerprintsTellChainsApart() throws {
         let issuer = try root.intermediate("Issuer")
         let leaf = issuer.certificate(for: "a.test")
         #expect(try served(leaf).fingerprint != served(leaf, issuer.certificate).fingerprint)
         #expect(try served(leaf).fingerprint == leaf.fingerprint)
     }
 
-    @Test func certificatesAreReadFromPEMAndFromDER() throws {
+    @Test("Certificates are read from PEM and from DER, and no certificate is an error")
+    func certificatesAreReadFromPEMAndFromDER() throws {
         let leaf = root.certificate(for: "a.test")
         let fromPEM = try readCertificates(Array(leaf.pem.utf8))
         #expect(fromPEM.map(\.summary.der) == [leaf.der])

@@ -35,7 +35,8 @@ import Testing
         try SurveyContext(roots: .only(roots ?? [.der(TestCertificate.authority.der)]))
     }
 
-    @Test func anyCertificateIsAcceptedAndAClientMadeBesideStillRefusesIt() throws {
+    @Test("A survey accepts any certificate, and a client of the same server still refuses it")
+    func anyCertificateIsAcceptedAndAClientMadeBesideStillRefusesIt() throws {
         var plan = TestCertificate.Plan(names: [.dns("a.test")])
         plan.ends = -60
         let server = TestServer(TestCertificate(plan, issuer: .authority))
@@ -48,7 +49,8 @@ import Testing
         guard case .certificateRejected = pair.shake().error else { throw Unexpected("accepted") }
     }
 
-    @Test func theNameIsSentOnlyIfThereIsOne() throws {
+    @Test("The server name is sent only if there is one")
+    func theNameIsSentOnlyIfThereIsOne() throws {
         let server = TestServer(leaf)
         let context = try context()
         for name in ["b.test", nil] {
@@ -59,7 +61,8 @@ import Testing
         #expect(server.offeredNames == ["b.test", nil])
     }
 
-    @Test func itSaysWhatWasAgreedOn() throws {
+    @Test("The facts have the version, the ALPN protocol and a request for a certificate")
+    func itSaysWhatWasAgreedOn() throws {
         let plan = TestServer.Plan(alpn: "http/1.1", asksForCertificate: SSL_VERIFY_PEER)
         let (step, client, side) = try survey(
             TestServer(leaf, plan),
@@ -79,7 +82,8 @@ import Testing
         withExtendedLifetime(otherSide) {}
     }
 
-    @Test func nothingIsReadOrWrittenBeforeTheHandshake() throws {
+    @Test("No byte is read or written before the handshake")
+    func nothingIsReadOrWrittenBeforeTheHandshake() throws {
         let side = TestServer(leaf).accept()
         let client = try SurveyConnection(
             context: context(),

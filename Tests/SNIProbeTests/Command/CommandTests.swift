@@ -20,7 +20,8 @@ import Testing
         try FixtureServer.start(.tls(root.certificate(for: name))) { _ in .text("hello") }
     }
 
-    @Test func aPipeGetsTabsAndFullHashesAndTheHintGoesToStandardError() async throws {
+    @Test("A pipe receives tab-separated lines with full hashes, and hints go to standard error")
+    func aPipeGetsTabsAndFullHashesAndTheHintGoesToStandardError() async throws {
         let server = try server()
         try await withRoots { roots in
             let result = try await Program.run([
@@ -38,7 +39,8 @@ import Testing
         }
     }
 
-    @Test func helpAndVersionGoToStandardOutputAndEndWell() async throws {
+    @Test("Help and version go to standard output with status 0, and a usage error to standard error")
+    func helpAndVersionGoToStandardOutputAndEndWell() async throws {
         let help = try await Program.run(["--help"])
         #expect(help.code == 0)
         #expect(help.output.hasPrefix("usage: sni-probe"))
@@ -52,7 +54,8 @@ import Testing
         )
     }
 
-    @Test func aFileThatCannotBeReadEndsWithNothingOnStandardOutput() async throws {
+    @Test("A file that cannot be read ends the program with status 66 and empty standard output")
+    func aFileThatCannotBeReadEndsWithNothingOnStandardOutput() async throws {
         for arguments in [
             ["-f", "/nowhere/at/all"], ["a.test@127.0.0.1", "--ca", "/nowhere"], ["-f", "/"],
         ] {
@@ -66,7 +69,8 @@ import Testing
         #expect(bad.errors == "sni-probe: there is no certificate in '/dev/null'\n")
     }
 
-    @Test func nothingProbedIsNotAllIsWell() async throws {
+    @Test("A run without any target is an error, unless other shards have the targets")
+    func nothingProbedIsNotAllIsWell() async throws {
         let nothing = try await Program.run(["-f", "-"], input: "# nobody\n")
         #expect(nothing.code == 66)
         #expect(nothing.errors == "sni-probe: nothing to probe: there is no target in the files\n")
@@ -77,7 +81,8 @@ import Testing
         #expect(shard.errors.isEmpty)
     }
 
-    @Test func resultsComeBeforeTheLastLineIsRead() async throws {
+    @Test("Results are printed before the last line of input is read")
+    func resultsComeBeforeTheLastLineIsRead() async throws {
         let dead = try FixtureServer.refusing()
         let lines = try await withCheckedThrowingContinuation {
             (continuation: CheckedContinuation<[String], any Error>) in
@@ -102,7 +107,8 @@ import Testing
         #expect(lines[3] == "64")
     }
 
-    @Test func anInterruptPrintsWhatIsDoneAndEndsWith130() async throws {
+    @Test("An interrupt prints the finished results and ends with status 130")
+    func anInterruptPrintsWhatIsDoneAndEndsWith130() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let dead = try FixtureServer.refusing()
         let result = try await withCheckedThrowingContinuation {
@@ -123,7 +129,8 @@ import Testing
         #expect(result.code == 130)
     }
 
-    @Test func anInterruptSaysWhyItWasStillWaiting() async throws {
+    @Test("An interrupt of --wait prints the last result and the summary")
+    func anInterruptSaysWhyItWasStillWaiting() async throws {
         let server = try server()
         let program = try RunningProgram(["b.test@\(server.authority)", "--wait", "10m", "--skip-default"])
         // With the second handshake the first round is over.
@@ -139,7 +146,8 @@ import Testing
         #expect(result.errors.contains("Interrupted. 0 of 1 passed."))
     }
 
-    @Test func anInterruptAlsoPrintsWhatWaitedBehindOneThatHangs() async throws {
+    @Test("An interrupt also prints results that wait behind a probe that hangs")
+    func anInterruptAlsoPrintsWhatWaitedBehindOneThatHangs() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let dead = try FixtureServer.refusing()
         let last = try server()
@@ -160,7 +168,8 @@ import Testing
         #expect(result.output.contains(#""host":"b.test""#))
     }
 
-    @Test func aReaderThatLeavesEndsTheProgramQuietly() async throws {
+    @Test("A closed pipe ends the program without a message")
+    func aReaderThatLeavesEndsTheProgramQuietly() async throws {
         let dead = try FixtureServer.refusing()
         // A shell's pipe: nobody else holds its ends, as tests that run beside this one might.
         let script = #"{ seq 5000 | sed 's/.*/127.0.0.1/' | "$0" "$@"; echo $? >&2; } | head -n 1"#
@@ -172,7 +181,10 @@ import Testing
         #expect(result.errors == "141\n")
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    @Test(
+        "A full disk is an error with status 74",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"))
+    )
     func aFullDiskIsNoQuietEnd() async throws {
         for arguments in [
             ["--help"], ["--demo"], ["a.test@\(try FixtureServer.refusing().authority)", "--json"],
@@ -188,7 +200,7 @@ import Testing
         }
     }
 
-    @Test(.idleLimit)
+    @Test("A closed standard descriptor is not mistaken for one of the program's own pipes", .idleLimit)
     func aClosedStandardDescriptorIsNotTakenForAPipeOfOurOwn() async throws {
         let dead = try FixtureServer.refusing()
         let word = "a.test@\(dead.authority)"
@@ -205,7 +217,8 @@ import Testing
         #expect(try await run([word], "2>&-").output.hasPrefix("FAIL\ta.test"))
     }
 
-    @Test func colourFollowsTheUsualVariables() async throws {
+    @Test("Colours follow --color, NO_COLOR and FORCE_COLOR, in this order")
+    func colourFollowsTheUsualVariables() async throws {
         let dead = try FixtureServer.refusing()
         let arguments = ["a.test@\(dead.authority)", "-v"]
         let escape = "\u{1B}["
@@ -218,7 +231,8 @@ import Testing
         #expect(asked.output.contains(escape))
     }
 
-    @Test func nagiosHasCodesOfItsOwn() async throws {
+    @Test("The nagios format has its own statuses, and reports usage errors as unknown on one line")
+    func nagiosHasCodesOfItsOwn() async throws {
         let server = try server()
         let dead = try FixtureServer.refusing()
         try await withRoots { roots in
@@ -273,7 +287,8 @@ import Testing
         }
     }
 
-    @Test func prometheusKeepsTheSamplesOfAMetricTogether() async throws {
+    @Test("The prometheus format keeps the samples of a metric together")
+    func prometheusKeepsTheSamplesOfAMetricTogether() async throws {
         let server = try server()
         try await withRoots { roots in
             let result = try await Program.run(
@@ -300,7 +315,8 @@ import Testing
         }
     }
 
-    @Test func prometheusHasEachPlaceOnceAndAPathForEachURL() async throws {
+    @Test("The prometheus format has one sample for each URL, with its path as a label")
+    func prometheusHasEachPlaceOnceAndAPathForEachURL() async throws {
         let dead = try FixtureServer.refusing()
         let place = "http://a.test:\(dead.port)"
         let result = try await Program.run([
@@ -313,7 +329,8 @@ import Testing
         #expect(samples.first?.contains(",path=\"/x\"}") == true)
     }
 
-    @Test func everythingFitsEightyColumnsAlsoWithWholeHashes() async throws {
+    @Test("No line is longer than 80 columns, also with whole hashes")
+    func everythingFitsEightyColumnsAlsoWithWholeHashes() async throws {
         let server = try server()
         let result = try await Program.run(["a.test@\(server.authority)", "-v"])
         for line in result.output.split(separator: "\n") {
@@ -323,7 +340,8 @@ import Testing
         #expect(result.output.contains("\nsha256       "))
     }
 
-    @Test func pemIsWhatTheServerSent() async throws {
+    @Test("With --pem the certificate is printed as the server sent it")
+    func pemIsWhatTheServerSent() async throws {
         let server = try server()
         let result = try await Program.run(["a.test@\(server.authority)", "--pem"])
         #expect(result.code == 60)
@@ -331,7 +349,8 @@ import Testing
         #expect(result.output.hasPrefix("# FAIL a.test @ \(server.authority)  unknown issuer"))
     }
 
-    @Test func theDemoNeedsNoNetworkAndShowsEachVerdict() async throws {
+    @Test("The demo ends with status 0 and shows several verdicts")
+    func theDemoNeedsNoNetworkAndShowsEachVerdict() async throws {
         let result = try await Program.run(["--demo"])
         #expect(result.code == 0)
         for words in [
@@ -342,7 +361,8 @@ import Testing
         }
     }
 
-    @Test func waitingEndsAsSoonAsAllPass() async throws {
+    @Test("With --wait the program ends as soon as all probes pass")
+    func waitingEndsAsSoonAsAllPass() async throws {
         let certificate = root.certificate(for: "a.test")
         let server = try FixtureServer.start(
             .tls(certificate),
@@ -361,7 +381,7 @@ import Testing
     }
 
     /// Where the limit may be raised, and where it may not.
-    @Test(arguments: ["-Sn", "-n"])
+    @Test("A low limit of descriptors does not change the results", arguments: ["-Sn", "-n"])
     func tooFewDescriptorsAreNoFaultOfTheServers(_ limit: String) async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let words = Array(repeating: "a.test@\(silent.authority)", count: 20)
@@ -373,7 +393,8 @@ import Testing
         #expect(result.output.split(separator: "\n").count == 20)
     }
 
-    @Test func lostConnectionsAreTriedAgainWithinTheProbesTime() async throws {
+    @Test("A lost connection is tried again within the probe's time")
+    func lostConnectionsAreTriedAgainWithinTheProbesTime() async throws {
         let server = try FixtureServer.start(
             .tls(root.certificate(for: "a.test")),
             behaviour: .sequence([.bytes([.awaitArrival, .reset]), .http { _ in .text("") }])
@@ -390,7 +411,10 @@ import Testing
         #expect(outcome.record?.observation.attempts == 2)
     }
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")))
+    @Test(
+        "Only the named address is contacted, even if the certificate names other URLs",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"))
+    )
     func itConnectsOnlyToWhatWasNamed() async throws {
         // The certificate names a place for its issuer, for revocation and for OCSP: nobody may go there.
         var profile = CertificateProfile(for: "a.test")

@@ -35,7 +35,8 @@ import Testing
         #expect(error.code == 64 || error.code == 66)
     }
 
-    @Test func anyCommandLineIsReadOrRefusedInHarmlessWords() async {
+    @Test("Any command line is read or refused with a message that is safe to print")
+    func anyCommandLineIsReadOrRefusedInHarmlessWords() async {
         var random = Seeded(state: 6)
         var read = 0
         for _ in 0..<20_000 {
@@ -53,7 +54,8 @@ import Testing
         #expect(read > 100)
     }
 
-    @Test func anyLineOfAFileIsReadOrRefusedInHarmlessWords() async {
+    @Test("Any line of a file is read or refused with a message that is safe to print")
+    func anyLineOfAFileIsReadOrRefusedInHarmlessWords() async {
         var random = Seeded(state: 66)
         var read = 0
         for _ in 0..<30_000 {

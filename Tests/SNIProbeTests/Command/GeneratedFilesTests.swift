@@ -4,7 +4,10 @@ import Testing
 @testable import SNIProbe
 
 @Suite struct GeneratedFilesTests {
-    @Test(arguments: GeneratedFiles.places.keys.sorted())
+    @Test(
+        "Each checked-in file is what the option table generates",
+        arguments: GeneratedFiles.places.keys.sorted()
+    )
     func theCheckedInFileIsWhatTheTableMakes(_ what: String) throws {
         let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

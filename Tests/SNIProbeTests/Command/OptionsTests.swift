@@ -13,29 +13,37 @@ import Testing
         }
     }
 
-    @Test func valuesStandBehindTheirOptionInAnyOfTheUsualWays() throws {
+    @Test("A value follows its option in any of the usual forms")
+    func valuesStandBehindTheirOptionInAnyOfTheUsualWays() throws {
         let ways = [["-t", "2s"], ["-t2s"], ["--timeout", "2s"], ["--timeout=2s"], ["-vt2s"], ["-t=2s"]]
         for way in ways { #expect(try Options(way + ["a.test"]).settings.timeout == .seconds(2), "\(way)") }
         #expect(try Options(["-kv", "a.test"]).settings.insecure)
         #expect(try Options(["--", "a.test"]).words.count == 1)
     }
 
-    @Test(arguments: [
-        ("500ms", Duration.milliseconds(500)), ("5", .seconds(5)), ("1.5s", .milliseconds(1500)),
-        ("2m", .seconds(120)),
-    ])
+    @Test(
+        "A duration has a unit, or is in seconds",
+        arguments: [
+            ("500ms", Duration.milliseconds(500)), ("5", .seconds(5)), ("1.5s", .milliseconds(1500)),
+            ("2m", .seconds(120)),
+        ]
+    )
     func timesHaveUnits(_ text: String, _ duration: Duration) throws {
         #expect(try Options(["-t", text, "a.test"]).settings.timeout == duration)
     }
 
-    @Test(arguments: [
-        ["-t", "soon"], ["-t", "0"], ["-j", "0"], ["-j", "x"], ["--rate", "-1"], ["--tls", "1.1"],
-        ["--status", "20"],
-        ["--status", "300-200"], ["--shard", "0/3"], ["--shard", "4/3"], ["--format", "xml"],
-        ["--color", "blue"],
-        ["--expect", "sha256:12"], ["--expect", "pin-sha256:12"], ["-H", "no colon"], ["-H", "A: b\r\nC: d"],
-        ["-X", "GE T"], ["--sni", "a b"], ["--min-days", "x"], ["--same=yes"], ["-t"],
-    ])
+    @Test(
+        "An invalid value is refused with status 64 and a message of one line",
+        arguments: [
+            ["-t", "soon"], ["-t", "0"], ["-j", "0"], ["-j", "x"], ["--rate", "-1"], ["--tls", "1.1"],
+            ["--status", "20"],
+            ["--status", "300-200"], ["--shard", "0/3"], ["--shard", "4/3"], ["--format", "xml"],
+            ["--color", "blue"],
+            ["--expect", "sha256:12"], ["--expect", "pin-sha256:12"], ["-H", "no colon"],
+            ["-H", "A: b\r\nC: d"],
+            ["-X", "GE T"], ["--sni", "a b"], ["--min-days", "x"], ["--same=yes"], ["-t"],
+        ]
+    )
     func aValueThatCannotBeIsRefusedInOneLine(_ arguments: [String]) {
         do throws(UsageError) {
             _ = try Options(arguments + (arguments == ["-t"] ? [] : ["a.test"]))
@@ -46,7 +54,8 @@ import Testing
         }
     }
 
-    @Test func contradictionsAreRefused() {
+    @Test("Options that contradict each other are refused")
+    func contradictionsAreRefused() {
         #expect(
             error("--no-sni", "--sni", "b.test", "a.test")?.what == "--no-sni and --sni contradict each other"
         )
@@ -56,26 +65,30 @@ import Testing
         #expect(error() != nil)
     }
 
-    @Test(arguments: [
-        ("--resolve", "write the IP after the host: www.example.com:443:203.0.113.7"),
-        ("--connect-to", "write the IP after the host: www.example.com:443:203.0.113.7"),
-        ("-servername", "the host is the name; to send another one use --sni NAME"),
-        ("-connect", "write the IP with @: sni-probe www.example.com @203.0.113.7"),
-        ("-u", "targets need no option: sni-probe www.example.com @203.0.113.7"),
-        ("--host", "targets need no option: sni-probe www.example.com @203.0.113.7"),
-        ("--timout", "did you mean --timeout?"),
-        ("--no-snl", "did you mean --no-sni?"),
-        ("--quite", "did you mean --quiet?"),
-        ("--time", "did you mean --timeout?"),
-        ("-json", "did you mean --json?"),
-        ("-iL", "use --file FILE"),
-        ("-I", "for a HEAD request use --method HEAD; an IP is written with @: @203.0.113.7"),
-    ])
+    @Test(
+        "An unknown option is refused with a hint",
+        arguments: [
+            ("--resolve", "write the IP after the host: www.example.com:443:203.0.113.7"),
+            ("--connect-to", "write the IP after the host: www.example.com:443:203.0.113.7"),
+            ("-servername", "the host is the name; to send another one use --sni NAME"),
+            ("-connect", "write the IP with @: sni-probe www.example.com @203.0.113.7"),
+            ("-u", "targets need no option: sni-probe www.example.com @203.0.113.7"),
+            ("--host", "targets need no option: sni-probe www.example.com @203.0.113.7"),
+            ("--timout", "did you mean --timeout?"),
+            ("--no-snl", "did you mean --no-sni?"),
+            ("--quite", "did you mean --quiet?"),
+            ("--time", "did you mean --timeout?"),
+            ("-json", "did you mean --json?"),
+            ("-iL", "use --file FILE"),
+            ("-I", "for a HEAD request use --method HEAD; an IP is written with @: @203.0.113.7"),
+        ]
+    )
     func unknownOptionsGetAHint(_ option: String, _ hint: String) {
         #expect(error(option, "a.test")?.hint == hint)
     }
 
-    @Test func hintsForNeighboursOptionsTakeNothingFromOurs() {
+    @Test("Hints for options of other tools hide no option and name only existing ones")
+    func hintsForNeighboursOptionsTakeNothingFromOurs() {
         for option in CommandOption.all {
             #expect(UnknownOption.neighbour("--" + option.long) == nil)
             if let short = option.short { #expect(UnknownOption.neighbour("-\(short)") == nil) }
@@ -89,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func aNameToSendIsANameAndNoAddress() throws {
+    @Test("The option --sni takes a name and no address")
+    func aNameToSendIsANameAndNoAddress() throws {
         #expect(try Options(["--sni", "B.test.", "a.test"]).settings.serverName == .other("b.test"))
         for address in ["203.0.113.7", "2001:db8::7"] {
             let error = error("--sni", address, "a.test")
@@ -98,18 +112,21 @@ import Testing
         }
     }
 
-    @Test func jsonTakesNoFileAndSaysWhereItGoes() {
+    @Test("The option --json takes no file, and the error shows how to redirect")
+    func jsonTakesNoFileAndSaysWhereItGoes() {
         #expect(error("--json=out.json", "a.test")?.hint?.contains("> out.json") == true)
     }
 
-    @Test func hostIsTheLibrarysOwnField() {
+    @Test("A Host field of the caller is refused")
+    func hostIsTheLibrarysOwnField() {
         #expect(
             error("-H", "Host: b.test", "https://a.test/")?.what.contains("written by sni-probe itself")
                 == true
         )
     }
 
-    @Test func everyOptionIsInHelpManualAndCompletions() {
+    @Test("Each option is in the help, the manual and the completions")
+    func everyOptionIsInHelpManualAndCompletions() {
         for option in CommandOption.all {
             #expect(HelpText.text.contains("--\(option.long)"))
             #expect(
@@ -123,11 +140,13 @@ import Testing
         }
     }
 
-    @Test func helpFitsEightyColumns() {
+    @Test("No line of the help is longer than 80 columns")
+    func helpFitsEightyColumns() {
         for line in HelpText.text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
     }
 
-    @Test func optionsHaveNamesOfTheirOwn() {
+    @Test("The names of options are unique")
+    func optionsHaveNamesOfTheirOwn() {
         let names = CommandOption.all.flatMap { [$0.long] + ($0.short.map { [String($0)] } ?? []) }
         #expect(Set(names).count == names.count)
     }

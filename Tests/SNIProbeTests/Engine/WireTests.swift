@@ -12,7 +12,8 @@ import Testing
         return await Wire.open(address, port: server.port, on: EventLoop.shared, by: past)
     }
 
-    @Test func aConnectionThatIsThereCountsHoweverLateWeLook() async throws {
+    @Test("An established connection counts even after its deadline")
+    func aConnectionThatIsThereCountsHoweverLateWeLook() async throws {
         let server = try FixtureServer.start(behaviour: .bytes(.silent))
         let wire = try await open(server).get()
         #expect(wire.socket.isConnected)
@@ -20,14 +21,16 @@ import Testing
         server.stop()
     }
 
-    @Test func anAddressThatNeverAnswersIsStillSilent() async throws {
+    @Test("An address that never answers is a silent one")
+    func anAddressThatNeverAnswersIsStillSilent() async throws {
         guard case .failure(.silentTCP) = try await open(try FixtureServer.unresponsive()) else {
             Issue.record("not silent")
             return
         }
     }
 
-    @Test func aRefusalIsARefusalHoweverLateWeLook() async throws {
+    @Test("A refused connection is reported as such even after its deadline")
+    func aRefusalIsARefusalHoweverLateWeLook() async throws {
         guard case .failure(.notConnected(let error)) = try await open(try FixtureServer.refusing()) else {
             Issue.record("not refused")
             return

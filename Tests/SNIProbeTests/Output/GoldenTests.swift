@@ -36,11 +36,15 @@ import Testing
         try expectGolden(String(decoding: json.bytes, as: UTF8.self), name + ".json")
     }
 
-    @Test(arguments: [
-        "good", "expired", "not-yet-valid", "self-signed", "unknown-root", "missing-intermediate", "rsa-1024",
-        "nul",
-        "wrong-order", "expired-intermediate", "client-purpose", "common-name", "broken-signature",
-    ])
+    @Test(
+        "Each kind of certificate has the recorded verdict",
+        arguments: [
+            "good", "expired", "not-yet-valid", "self-signed", "unknown-root", "missing-intermediate",
+            "rsa-1024",
+            "nul",
+            "wrong-order", "expired-intermediate", "client-purpose", "common-name", "broken-signature",
+        ]
+    )
     func eachCertificateHasItsVerdict(_ name: String) async throws {
         let record = try await record(
             ["\(name).test@PLACE"],
@@ -51,7 +55,8 @@ import Testing
         try check(record, name)
     }
 
-    @Test func aRequestIsShownWithItsAnswer() async throws {
+    @Test("A request is printed with its response")
+    func aRequestIsShownWithItsAnswer() async throws {
         let record = try await record(
             ["https://good.test/@PLACE"],
             .tls(try CheckedIn.certificate("good")),
@@ -62,14 +67,16 @@ import Testing
         try check(record, "request")
     }
 
-    @Test func theServerDoesNotKnowTheHost() async throws {
+    @Test("A server that does not know the host has the recorded output")
+    func theServerDoesNotKnowTheHost() async throws {
         try check(
             try await record(["www.example.com@PLACE"], .tls(try CheckedIn.certificate("default"))),
             "stranger"
         )
     }
 
-    @Test func noNameWasSent() async throws {
+    @Test("A probe without a server name has the recorded output")
+    func noNameWasSent() async throws {
         let security = FixtureSecurity.tls(
             certificates: [try CheckedIn.certificate("good")],
             default: try CheckedIn.certificate("default")
@@ -77,12 +84,14 @@ import Testing
         try check(try await record(["good.test@PLACE", "--no-sni"], security), "no-sni")
     }
 
-    @Test func aNearMissIsExplained() async throws {
+    @Test("A wildcard that nearly matches is explained")
+    func aNearMissIsExplained() async throws {
         let wildcard = try CheckedIn.certificate("wildcard")
         try check(try await record(["a.b.wildcard.test@PLACE"], .tls(wildcard)), "near-miss")
     }
 
-    @Test func theServerRefusesTheName() async throws {
+    @Test("A server that refuses the name has the recorded output")
+    func theServerRefusesTheName() async throws {
         try check(
             try await record(
                 ["www.example.com@PLACE"],
@@ -93,7 +102,8 @@ import Testing
         )
     }
 
-    @Test func theServerSpeaksPlainHTTP() async throws {
+    @Test("A server that speaks plain HTTP has the recorded output")
+    func theServerSpeaksPlainHTTP() async throws {
         try check(
             try await record(
                 ["www.example.com@PLACE"],
@@ -104,14 +114,16 @@ import Testing
         )
     }
 
-    @Test func theServerIsSilent() async throws {
+    @Test("A silent server has the recorded output")
+    func theServerIsSilent() async throws {
         try check(
             try await record(["www.example.com@PLACE", "-t", "300ms"], .plain, .bytes(.silent)),
             "silent"
         )
     }
 
-    @Test func manyResultsAreATable() throws {
+    @Test("Several results are a table of at most 80 columns with a summary")
+    func manyResultsAreATable() throws {
         // Made by hand: the table's own text is what is looked at.
         var tally = Tally()
         var text = ""

@@ -6,7 +6,8 @@ import Testing
 @testable import SNIProbe
 
 @Suite struct JSONTests {
-    @Test func aRequestIsToldFromAnotherByItsURL() async throws {
+    @Test("A record with a request has its URL, and one without has null")
+    func aRequestIsToldFromAnotherByItsURL() async throws {
         let dead = try FixtureServer.refusing()
         let url = "http://a.test:\(dead.port)/x?y"
         let outcome = try await probe([url, "@127.0.0.1", "a.test:\(dead.port)"])
@@ -33,7 +34,8 @@ import Testing
         return members.map(\.name)
     }
 
-    @Test func allRecordsHaveTheSameKeysWhateverHappened() async throws {
+    @Test("All records have the same keys, whatever the outcome")
+    func allRecordsHaveTheSameKeysWhateverHappened() async throws {
         let root = TestAuthority()
         let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("hello") }
         let dead = try FixtureServer.refusing()
@@ -56,7 +58,8 @@ import Testing
         )
     }
 
-    @Test func everyLineIsAnObjectOfItsOwnWhereverTheOutputIsCut() async throws {
+    @Test("Each line of the output is a JSON object by itself")
+    func everyLineIsAnObjectOfItsOwnWhereverTheOutputIsCut() async throws {
         let root = TestAuthority()
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("hello") }
         let outcome = try await probe(
@@ -71,7 +74,8 @@ import Testing
         }
     }
 
-    @Test func controlAndDirectionCharactersAreEscapedAndOthersAreNot() throws {
+    @Test("Control and direction characters are escaped, and others are not")
+    func controlAndDirectionCharactersAreEscapedAndOthersAreNot() throws {
         var text = JSONText()
         text.object { $0.field("a", value: "\u{1B}[2J\u{202E}\u{9B}\"\\ü\u{1F600}\n") }
         #expect(

@@ -32,7 +32,8 @@ import Testing
         return try #require(outcome.record)
     }
 
-    @Test func controlCharactersInNamesNeverReachTheTerminal() async throws {
+    @Test("Control characters in a certificate's names are never printed raw")
+    func controlCharactersInNamesNeverReachTheTerminal() async throws {
         var profile = CertificateProfile(
             [
                 .dnsBytes(Array("\u{1B}]0;owned\u{7}.test".utf8)), .dnsBytes([0x61, 0, 0x9B, 0xFF, 0x0A]),
@@ -46,7 +47,8 @@ import Testing
         for text in try outputs(record) { #expect(isHarmless(text)) }
     }
 
-    @Test func tenThousandNamesAreCountedAndFewAreShown() async throws {
+    @Test("Of ten thousand names the output shows few and says how many more there are")
+    func tenThousandNamesAreCountedAndFewAreShown() async throws {
         let names = (0..<10_000).map { CertificateProfile.Name.dns("n\($0).example") } + [.dns("a.test")]
         let record = try await record(try root.issue(CertificateProfile(names, commonName: "many")))
         #expect(record.passed)
@@ -56,7 +58,8 @@ import Testing
         #expect(texts.allSatisfy { $0.utf8.count < 40_000 })
     }
 
-    @Test func aChainOfAMebibyteIsJudgedAndItsReportIsShort() async throws {
+    @Test("A chain of 16 large certificates is judged, and its report is short")
+    func aChainOfAMebibyteIsJudgedAndItsReportIsShort() async throws {
         var profile = CertificateProfile([], commonName: "padding")
         profile.extensions = [
             .init(
@@ -72,7 +75,8 @@ import Testing
         #expect(try outputs(record).allSatisfy { $0.utf8.count < 40_000 })
     }
 
-    @Test func aChainBeyondTheLimitIsAFaultAndNoMemory() async throws {
+    @Test("A chain beyond the size limit is a fault of the handshake")
+    func aChainBeyondTheLimitIsAFaultAndNoMemory() async throws {
         var profile = CertificateProfile([], commonName: "padding")
         profile.extensions = [
             .init(
@@ -103,7 +107,10 @@ import Testing
         return try FixtureCertificate(pem: certificate, key: pem)
     }
 
-    @Test(arguments: ["21001399999999Z", "2100ABCDEFGHIJZ", "21000101000000+"])
+    @Test(
+        "A date that cannot be read is reported as invalid",
+        arguments: ["21001399999999Z", "2100ABCDEFGHIJZ", "21000101000000+"]
+    )
     func aDateThatIsNoneIsSaidToBeNone(_ date: String) async throws {
         let server = try FixtureServer.start(.tls(try damaged("good", "21000101000000Z", date))) { _ in
             .text("")
@@ -119,7 +126,8 @@ import Testing
         }
     }
 
-    @Test func datesAtTheEndsOfTimeAreDates() async throws {
+    @Test("Dates far in the past and in the year 9999 are valid")
+    func datesAtTheEndsOfTimeAreDates() async throws {
         var profile = CertificateProfile(for: "a.test")
         profile.validity = .init(notBefore: -2_000_000_000, notAfter: 253_402_300_799)
         let record = try await record(try root.issue(profile))
@@ -127,7 +135,8 @@ import Testing
         #expect(try outputs(record)[0].contains("until 9999-12-31"))
     }
 
-    @Test func whatAnHTTPServerWritesNeverReachesTheTerminalRaw() async throws {
+    @Test("Text from an HTTP server is never printed raw")
+    func whatAnHTTPServerWritesNeverReachesTheTerminalRaw() async throws {
         let answer =
             "HTTP/1.1 301 \u{9B}Moved\r\nLocation: /\u{202E}\u{9B}2J\r\nX-\u{85}: y\r\nServer: \u{9D}0;owned\u{9C}\r\n"
             + "Content-Length: 0\r\n\r\n"
@@ -141,7 +150,8 @@ import Testing
         for text in try outputs(try #require(outcome.record)) { #expect(isHarmless(text)) }
     }
 
-    @Test func textIsCutToItsLimitsAlsoWithoutUnicode() {
+    @Test("Text is escaped and cut to its limit, with and without Unicode")
+    func textIsCutToItsLimitsAlsoWithoutUnicode() {
         #expect(PlainText.harmless("ü\u{1B}", unicode: false) == "\\u{fc}\\u{1b}")
         #expect(PlainText.harmless("ü\u{200B}", unicode: true) == "ü\\u{200b}")
         #expect(Style(unicode: false).safe("abcdefghij", upTo: 6) == "abc...")

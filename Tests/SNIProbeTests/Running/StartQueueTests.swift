@@ -16,7 +16,8 @@ import Testing
         Instant(nanoseconds: 1_000_000 * (milliseconds + 1000))
     }
 
-    @Test func soManyRunAtOnceAndAnEndMakesRoom() throws {
+    @Test("At most the given number of jobs run at once, and the end of one starts the next")
+    func soManyRunAtOnceAndAnEndMakesRoom() throws {
         let queue = StartQueue(jobs: 2, rate: nil)
         let slots = try (1...4).map { try slot("127.0.0.\($0)") }
         slots.forEach(queue.add)
@@ -28,7 +29,8 @@ import Testing
         #expect(queue.next(at: moment(1)) == nil)
     }
 
-    @Test func roundsAreFurtherAndFurtherApartAndTheLastIsWhenTheTimeIsUp() throws {
+    @Test("The pauses between rounds double, and the last round is at the end of the time")
+    func roundsAreFurtherAndFurtherApartAndTheLastIsWhenTheTimeIsUp() throws {
         let slot = try slot("127.0.0.1")
         var now = moment(0)
         var rounds: [Instant] = []
@@ -39,7 +41,8 @@ import Testing
         #expect(rounds == [1000, 3000, 7000, 15_000, 20_000].map(moment))
     }
 
-    @Test func aServerIsAskedEightAtOnceAndOthersGoAhead() throws {
+    @Test("At most eight probes of a server run at once, and others go ahead")
+    func aServerIsAskedEightAtOnceAndOthersGoAhead() throws {
         let queue = StartQueue(jobs: 64, rate: nil)
         let slots = try (0..<10).map { _ in try slot("127.0.0.1") }
         let other = try slot("127.0.0.1", port: 8443)
@@ -53,7 +56,8 @@ import Testing
         #expect(queue.next(at: moment(1)) == nil)
     }
 
-    @Test func oneThatHangsHoldsUpNobodyForLong() throws {
+    @Test("A probe that hangs holds up others for half a second at most")
+    func oneThatHangsHoldsUpNobodyForLong() throws {
         let queue = StartQueue(jobs: 64, rate: nil)
         let slots = try (0..<17).map { _ in try slot("127.0.0.1") }
         slots.forEach(queue.add)
@@ -68,7 +72,8 @@ import Testing
         #expect(queue.next(at: moment(1000)) != nil)
     }
 
-    @Test func theRateHoldsAndUnusedTimeIsNotSaved() throws {
+    @Test("The rate is kept, and unused time is not saved up")
+    func theRateHoldsAndUnusedTimeIsNotSaved() throws {
         let queue = StartQueue(jobs: 64, rate: 10)
         let slots = try (1...4).map { try slot("127.0.0.\($0)") }
         slots.forEach(queue.add)
@@ -80,7 +85,8 @@ import Testing
         #expect(queue.next(at: moment(5000)) == nil)
     }
 
-    @Test func whatIsToWaitStartsNoSooner() throws {
+    @Test("A probe with a start time does not start earlier")
+    func whatIsToWaitStartsNoSooner() throws {
         let queue = StartQueue(jobs: 1, rate: nil)
         let late = try slot("127.0.0.1")
         queue.add(late, notBefore: moment(700))

@@ -25,7 +25,8 @@ import Testing
         try body(path)
     }
 
-    @Test func hostsAndAddressesMultiplyHostByHost() throws {
+    @Test("Each host is probed at each of the addresses, host by host")
+    func hostsAndAddressesMultiplyHostByHost() throws {
         #expect(
             try steps(["a.test", "@127.0.0.1", "b.test:8443", "@127.0.0.2:9"])
                 == [
@@ -40,7 +41,8 @@ import Testing
         #expect(try steps(["a.test", "b.test@127.0.0.1"]) == ["a.test?", "b.test@127.0.0.1:443"])
     }
 
-    @Test func addressesOfAFileBelongToTheHostsOfTheCommandLine() throws {
+    @Test("Addresses in a file belong to the hosts of the command line")
+    func addressesOfAFileBelongToTheHostsOfTheCommandLine() throws {
         try withFile("127.0.0.1\n# none\n\n127.0.0.2 # second\n") { (path) throws in
             #expect(try steps(["a.test", "-f", path]) == ["a.test@127.0.0.1:443", "a.test@127.0.0.2:443"])
         }
@@ -54,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func aliasesThatDigPrintsBeforeTheAddressesAreNoTargets() throws {
+    @Test("Aliases that dig prints before the addresses are no targets")
+    func aliasesThatDigPrintsBeforeTheAddressesAreNoTargets() throws {
         try withFile("edge.cdn.test.\n127.0.0.1\n127.0.0.2\n") { (path) throws in
             #expect(try steps(["a.test", "-f", path]) == ["a.test@127.0.0.1:443", "a.test@127.0.0.2:443"])
         }
@@ -67,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func aMarkOfTheEncodingIsNoPartOfTheFirstName() throws {
+    @Test("A byte order mark is skipped at the beginning of a file only")
+    func aMarkOfTheEncodingIsNoPartOfTheFirstName() throws {
         try withFile("\u{FEFF}a.test@127.0.0.1\r\n\u{FEFF}b.test\r\n") { (path) throws in
             let steps = try steps(["-f", path, "--skip-bad"])
             #expect(steps.first == "a.test@127.0.0.1:443")
@@ -75,14 +79,16 @@ import Testing
         }
     }
 
-    @Test func shardsTogetherMakeTheWholeAndShareNothing() throws {
+    @Test("Shards together have all probes, and each probe is in one shard")
+    func shardsTogetherMakeTheWholeAndShareNothing() throws {
         let all = try steps(["a.test", "@127.0.0.0/28"])
         let shards = try (1...3).map { try steps(["a.test", "@127.0.0.0/28", "--shard", "\($0)/3"]) }
         #expect(shards.map(\.count) == [6, 5, 5])
         #expect(Set(shards.joined()) == Set(all))
     }
 
-    @Test func aBadLineStopsEverythingBeforeTheFirstProbeAndIsFoundByFileAndLine() throws {
+    @Test("Bad lines stop the run before the first probe, and the error names file and lines")
+    func badLinesStopTheRun() throws {
         try withFile("a.test@127.0.0.1\nb.test@nowhere\nc..test\n") { (path) throws in
             #expect {
                 try steps(["-f", path])
@@ -97,7 +103,8 @@ import Testing
         }
     }
 
-    @Test func addressesWithoutAHostAreRefusedWithAHint() throws {
+    @Test("Addresses without a host are refused with a hint")
+    func addressesWithoutAHostAreRefusedWithAHint() throws {
         try withFile("127.0.0.1\n") { (path) throws in
             #expect { try steps(["-f", path]) } throws: {
                 ($0 as? UsageError)?.hint?.contains("say which host") == true
@@ -105,7 +112,8 @@ import Testing
         }
     }
 
-    @Test func aLineWithoutEndIsRefusedNotCollected() throws {
+    @Test("A line longer than 65536 bytes is refused")
+    func aLineWithoutEndIsRefusedNotCollected() throws {
         try withFile(String(repeating: "a", count: 200_000)) { (path) throws in
             #expect { try steps(["-f", path]) } throws: {
                 ($0 as? UsageError)?.what.contains(":1: a line is longer than 65536 bytes") == true

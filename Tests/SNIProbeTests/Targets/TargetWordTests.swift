@@ -20,29 +20,35 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("www.example.com", "www.example.com", 443, [String]()),
-        ("WWW.Example.COM.", "www.example.com", 443, []),
-        ("www.example.com:8443", "www.example.com", 8443, []),
-        ("www.example.com@203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
-        ("www.example.com@203.0.113.7,2001:db8::7", "www.example.com", 443, ["203.0.113.7", "2001:db8::7"]),
-        ("www.example.com:8443@[2001:db8::7]:9443", "www.example.com", 8443, ["[2001:db8::7]:9443"]),
-        ("www.example.com:443:203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
-        (
-            "www.example.com:443:[2001:db8::7],203.0.113.7", "www.example.com", 443,
-            ["2001:db8::7", "203.0.113.7"]
-        ),
-        ("www.example.com:443:2001:db8::7", "www.example.com", 443, ["2001:db8::7"]),
-        ("203.0.113.7", "203.0.113.7", 443, ["203.0.113.7"]),
-        ("[2001:db8::7]:8443", "2001:db8::7", 8443, ["2001:db8::7"]),
-        ("https://www.example.com/x", "www.example.com", 443, []),
-        ("https://www.example.com/x@203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
-        (
-            "https://www.example.com/@203.0.113.7,203.0.113.8", "www.example.com", 443,
-            ["203.0.113.7", "203.0.113.8"]
-        ),
-        ("http://www.example.com/", "www.example.com", 80, []),
-    ])
+    @Test(
+        "A word is read as host, port and addresses",
+        arguments: [
+            ("www.example.com", "www.example.com", 443, [String]()),
+            ("WWW.Example.COM.", "www.example.com", 443, []),
+            ("www.example.com:8443", "www.example.com", 8443, []),
+            ("www.example.com@203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
+            (
+                "www.example.com@203.0.113.7,2001:db8::7", "www.example.com", 443,
+                ["203.0.113.7", "2001:db8::7"]
+            ),
+            ("www.example.com:8443@[2001:db8::7]:9443", "www.example.com", 8443, ["[2001:db8::7]:9443"]),
+            ("www.example.com:443:203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
+            (
+                "www.example.com:443:[2001:db8::7],203.0.113.7", "www.example.com", 443,
+                ["2001:db8::7", "203.0.113.7"]
+            ),
+            ("www.example.com:443:2001:db8::7", "www.example.com", 443, ["2001:db8::7"]),
+            ("203.0.113.7", "203.0.113.7", 443, ["203.0.113.7"]),
+            ("[2001:db8::7]:8443", "2001:db8::7", 8443, ["2001:db8::7"]),
+            ("https://www.example.com/x", "www.example.com", 443, []),
+            ("https://www.example.com/x@203.0.113.7", "www.example.com", 443, ["203.0.113.7"]),
+            (
+                "https://www.example.com/@203.0.113.7,203.0.113.8", "www.example.com", 443,
+                ["203.0.113.7", "203.0.113.8"]
+            ),
+            ("http://www.example.com/", "www.example.com", 80, []),
+        ]
+    )
     func aWordSaysWhomAndWhere(_ word: String, _ host: String, _ port: UInt16, _ places: [String]) throws {
         let (target, ranges) = try target(word)
         #expect(target.name == host)
@@ -50,40 +56,50 @@ import Testing
         #expect(ranges.map { Endpoint($0.first, port: $0.port).description } == places)
     }
 
-    @Test func anAtSignInAPathCountsOnlyBeforeAddresses() throws {
+    @Test("An @ in the path of a URL separates only addresses")
+    func anAtSignInAPathCountsOnlyBeforeAddresses() throws {
         let (target, ranges) = try target("https://www.example.com/@somebody")
         #expect(target.url?.path == "/@somebody")
         #expect(ranges.isEmpty)
     }
 
-    @Test(arguments: [
-        ("10.0.0.300", "'10.0.0.300' is not an IP address"),
-        ("@10.0.0.300", "'10.0.0.300' is not an IP address"),
-        ("www.example.com@", "there is no IP address after the @"),
-        ("www.example.com@somebody", "'somebody' is not an IP address"),
-        ("www.example.com:0", "'0' is not a port from 1 to 65535"),
-        ("www.example.com:https", "'https' is not a port from 1 to 65535"),
-        ("www..example.com", "'www..example.com': a label of the host is empty"),
-        (
-            "https://user@www.example.com/",
-            "'https://user@www.example.com/' has a user before its host, which is never sent"
-        ),
-        (
-            "https://user:secret@www.example.com/",
-            "'https://user:***@www.example.com/' has a user before its host, which is never sent"
-        ),
-        ("ftp://www.example.com/", "'ftp://www.example.com/': the URL's scheme is ftp, not http or https"),
-        ("@203.0.113.0/8", "'203.0.113.0/8' has more than 4096 addresses"),
-        ("@203.0.113.0/33", "'203.0.113.0/33' has no prefix length from 0 to 32"),
-        ("a\u{1B}[2Jb", "'a\\u{1b}[2Jb': the host contains the byte 0x1B, which is not allowed"),
-    ])
+    @Test(
+        "A word that cannot be read is quoted in the error, with its control characters escaped",
+        arguments: [
+            ("10.0.0.300", "'10.0.0.300' is not an IP address"),
+            ("@10.0.0.300", "'10.0.0.300' is not an IP address"),
+            ("www.example.com@", "there is no IP address after the @"),
+            ("www.example.com@somebody", "'somebody' is not an IP address"),
+            ("www.example.com:0", "'0' is not a port from 1 to 65535"),
+            ("www.example.com:https", "'https' is not a port from 1 to 65535"),
+            ("www..example.com", "'www..example.com': a label of the host is empty"),
+            (
+                "https://user@www.example.com/",
+                "'https://user@www.example.com/' has a user before its host, which is never sent"
+            ),
+            (
+                "https://user:secret@www.example.com/",
+                "'https://user:***@www.example.com/' has a user before its host, which is never sent"
+            ),
+            (
+                "ftp://www.example.com/",
+                "'ftp://www.example.com/': the URL's scheme is ftp, not http or https"
+            ),
+            ("@203.0.113.0/8", "'203.0.113.0/8' has more than 4096 addresses"),
+            ("@203.0.113.0/33", "'203.0.113.0/33' has no prefix length from 0 to 32"),
+            ("a\u{1B}[2Jb", "'a\\u{1b}[2Jb': the host contains the byte 0x1B, which is not allowed"),
+        ]
+    )
     func whatCannotBeReadIsQuotedAndNeverRaw(_ word: String, _ message: String) {
         #expect(fault(word) == message)
     }
 
-    @Test(arguments: [
-        "https://bücher.example/", "https://bücher.example:8443", "http://bücher.example/ä?ö#ü",
-    ])
+    @Test(
+        "A non-ASCII name in a URL is refused with the A-label to write instead",
+        arguments: [
+            "https://bücher.example/", "https://bücher.example:8443", "http://bücher.example/ä?ö#ü",
+        ]
+    )
     func aNameBeyondASCIIInAURLAsWell(_ word: String) {
         #expect {
             try TargetWord(word)
@@ -93,20 +109,23 @@ import Testing
         }
     }
 
-    @Test func aURLWithAnAddressAsksNoResolver() throws {
+    @Test("A URL with an address as host needs no resolver")
+    func aURLWithAnAddressAsksNoResolver() throws {
         #expect(try target("https://[2001:db8::7]:8443/x").ranges == [ProbeAddresses("2001:db8::7")])
         #expect(try target("http://203.0.113.7/").ranges == [ProbeAddresses("203.0.113.7")])
         #expect(try target("https://203.0.113.7/@203.0.113.8").ranges == [ProbeAddresses("203.0.113.8")])
     }
 
-    @Test func aPortOfItsOwnIsToldWhereItBelongs() {
+    @Test("A port in place of an address gets a hint, and a bad address gets none")
+    func aPortOfItsOwnIsToldWhereItBelongs() {
         #expect(
             TargetError.notAnAddress("443").words.hint == "write a port after its host: www.example.com:443"
         )
         #expect(TargetError.notAnAddress("10.0.0.300").words.hint == nil)
     }
 
-    @Test func aNameBeyondASCIIIsRefusedWithTheNameToWrite() {
+    @Test("A non-ASCII name is refused with the A-label to write instead")
+    func aNameBeyondASCIIIsRefusedWithTheNameToWrite() {
         do throws(TargetError) {
             _ = try TargetWord("bücher.example")
             Issue.record("not refused")
@@ -118,24 +137,29 @@ import Testing
 
 @Suite struct PunycodeTests {
     /// The first ones are samples of RFC 3492, section 7.1.
-    @Test(arguments: [
-        ("他们为什么不说中文", "xn--ihqwcrb4cv8a8dqg056pqjye"),
-        ("почемужеонинеговорятпорусски", "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l"),
-        ("München.example", "xn--mnchen-3ya.example"),
-        ("straße.de", "xn--strae-oqa.de"),
-        ("plain.example", "plain.example"),
-    ])
+    @Test(
+        "Labels are encoded as in RFC 3492",
+        arguments: [
+            ("他们为什么不说中文", "xn--ihqwcrb4cv8a8dqg056pqjye"),
+            ("почемужеонинеговорятпорусски", "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l"),
+            ("München.example", "xn--mnchen-3ya.example"),
+            ("straße.de", "xn--strae-oqa.de"),
+            ("plain.example", "plain.example"),
+        ]
+    )
     func labelsAreEncodedAsTheRFCSays(_ name: String, _ encoded: String) {
         #expect(Punycode.name(name) == encoded)
     }
 
-    @Test func aLabelThatGrowsTooLongHasNone() {
+    @Test("A label that becomes too long is not encoded")
+    func aLabelThatGrowsTooLongHasNone() {
         #expect(Punycode.name(String(repeating: "ü", count: 64) + ".example") == nil)
     }
 }
 
 @Suite struct ProbeAddressesTests {
-    @Test func aNetworkHasAllItsAddressesFromTheFirst() throws {
+    @Test("A network has all its addresses, from the first")
+    func aNetworkHasAllItsAddressesFromTheFirst() throws {
         let range = try ProbeAddresses("203.0.113.9/29")
         #expect((0..<range.count).map { range[$0].description } == (8...15).map { "203.0.113.\($0)" })
         let six = try ProbeAddresses("2001:db8::ff/126")
@@ -158,24 +182,27 @@ import Testing
             }
     }
 
-    @Test(arguments: [
-        ("", [String]()),
-        ("# www.example.com", []),
-        ("www.example.com # the new one", ["www.example.com"]),
-        (
-            "203.0.113.7 www.example.com example.com",
-            ["www.example.com 203.0.113.7", "example.com 203.0.113.7"]
-        ),
-        ("203.0.113.7,www.example.com", ["www.example.com 203.0.113.7"]),
-        ("203.0.113.7,www.example.com,tag", ["www.example.com 203.0.113.7"]),
-        ("203.0.113.7,", ["203.0.113.7"]),
-        ("203.0.113.7", ["203.0.113.7"]),
-        ("203.0.113.7,203.0.113.8", ["203.0.113.7", "203.0.113.8"]),
-        ("@203.0.113.7\r", ["203.0.113.7"]),
-        ("www.example.com 203.0.113.7", ["www.example.com 203.0.113.7"]),
-        ("www.example.com:443:203.0.113.7", ["www.example.com 203.0.113.7"]),
-        ("\twww.example.com @203.0.113.7 @203.0.113.8", ["www.example.com 203.0.113.7 203.0.113.8"]),
-    ])
+    @Test(
+        "A line is read in the forms of host files, lists and other tools",
+        arguments: [
+            ("", [String]()),
+            ("# www.example.com", []),
+            ("www.example.com # the new one", ["www.example.com"]),
+            (
+                "203.0.113.7 www.example.com example.com",
+                ["www.example.com 203.0.113.7", "example.com 203.0.113.7"]
+            ),
+            ("203.0.113.7,www.example.com", ["www.example.com 203.0.113.7"]),
+            ("203.0.113.7,www.example.com,tag", ["www.example.com 203.0.113.7"]),
+            ("203.0.113.7,", ["203.0.113.7"]),
+            ("203.0.113.7", ["203.0.113.7"]),
+            ("203.0.113.7,203.0.113.8", ["203.0.113.7", "203.0.113.8"]),
+            ("@203.0.113.7\r", ["203.0.113.7"]),
+            ("www.example.com 203.0.113.7", ["www.example.com 203.0.113.7"]),
+            ("www.example.com:443:203.0.113.7", ["www.example.com 203.0.113.7"]),
+            ("\twww.example.com @203.0.113.7 @203.0.113.8", ["www.example.com 203.0.113.7 203.0.113.8"]),
+        ]
+    )
     func aLineReadsAsPeopleAndNeighboursWriteIt(_ text: String, _ meaning: [String]) throws {
         #expect(try line(text) == meaning)
     }

@@ -29,7 +29,8 @@ import Testing
         #expect(record.hint?.text == hint, sourceLocation: sourceLocation)
     }
 
-    @Test func aGoodOne() async throws {
+    @Test("A good certificate has neither fault nor hint")
+    func aGoodOne() async throws {
         try await expect(
             try lab.server(try lab.issuer.issue(.publicLeaf(host))),
             code: 0,
@@ -39,7 +40,8 @@ import Testing
         )
     }
 
-    @Test func aGoodOneWithFiveDaysLeft() async throws {
+    @Test("Five days left are a warning, and a fault if --min-days demands more")
+    func aGoodOneWithFiveDaysLeft() async throws {
         var profile = CertificateProfile.publicLeaf(host)
         // And an hour, so that it is five whole days however long the test takes.
         profile.validity = .init(notBefore: days(-85), notAfter: days(5) + 3600)
@@ -55,7 +57,8 @@ import Testing
         )
     }
 
-    @Test func theDefaultCertificateInstead() async throws {
+    @Test("The default certificate for another name has its own fault and hint")
+    func theDefaultCertificateInstead() async throws {
         try await expect(
             try FixtureServer.start(.tls(lab.standard)) { _ in .text("") },
             code: 60,
@@ -67,7 +70,8 @@ import Testing
         )
     }
 
-    @Test func anExpiredOne() async throws {
+    @Test("An expired certificate has its own fault and hint")
+    func anExpiredOne() async throws {
         try await expect(
             try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -99, until: -9))),
             code: 60,
@@ -78,7 +82,8 @@ import Testing
         )
     }
 
-    @Test func aPrivateRoot() async throws {
+    @Test("A certificate of a private root has its own fault and hint")
+    func aPrivateRoot() async throws {
         let corporate = TestAuthority("Corp Private Root")
         try await expect(
             try lab.server(try corporate.issue(CertificateProfile(for: host)).sent(with: [])),
@@ -91,7 +96,8 @@ import Testing
         )
     }
 
-    @Test func aSelfSignedOne() async throws {
+    @Test("A self-signed certificate has its own fault and hint")
+    func aSelfSignedOne() async throws {
         var profile = CertificateProfile(for: host)
         profile.isSelfSigned = true
         try await expect(
@@ -104,7 +110,8 @@ import Testing
         )
     }
 
-    @Test func aMissingIntermediate() async throws {
+    @Test("A missing intermediate certificate has its own fault and hint")
+    func aMissingIntermediate() async throws {
         try await expect(
             try lab.server(try lab.issuer.issue(.publicLeaf(host)).sent(with: [])),
             code: 60,
@@ -115,7 +122,8 @@ import Testing
         )
     }
 
-    @Test func anAlertForTheName() async throws {
+    @Test("An alert for the name has its own fault and hint")
+    func anAlertForTheName() async throws {
         try await expect(
             try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(112), .awaitClose])),
             code: 35,
@@ -125,7 +133,8 @@ import Testing
         )
     }
 
-    @Test func nobodyThere() async throws {
+    @Test("A refused connection has its own fault and hint")
+    func nobodyThere() async throws {
         let server = try FixtureServer.refusing()
         try await expect(
             server,
@@ -136,7 +145,8 @@ import Testing
         )
     }
 
-    @Test func silence() async throws {
+    @Test("A server that does not answer the handshake has its own fault and hint")
+    func silence() async throws {
         try await expect(
             try FixtureServer.start(behaviour: .bytes(.silent)),
             ["-t", "300ms"],
@@ -149,7 +159,8 @@ import Testing
         )
     }
 
-    @Test func plainHTTPOnThePort() async throws {
+    @Test("A server that speaks plain HTTP has its own fault and hint")
+    func plainHTTPOnThePort() async throws {
         let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
         let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .send(answer), .awaitClose]))
         try await expect(

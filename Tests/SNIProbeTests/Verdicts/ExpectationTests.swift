@@ -9,7 +9,8 @@ import Testing
 
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
 
-    @Test func theExpectedCertificateIsKnownByItsHashItsKeyOrItsFile() async throws {
+    @Test("The expected certificate is given by its hash, the hash of its key or its file")
+    func theExpectedCertificateIsKnownByItsHashItsKeyOrItsFile() async throws {
         let certificate = root.certificate(for: "a.test")
         let server = try FixtureServer.start(.tls(certificate)) { _ in .text("") }
         let file = NSTemporaryDirectory() + "probe-\(UUID().uuidString).pem"
@@ -30,7 +31,8 @@ import Testing
         #expect(outcome.faults == ["not_expected"])
     }
 
-    @Test func withSameEveryAddressHasToShowTheCertificateOfTheFirst() async throws {
+    @Test("A certificate other than the first address's is a warning, and with --same a fault")
+    func withSameEveryAddressHasToShowTheCertificateOfTheFirst() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
         let common = root.certificate(for: "a.test")
         let other = try root.issue(CertificateProfile(for: "a.test"))
@@ -49,7 +51,8 @@ import Testing
         #expect(strict.records.map { $0.faults.map(\.id) } == [[], [.differs], []])
     }
 
-    @Test func withSameAnAddressThatIsWrongOrLateIsNotTheOneToCompareWith() async throws {
+    @Test("With --same, addresses are compared with the first certificate that has no other fault")
+    func sameComparesWithAGoodOne() async throws {
         let addresses = (2...5).map { "127.0.0.\($0)" }
         let port = try SharedPort(on: addresses)
         let common = root.certificate(for: "a.test")
@@ -70,7 +73,8 @@ import Testing
         )
     }
 
-    @Test func severalReasonsTogetherHaveACodeOfTheirOwn() async throws {
+    @Test("Faults of different kinds have status 1, and of one kind their own")
+    func severalReasonsTogetherHaveACodeOfTheirOwn() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
         let dead = try FixtureServer.refusing()
         let mixed = ["b.test@\(server.authority)", "a.test@\(dead.authority)"]

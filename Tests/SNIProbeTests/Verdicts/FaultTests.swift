@@ -15,7 +15,8 @@ import Testing
         try await SNIProbeTests.probe(["\(host)@\(server.authority)"] + options, trusting: lab.root.rootPEM)
     }
 
-    @Test func aGoodServerPassesAndNeedsItsNameSaid() async throws {
+    @Test("A good server passes, and its name is found to be necessary")
+    func aGoodServerPassesAndNeedsItsNameSaid() async throws {
         let outcome = try await probe(try lab.server(try lab.issuer.issue(.publicLeaf(host))))
         #expect(outcome.code == 0)
         #expect(outcome.faults.isEmpty)
@@ -23,7 +24,8 @@ import Testing
         #expect(outcome.record?.warnings.isEmpty == true)
     }
 
-    @Test func fiveDaysLeftIsAWarningAndAFaultOnlyIfMoreWereAskedFor() async throws {
+    @Test("Five days left are a warning, and a fault only with --min-days")
+    func fiveDaysLeftIsAWarningAndAFaultOnlyIfMoreWereAskedFor() async throws {
         let server = try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -85, until: 5)))
         let outcome = try await probe(server)
         #expect(outcome.code == 0)
@@ -33,7 +35,8 @@ import Testing
         #expect(strict.faults == ["too_few_days"])
     }
 
-    @Test func theDefaultCertificateIsToldFromOneForTheWrongName() async throws {
+    @Test("The default certificate is distinguished from a certificate for the wrong name")
+    func theDefaultCertificateIsToldFromOneForTheWrongName() async throws {
         let stranger = try FixtureServer.start(.tls(lab.standard)) { _ in .text("") }
         let outcome = try await probe(stranger)
         #expect(outcome.code == 60)
@@ -51,7 +54,8 @@ import Testing
         #expect(other.record?.sni.verdict == .selectsWrong)
     }
 
-    @Test func anExpiredCertificateSaysSinceWhen() async throws {
+    @Test("An expired certificate is a fault that says how long ago")
+    func anExpiredCertificateSaysSinceWhen() async throws {
         let outcome = try await probe(
             try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -99, until: -9)))
         )
@@ -60,14 +64,16 @@ import Testing
         #expect(outcome.record?.faults.first?.text == "expired 9 days ago")
     }
 
-    @Test func allFaultsAreListedTheNameFirst() async throws {
+    @Test("All faults are listed, the one of the name first")
+    func allFaultsAreListedTheNameFirst() async throws {
         let wrong = try lab.issuer.issue(.publicLeaf("shop.example.com", from: -99, until: -9))
         let outcome = try await probe(try FixtureServer.start(.tls(wrong)) { _ in .text("") })
         #expect(outcome.code == 60)
         #expect(outcome.faults == ["default_certificate", "expired"])
     }
 
-    @Test func aPrivateRootAnUnsentIntermediateAndASelfSignedCertificateAreThreeThings() async throws {
+    @Test("A private root, a missing intermediate and a self-signed certificate are three faults")
+    func threeKindsOfUntrusted() async throws {
         let corporate = try TestAuthority("Corp Private Root").issue(CertificateProfile(for: host))
         let unknown = try await probe(try lab.server(corporate))
         #expect(unknown.code == 60)
@@ -87,7 +93,8 @@ import Testing
         #expect(selfSigned.faults == ["self_signed"])
     }
 
-    @Test func aPrivateAuthorityWithoutItsIntermediateIsAnUnknownIssuer() async throws {
+    @Test("A chain of a private authority without its intermediate has an unknown issuer")
+    func aPrivateAuthorityWithoutItsIntermediateIsAnUnknownIssuer() async throws {
         let corporate = try TestAuthority("Corp Private Root").intermediate("Corp Issuing")
         let leaf = try corporate.issue(CertificateProfile(for: host)).sent(with: [])
         let outcome = try await probe(try lab.server(leaf))
@@ -95,7 +102,8 @@ import Testing
         #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Issuing")
     }
 
-    @Test func aRootThatIsSentButNotTrustedIsAnUnknownIssuer() async throws {
+    @Test("A chain with an untrusted root has an unknown issuer")
+    func aRootThatIsSentButNotTrustedIsAnUnknownIssuer() async throws {
         let corporate = TestAuthority("Corp Private Root")
         let leaf = try corporate.issue(CertificateProfile(for: host)).sent(with: [corporate.certificate])
         let outcome = try await probe(try lab.server(leaf))
@@ -103,7 +111,8 @@ import Testing
         #expect(outcome.record?.faults.first?.text == "unknown issuer: Corp Private Root")
     }
 
-    @Test func anIssuerThatMayNotIssueIsNamed() async throws {
+    @Test("An issuer that may not issue the certificate is named")
+    func anIssuerThatMayNotIssueIsNamed() async throws {
         let fake = try lab.root.intermediate("Not A CA") { $0.isAuthority = false }
         let leaf = try await probe(try lab.server(try fake.issue(.publicLeaf(host))))
         #expect(leaf.record?.faults.map(\.text) == ["issuer Not A CA is not a CA"])
@@ -118,7 +127,8 @@ import Testing
         )
     }
 
-    @Test func aNameThatIsRefusedIsToldFromAHandshakeThatIs() async throws {
+    @Test("A refused name is distinguished from a refused handshake")
+    func aNameThatIsRefusedIsToldFromAHandshakeThatIs() async throws {
         let known = try lab.issuer.issue(.publicLeaf("shop.example.com"))
         for alert: UInt8 in [112, 40, 80] {
             let strict = try FixtureServer.start(.tls(known) { $0.unknownName = .alert(alert) }) { _ in
@@ -142,7 +152,8 @@ import Testing
         #expect(try await probe(nobody).faults == ["sni_refused"])
     }
 
-    @Test func refusedSilentAndUnansweredAreThreeThings() async throws {
+    @Test("A refused connection, a silent server and an unresponsive address are three faults")
+    func refusedSilentAndUnansweredAreThreeThings() async throws {
         let refusing = try await probe(try FixtureServer.refusing())
         #expect(refusing.code == 7)
         #expect(refusing.faults == ["refused"])
@@ -154,7 +165,8 @@ import Testing
         #expect(dead.faults == ["timeout_tcp"])
     }
 
-    @Test func whatSpeaksNoTLSIsNamed() async throws {
+    @Test("A server that does not speak TLS is a fault that names its protocol")
+    func whatSpeaksNoTLSIsNamed() async throws {
         let answers = [
             "HTTP/1.1 400 Bad Request\r\n\r\n": "plain HTTP", "SSH-2.0-OpenSSH_9.2\r\n": "SSH",
             "220 mx\r\n": "SMTP",
@@ -170,7 +182,8 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatIsCutInTheHandshakeIsNoAlert() async throws {
+    @Test("A connection that is lost in the handshake is a reset")
+    func aConnectionThatIsCutInTheHandshakeIsNoAlert() async throws {
         for step in [ByteScript.Step.reset, .cut] {
             let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, step]))
             let outcome = try await probe(server)
@@ -179,7 +192,8 @@ import Testing
         }
     }
 
-    @Test func aNameFilterIsFoundByTheSecondHandshake() async throws {
+    @Test("A filter for names is found by the handshake without the name")
+    func aNameFilterIsFoundByTheSecondHandshake() async throws {
         let known = try lab.issuer.issue(.publicLeaf("shop.example.com"))
         let server = try FixtureServer.start(.tls(known) { $0.unknownName = .reset }) { _ in .text("") }
         let outcome = try await probe(server)
@@ -187,7 +201,8 @@ import Testing
         #expect(outcome.record?.hint?.text.contains("without the name the same IP answers") == true)
     }
 
-    @Test func version6OfTheProtocolIsNoDifference() async throws {
+    @Test("An IPv6 address is probed like any other, also with a URL")
+    func version6OfTheProtocolIsNoDifference() async throws {
         let server = try FixtureServer.start(
             .tls(certificates: [try lab.issuer.issue(.publicLeaf(host))], default: lab.standard),
             on: "::1"
@@ -202,7 +217,8 @@ import Testing
         #expect(url.code == 0)
     }
 
-    @Test func thereAreTwoHundredProbesAndTenThatHang() async throws {
+    @Test("Probes that hang do not delay 200 others, and the results keep the order of the input")
+    func thereAreTwoHundredProbesAndTenThatHang() async throws {
         let server = try lab.server(try lab.issuer.issue(.publicLeaf(host)))
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let words = (0..<200).map { index in

@@ -20,7 +20,8 @@ import Testing
         )
     }
 
-    @Test func aURLSendsARequestOverTheConnectionThatWasJudged() async throws {
+    @Test("A URL sends one request over the connection that was judged")
+    func aURLSendsARequestOverTheConnectionThatWasJudged() async throws {
         let server = try server { _ in
             .bytes(Array("abc".utf8), ["Strict-Transport-Security": "max-age=31536000"])
         }
@@ -35,7 +36,8 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func nothingIsSentToAServerThatDoesNotProveWhoItIsUnlessInsecure() async throws {
+    @Test("No request is sent to a server with a wrong certificate, except with -k")
+    func nothingIsSentToAServerThatDoesNotProveWhoItIsUnlessInsecure() async throws {
         let server = try server { _ in .text("hello") }
         let refused = try await probe(server, host: "b.test")
         #expect(refused.code == 60)
@@ -46,13 +48,15 @@ import Testing
         #expect(insecure.record?.observation.exchange?.head?.status.code == 200)
     }
 
-    @Test func statusesOutsideTheListFail() async throws {
+    @Test("A status outside the permitted ones is a fault")
+    func statusesOutsideTheListFail() async throws {
         let server = try server { _ in .status(503) }
         #expect(try await probe(server).code == 22)
         #expect(try await probe(server, "--status", "200,500-599").code == 0)
     }
 
-    @Test func redirectsAreShownNotFollowed() async throws {
+    @Test("A redirect is reported and not followed")
+    func redirectsAreShownNotFollowed() async throws {
         let server = try server { _ in .redirect(to: "/elsewhere") }
         let outcome = try await probe(server)
         #expect(outcome.code == 0)
@@ -60,7 +64,8 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func anAnswerThatBreaksOffOrNeverComesIsNoFaultOfTLS() async throws {
+    @Test("A response that is truncated, malformed or missing is a fault of HTTP")
+    func anAnswerThatBreaksOffOrNeverComesIsNoFaultOfTLS() async throws {
         let cut = try server { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", then: .cut) }
         #expect(try await probe(cut).code == 56)
         let nonsense = try server { _ in .raw("nonsense\r\n\r\n", then: .close) }
@@ -69,7 +74,8 @@ import Testing
         #expect(try await probe(silent, "-t", "500ms").faults == ["timeout_http"])
     }
 
-    @Test func aRequestWithoutTLSChecksNoCertificate() async throws {
+    @Test("A request without TLS passes without a certificate")
+    func aRequestWithoutTLSChecksNoCertificate() async throws {
         let plain = try FixtureServer.start { _ in .text("hello") }
         let outcome = try await SNIProbeTests.probe(["http://a.test:\(plain.port)/@127.0.0.1"])
         #expect(outcome.code == 0)

@@ -15,7 +15,8 @@ import Testing
         try await record(arguments).hint?.text
     }
 
-    @Test func aRequestWithoutTLSIsNotToldThatTLSIsFine() async throws {
+    @Test("A hint for a request without TLS mentions neither TLS nor certificates")
+    func aRequestWithoutTLSIsNotToldThatTLSIsFine() async throws {
         let answers = ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n\r\n"]
         for answer in answers {
             let server = try FixtureServer.start(
@@ -27,7 +28,8 @@ import Testing
         }
     }
 
-    @Test func aPortForTLSIsRecognisedAlsoWithoutTLS() async throws {
+    @Test("A server that speaks TLS is recognised by a request without TLS")
+    func aPortForTLSIsRecognisedAlsoWithoutTLS() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(10), .awaitClose]))
         let record = try await record(["http://a.test:\(server.port)/@127.0.0.1"])
         #expect(record.exitCode == 56)
@@ -35,7 +37,8 @@ import Testing
         #expect(record.hint?.text == "the port may be one for TLS: try https://a.test:\(server.port)/")
     }
 
-    @Test func versionsThatAreTooOldAreToldFromTheOneThatWasAskedFor() async throws {
+    @Test("The hint for the version alert depends on whether --tls chose a version")
+    func versionsThatAreTooOldAreToldFromTheOneThatWasAskedFor() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(70), .awaitClose]))
         let place = "a.test@\(server.authority)"
         #expect(try await hint([place])?.contains("too old") == true)
@@ -45,7 +48,7 @@ import Testing
         )
     }
 
-    @Test(arguments: ["1.2", "1.3"])
+    @Test("A server that demands a client certificate has a hint that says so", arguments: ["1.2", "1.3"])
     func aServerThatWantsToKnowWhoWeAreIsNoPuzzle(_ version: String) async throws {
         let server = try FixtureServer.start(
             .tls(root.certificate(for: "a.test")) { $0.clientCertificates = .required(from: []) }
@@ -57,7 +60,8 @@ import Testing
         #expect(record.hint?.text == "the server wants a client certificate, which sni-probe does not have")
     }
 
-    @Test func whereNobodyComparedTheNameIsNotBlamed() async throws {
+    @Test("A refused handshake is not blamed on the name without a comparison")
+    func whereNobodyComparedTheNameIsNotBlamed() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(40), .awaitClose]))
         let place = "a.test@\(server.authority)"
         #expect(try await hint([place, "--skip-default"])?.contains("without --skip-default") == true)
@@ -66,13 +70,15 @@ import Testing
         #expect(try await hint([place, "--no-sni"])?.hasPrefix(both) == true)
     }
 
-    @Test func whereNoNameWasSentNobodyIsToldToLeaveItOut() async throws {
+    @Test("The hint for a probe without a name does not suggest --no-sni")
+    func whereNoNameWasSentNobodyIsToldToLeaveItOut() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let text = try await hint(["a.test@\(silent.authority)", "-t", "300ms", "--no-sni"])
         #expect(text?.contains("--no-sni") == false)
     }
 
-    @Test func whatHasBeenComparedIsNotToBeComparedAgain() async throws {
+    @Test("The hint suggests a comparison with --no-sni only if none was made")
+    func whatHasBeenComparedIsNotToBeComparedAgain() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let reset = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .reset]))
         for server in [silent, reset] {
@@ -85,7 +91,8 @@ import Testing
         }
     }
 
-    @Test func aHandshakeThatStopsHalfWayIsNotSilence() async throws {
+    @Test("A handshake that stops halfway is distinguished from silence")
+    func aHandshakeThatStopsHalfWayIsNotSilence() async throws {
         // The head of a record, and nothing of what it announces.
         let server = try FixtureServer.start(
             behaviour: .bytes([.awaitArrival, .send([22, 3, 3, 0x40, 0, 2]), .stall])
@@ -101,7 +108,8 @@ import Testing
         #expect(text.contains(" ms, then part of an answer\n"))
     }
 
-    @Test func theFirstLineSaysWhatAnAlertMeans() async throws {
+    @Test("The fault says what the server's alert means")
+    func theFirstLineSaysWhatAnAlertMeans() async throws {
         let old = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .alert(70), .awaitClose]))
         let place = "a.test@\(old.authority)"
         #expect(try await record([place]).faults.map(\.text) == ["server does not support TLS 1.2 or 1.3"])
@@ -114,7 +122,8 @@ import Testing
         #expect(record.faults.map(\.text) == ["server wants a client certificate"])
     }
 
-    @Test func eachCauseOfAFaultHasItsHintInTheSummary() async throws {
+    @Test("The summary has one hint for each cause of a fault")
+    func eachCauseOfAFaultHasItsHintInTheSummary() async throws {
         var tally = Tally()
         for alert: UInt8 in [40, 70, 116, 40, 70] {
             let server = try FixtureServer.start(
@@ -125,7 +134,8 @@ import Testing
         #expect(tally.hints.map(\.cause) == [.usual, .oldVersions, .clientCertificate])
     }
 
-    @Test func whereNothingComesWithoutTheNameNoEntryIsClaimed() async throws {
+    @Test("The hint claims no entry for the host if the server refuses handshakes without a name")
+    func whereNothingComesWithoutTheNameNoEntryIsClaimed() async throws {
         // Unknown names get the default certificate, and who sends none is refused.
         let server = try FixtureServer.start(
             .tls(root.certificate(for: "b.test")) { $0.missingName = .alert(112) }
@@ -136,7 +146,8 @@ import Testing
         #expect(words == "without it this IP refuses the handshake (unrecognized_name)")
     }
 
-    @Test func withoutTheNameTheWordsTurnRound() async throws {
+    @Test("For a probe without the name, the words describe what the name would change")
+    func withoutTheNameTheWordsTurnRound() async throws {
         let refusing = try FixtureServer.start(
             .tls(root.certificate(for: "b.test")) { $0.unknownName = .alert(112) }
         ) { _ in .text("") }
@@ -168,7 +179,8 @@ import Testing
         )
     }
 
-    @Test func certificatesThatAreNotNeededAreNotCalledOutOfOrder() async throws {
+    @Test("Certificates that are not needed are surplus, and not out of order")
+    func certificatesThatAreNotNeededAreNotCalledOutOfOrder() async throws {
         let issuer = try root.intermediate("Issuer")
         let stray = TestAuthority("Stray").certificate
         let leaf = try issuer.issue(.publicLeaf("a.test"))
@@ -188,7 +200,8 @@ import Testing
         }
     }
 
-    @Test func aFamilyThatTheNameLacksIsNoMistakeInTheName() async throws {
+    @Test("A name without addresses of the requested family has a fault and a hint that say so")
+    func aFamilyThatTheNameLacksIsNoMistakeInTheName() async throws {
         let record = try await record(["localhost:1", "-6"])
         // Where hosts files know only the other family.
         guard record.lookupFailure != nil else { return }
@@ -196,7 +209,8 @@ import Testing
         #expect(record.hint?.text == "leave out -6, or say where to connect: sni-probe localhost:1 @IP")
     }
 
-    @Test func whatManyClientsWouldNotTakeIsAWarning() async throws {
+    @Test("A chain that is too large for many clients is a warning")
+    func whatManyClientsWouldNotTakeIsAWarning() async throws {
         var profile = CertificateProfile((0..<8000).map { .dns("host\($0).pool.test") } + [.dns("a.test")])
         profile.issuerURL = "http://ca.test/root.crt"
         let server = try FixtureServer.start(.tls(try root.issue(profile))) { _ in .text("") }
@@ -208,7 +222,8 @@ import Testing
         )
     }
 
-    @Test func aPathThatIsNotThereIsNamed() async throws {
+    @Test("The hint for status 404 names the path unless it is the root")
+    func aPathThatIsNotThereIsNamed() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .status(404, [:]) }
         let unknown = "the host may be unknown to the HTTP server, though its certificate is there"
         #expect(try await hint(["https://a.test:\(server.port)/@127.0.0.1"]) == unknown)
@@ -218,14 +233,16 @@ import Testing
         )
     }
 
-    @Test func mailServersAreToldAboutSTARTTLS() async throws {
+    @Test("The hint for a mail server mentions STARTTLS")
+    func mailServersAreToldAboutSTARTTLS() async throws {
         let server = try FixtureServer.start(
             behaviour: .bytes([.send("220 mx.test ESMTP\r\n"), .awaitArrival, .awaitClose])
         )
         #expect(try await hint(["a.test@\(server.authority)"])?.contains("STARTTLS") == true)
     }
 
-    @Test func thePortIsPartOfWhatToTypeNext() async throws {
+    @Test("The command in a hint has the port, and a resolved address has its own hint")
+    func thePortIsPartOfWhatToTypeNext() async throws {
         let server = try FixtureServer.start(.tls(root.certificate(for: "b.test"))) { _ in .text("") }
         let text = try await hint(["a.test:\(server.port)", "@127.0.0.1"])
         #expect(text?.contains("sni-probe a.test:\(server.port) probes all that DNS gives") == true)
@@ -233,7 +250,8 @@ import Testing
         #expect(resolved?.hasSuffix("or take the IP out of its DNS records") == true)
     }
 
-    @Test func whatAServerSaidThatSpeaksSomethingElseIsShownHarmless() async throws {
+    @Test("Bytes from a server that does not speak TLS are printed escaped")
+    func whatAServerSaidThatSpeaksSomethingElseIsShownHarmless() async throws {
         let server = try FixtureServer.start(
             behaviour: .bytes([.awaitArrival, .send("RFB 003\u{1B}[2J\u{9B}\r\n"), .awaitClose])
         )

@@ -4,7 +4,8 @@ import Testing
 @testable import SNIProbe
 
 @Suite struct SNITableTests {
-    @Test func theTableHasThisOutcomeForEachPair() {
+    @Test("Each pair of results with and without the name has its verdict")
+    func theTableHasThisOutcomeForEachPair() {
         let (right, other, wrong, otherWrong) = (
             SNISide.matching([1]), SNISide.matching([2]), SNISide.other([3]), SNISide.other([4])
         )
@@ -29,7 +30,8 @@ import Testing
         }
     }
 
-    @Test func aServerThatRefusesHandshakesWithoutANameNeedsOneStrictly() async throws {
+    @Test("A server that refuses handshakes without a name strictly needs one")
+    func aServerThatRefusesHandshakesWithoutANameNeedsOneStrictly() async throws {
         let root = TestAuthority()
         for answer in [FixtureTLSSettings.Answer.alert(112), .alert(40), .alert(80), .close, .reset] {
             let server = try FixtureServer.start(
@@ -44,7 +46,8 @@ import Testing
         }
     }
 
-    @Test func withoutTheNameTheVerdictIsTheSameAndTheFaultIsTheDefaultCertificate() async throws {
+    @Test("With --no-sni the verdict is the same and the fault is the default certificate")
+    func verdictWithoutTheName() async throws {
         let root = TestAuthority()
         let server = try FixtureServer.start(
             .tls(certificates: [root.certificate(for: "b.test"), root.certificate(for: "a.test")])
@@ -56,7 +59,8 @@ import Testing
         #expect(both.record?.sni == SNIFinding(sent: "a.test", verdict: .needed))
     }
 
-    @Test func anAddressAsTargetSendsNoNameAndIsAskedOnce() async throws {
+    @Test("A target that is an address sends no name and is contacted once")
+    func anAddressAsTargetSendsNoNameAndIsAskedOnce() async throws {
         let root = TestAuthority()
         let server = try FixtureServer.start(.tls(root.certificate(for: "127.0.0.1"))) { _ in .text("") }
         let outcome = try await probe([server.authority], trusting: root.rootPEM)
@@ -64,7 +68,8 @@ import Testing
         #expect(server.records.map(\.serverName) == [nil])
     }
 
-    @Test func anotherNameIsSentButNotChecked() async throws {
+    @Test("With --sni the other name is sent, and the host's name is checked")
+    func anotherNameIsSentButNotChecked() async throws {
         let root = TestAuthority()
         let server = try FixtureServer.start(
             .tls(certificates: [root.certificate(for: "a.test"), root.certificate(for: "b.test")])
@@ -74,7 +79,8 @@ import Testing
         #expect(Set(server.records.map(\.serverName)) == ["a.test", nil])
     }
 
-    @Test func theSecondHandshakeCanBeLeftOut() async throws {
+    @Test("With --skip-default there is no second handshake and no verdict")
+    func theSecondHandshakeCanBeLeftOut() async throws {
         let root = TestAuthority()
         let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
         let outcome = try await probe("a.test", at: server, "--skip-default", trusting: root.rootPEM)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Dates of HTTP")
 struct HTTPDateTests {
     @Test(
-        "are read in the three forms that exist",
+        "The three forms of HTTP dates are read",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
@@ -18,7 +18,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "are nothing else",
+        "Any other form of a date is refused",
         arguments: [
             "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 6 Nov 1994 08:49:37 GMT",
@@ -34,7 +34,10 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text) == nil)
     }
 
-    @Test("are read and written at the ends of time", arguments: [Int64.min, .min + 1, 0, .max - 1, .max])
+    @Test(
+        "The earliest and latest dates are read and written",
+        arguments: [Int64.min, .min + 1, 0, .max - 1, .max]
+    )
     func endsOfTime(seconds: Int64) {
         let time = UnixTime(seconds: seconds)
         #expect(HTTPDate.text(time).hasSuffix(" GMT"))
@@ -46,7 +49,7 @@ struct HTTPDateTests {
         }
     }
 
-    @Test("of two digits of the year are at most 50 years ahead")
+    @Test("Years of two digits are at most 50 years in the future")
     func century() {
         let now = UnixTime(seconds: 1_700_000_000)
         #expect(
@@ -59,7 +62,7 @@ struct HTTPDateTests {
         )
     }
 
-    @Test("are written as they are read")
+    @Test("Dates are written as they are read")
     func roundTrip() {
         for seconds in stride(
             from: Int64(-62_135_596_800),

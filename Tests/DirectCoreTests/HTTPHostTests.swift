@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Hosts")
 struct HostTests {
-    @Test("a name is lower-cased and kept without dot at its end")
+    @Test("A name becomes lower-case and loses its trailing dot")
     func names() throws {
         #expect(try DomainName("WWW.Example.COM").text == "www.example.com")
         #expect(try DomainName("WWW.Example.COM") == DomainName("www.example.com"))
@@ -16,7 +16,7 @@ struct HostTests {
         #expect(throws: HTTPHostError.notASCII) { try DomainName("é.example") }
     }
 
-    @Test("a host is an address if it can be one, else a name")
+    @Test("A host is an address if it can be one, otherwise a name")
     func hosts() throws {
         #expect(try HTTPHost("example.com").name?.text == "example.com")
         #expect(try HTTPHost("203.0.113.7").address == IPAddress("203.0.113.7"))
@@ -42,7 +42,7 @@ struct HostTests {
         ("wwwxexample.com", "example.com", false),
     ]
 
-    @Test("a name is below another label by label", arguments: subdomains)
+    @Test("A subdomain is compared label by label", arguments: subdomains)
     func isSubdomain(_ example: (name: String, parent: String, isBelow: Bool)) throws {
         #expect(try DomainName(example.name).isSubdomain(of: DomainName(example.parent)) == example.isBelow)
     }

@@ -102,7 +102,7 @@ struct HTTPURLTests {
     ]
 
     @Test(
-        "a URL with another scheme is the URL that its text with that scheme is",
+        "A URL with another scheme is equal to the URL of that text",
         arguments: [
             "http://example.com/a?b#c", "http://example.com:443/", "http://example.com:8080/",
             "https://example.com/",
@@ -125,7 +125,7 @@ struct HTTPURLTests {
         }
     }
 
-    @Test("a URL is read into its parts and written in normal form", arguments: accepted)
+    @Test("A URL is read into its parts and written in normal form", arguments: accepted)
     func reads(_ example: Example) throws {
         let url = try HTTPURL(example.text)
         #expect(url.text == example.normalised)
@@ -225,19 +225,19 @@ struct HTTPURLTests {
         ("http://x/\(pathOf64KiB)", .tooLong(limit: 65_536)),
     ]
 
-    @Test("what readers disagree about is refused, and the fault names the part", arguments: refused)
+    @Test("A URL that parsers disagree about is refused, and the error names the part", arguments: refused)
     func refuses(_ example: (text: String, fault: HTTPURLError)) {
         #expect(throws: example.fault) { try HTTPURL(example.text) }
     }
 
-    @Test("the longest name is 253 bytes, not counting the trailing dot")
+    @Test("The longest name is 253 bytes, not counting the trailing dot")
     func longestName() throws {
         let name = String(repeating: "a.", count: 126) + "a"
         #expect(try HTTPURL("http://\(name)./").host == .name(DomainName(name)))
         #expect(throws: HTTPHostError.tooLong) { try DomainName(name + "b") }
     }
 
-    @Test("a trailing dot is kept in the URL and in nothing else")
+    @Test("A trailing dot is kept in the URL and dropped elsewhere")
     func trailingDot() throws {
         let dotted = try HTTPURL("https://example.com./")
         let plain = try HTTPURL("https://example.com/")
@@ -247,7 +247,7 @@ struct HTTPURLTests {
         #expect(dotted.authorityBytes == plain.authorityBytes)
     }
 
-    @Test("user and password are unescaped, and never in the description")
+    @Test("User and password are unescaped, and never in the description")
     func credentials() throws {
         let url = try HTTPURL("https://us%65r:p%40ss%3aword%FF%zz@example.com/")
         #expect(url.user == "user")
@@ -259,7 +259,7 @@ struct HTTPURLTests {
         #expect(try HTTPURL("https://:p@example.com/").user?.isEmpty == true)
     }
 
-    @Test("no fault repeats user or password")
+    @Test("No error repeats user or password")
     func discretion() {
         let broken = [
             "http://user:secret@exa mple/", "http://user:sec/ret@example.com/",
@@ -275,7 +275,7 @@ struct HTTPURLTests {
         }
     }
 
-    @Test("origins are equal by scheme, host and effective port, and so are their hashes")
+    @Test("Origins are equal by scheme, host and effective port, and so are their hashes")
     func origins() throws {
         let same = try ["https://example.com", "https://EXAMPLE.com:443/a", "https://u@example.com.:0443/b"]
             .map {
@@ -292,7 +292,7 @@ struct HTTPURLTests {
         #expect(try HTTPURL("http://[fe80::1%25a]:81").origin.description == "http://[fe80::1]:81")
     }
 
-    @Test("a fragment is inherited only by a URL without one")
+    @Test("A fragment is inherited only by a URL without one")
     func inheritedFragment() throws {
         let old = try HTTPURL("http://a/#old")
         #expect(try HTTPURL("http://b/").inheritingFragment(from: old).text == "http://b/#old")

@@ -61,14 +61,14 @@ struct PublicSuffixTests {
         ("localhost", nil),
     ]
 
-    @Test("what can be registered is the suffix and one label more", arguments: examples)
+    @Test("The registrable domain is the public suffix and one more label", arguments: examples)
     func registrable(name: String, registrable: String?) throws {
         let name = try DomainName(name)
         #expect(name.registrableDomain?.text == registrable)
         #expect(name.isPublicSuffix == (registrable == nil))
     }
 
-    @Test("a rule tells its section")
+    @Test("A suffix reports whether its rule is in the private section")
     func sections() throws {
         #expect(try !suffix(of: DomainName("example.co.uk")).isPrivate)
         #expect(try suffix(of: DomainName("example.github.io")).isPrivate)
@@ -76,7 +76,7 @@ struct PublicSuffixTests {
     }
 
     /// Where the list is that the rules were compiled from (`DIRECT_HTTP_SUFFIXES=LIST`), each rule is asked for.
-    @Test("the compiled rules say what the list says", .enabled(if: SuffixList.compiled != nil))
+    @Test("The compiled rules give the same results as the list", .enabled(if: SuffixList.compiled != nil))
     func wholeList() async throws {
         let list = try #require(SuffixList.compiled)
         for rule in list.rules {

@@ -58,13 +58,13 @@ struct ReferenceTests {
         ("x/é y", "http://a/b/c/x/%C3%A9%20y"),
     ]
 
-    @Test("a reference is resolved as RFC 3986 has it", arguments: resolved)
+    @Test("A reference is resolved as in RFC 3986", arguments: resolved)
     func resolves(_ example: (reference: String, result: String)) throws {
         let base = try HTTPURL("http://a/b/c/d;p?q")
         #expect(try base.resolving(example.reference).text == example.result)
     }
 
-    @Test("a reference without authority keeps the base's, user information and port too")
+    @Test("A reference without authority keeps the base's, including user information and port")
     func inheritance() throws {
         let base = try HTTPURL("https://u:p@example.com.:8443/a/b?c#d")
         #expect(try base.resolving("x").text == "https://u:p@example.com.:8443/a/x")
@@ -94,13 +94,13 @@ struct ReferenceTests {
         ("//h:x/", .invalidPort),
     ]
 
-    @Test("a reference that readers disagree about is refused", arguments: refused)
+    @Test("A reference that parsers disagree about is refused", arguments: refused)
     func refuses(_ example: (reference: String, fault: HTTPURLError)) throws {
         let base = try HTTPURL("http://a/b/c/d;p?q")
         #expect(throws: example.fault) { try base.resolving(example.reference) }
     }
 
-    @Test("50,000 mutated URLs and references are stable under reading their own text, or refused")
+    @Test("50,000 mutated URLs and references are read to the same value from their own text, or refused")
     func stability() async throws {
         var random = SplitMix64(seed: 3986)
         let seeds = HTTPURLTests.accepted.map(\.text) + Self.resolved.map(\.reference)

@@ -32,7 +32,7 @@ struct AddressVettingTests {
     ]
 
     @Test(
-        "what IANA does not call globally reachable is refused, from the first address to the last",
+        "An address that IANA does not call globally reachable is refused, from the first to the last",
         arguments: refusedRanges
     )
     func special(_ text: String) throws {
@@ -55,7 +55,7 @@ struct AddressVettingTests {
     ]
 
     @Test(
-        "what is globally reachable is let through, up to the edge of what is not",
+        "A globally reachable address is permitted, up to the edges of the special ranges",
         arguments: reachableRanges
     )
     func reachable(_ text: String) throws {
@@ -63,7 +63,7 @@ struct AddressVettingTests {
         for address in range.ends { #expect(try objection(address.description) == nil, "\(address)") }
     }
 
-    @Test("every special IPv4 address is refused also inside of an IPv6 address, and no other one is")
+    @Test("A special IPv4 address inside an IPv6 address is refused, and no other one is")
     func embedded() throws {
         let prefixes = ["::ffff:", "64:ff9b::"]
         let cases = Self.refusedRanges.map { ($0, true) } + Self.reachableRanges.map { ($0, false) }
@@ -91,7 +91,7 @@ struct AddressVettingTests {
     }
 
     @Test(
-        "a translator's prefix of any length gives the address away",
+        "An IPv4 address behind a translator's prefix of any length is recognised",
         arguments: [
             ("2606:4700::/32", "2606:4700:7f00:1::"),
             ("2606:4700:100::/40", "2606:4700:17f:0:1::"),
@@ -107,7 +107,7 @@ struct AddressVettingTests {
         #expect(try objection(address, vetting) == "it leads to 127.0.0.1: loopback (RFC 1122)")
     }
 
-    @Test("leave opens what is special, and a denial counts more, inside of IPv6, too")
+    @Test("A permission opens special ranges, and a denial overrides it, inside IPv6 addresses, too")
     func lists() throws {
         let vetting = AddressVetting.publicInternetOnly(
             allowing: [try range("10.0.0.0/8"), try range("fd00::/8")],
@@ -124,7 +124,7 @@ struct AddressVettingTests {
         #expect(try objection("9.9.9.9", vetting) == nil)
     }
 
-    @Test("a rule of one's own sees host and port, and rules add up")
+    @Test("A custom rule gets host and port, and rules add up")
     func own() throws {
         let webOnly = AddressVetting { address, host, port in
             port == 443 && host.name != nil ? nil : AddressRefusal(address, "not the web")
@@ -138,7 +138,7 @@ struct AddressVettingTests {
     }
 
     @Test(
-        "ranges are read strictly",
+        "Ranges are parsed strictly",
         arguments: [
             "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/08", "10.0.0.1/8", "10.0.0/8", "::/129", "fe80::1%a/128",
             "/8", "",
@@ -150,7 +150,7 @@ struct AddressVettingTests {
     }
 
     @Test(
-        "ranges are written as they are read",
+        "Ranges are written as they are read",
         arguments: ["10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32"]
     )
     func written(_ text: String) throws {

@@ -39,7 +39,7 @@ struct CachingResolverTests {
         }
     }
 
-    @Test("an answer is used until its time is over, and called cached")
+    @Test("An answer is used until its time to live ends, and is marked as cached")
     func timeToLive() async throws {
         let upstream = counting(timeToLive: .seconds(60))
         let cache = cache(upstream) { $0.refreshesAhead = false }
@@ -56,7 +56,7 @@ struct CachingResolverTests {
     }
 
     @Test(
-        "times are clamped, and one that is not given is a setting's",
+        "Times to live are clamped, and a missing one is taken from the settings",
         arguments: [
             (Duration.zero, 5), (.seconds(-3), 5), (.seconds(7), 7), (.seconds(1 << 40), 100), (nil, 30),
         ]
@@ -76,7 +76,7 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == 2)
     }
 
-    @Test("that there is none is remembered for a while; that nobody could say is not")
+    @Test("An answer without addresses is remembered for a while, and a failure is not")
     func negative() async throws {
         let none = ScriptedResolver("none", .noSuchName)
         let denying = cache(none)
@@ -95,7 +95,7 @@ struct CachingResolverTests {
         #expect(broken.asked.count == 2 && failing.count == 0)
     }
 
-    @Test("a stale answer is used while the next one is on its way, and called stale")
+    @Test("A stale answer is used while the next one is fetched, and is marked as stale")
     func stale() async throws {
         let gate = Barrier()
         let inner = counting(timeToLive: .seconds(60))
@@ -121,7 +121,7 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints == ["192.0.2.3"])
     }
 
-    @Test("in the last tenth of its time the next answer is asked for by the way")
+    @Test("The next answer is fetched in the last tenth of the time to live")
     func refreshAhead() async throws {
         let upstream = counting(timeToLive: .seconds(60))
         let cache = cache(upstream)
@@ -135,7 +135,7 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == 2)
     }
 
-    @Test("10,000 who want to know at once make one question")
+    @Test("10,000 concurrent questions for one name cause one question to the resolver")
     func singleFlight() async throws {
         let gate = Barrier()
         let upstream = ScriptedResolver("upstream") { _, _ in
@@ -152,7 +152,7 @@ struct CachingResolverTests {
         #expect(upstream.asked == ["a.test:443"])
     }
 
-    @Test("one of several who wait may give up; when the last one does, the question is broken off")
+    @Test("One of several callers may give up, and the question is cancelled with the last of them")
     func cancellation() async throws {
         let gate = Barrier()
         let cancelled = Barrier()
@@ -179,7 +179,7 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == 2)
     }
 
-    @Test("who has less patience than the resolver gets an error, and the others the answer")
+    @Test("A caller with a shorter deadline than the resolver's gets an error, and the others the answer")
     func impatience() async throws {
         let gate = Barrier()
         let upstream = ScriptedResolver("upstream") { _, _ in
@@ -207,7 +207,7 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == 1)
     }
 
-    @Test("one answer serves all ports, unless the resolver says that they differ", arguments: [false, true])
+    @Test("One answer serves all ports, unless the resolver says that they differ", arguments: [false, true])
     func ports(_ differ: Bool) async throws {
         let upstream = ScriptedResolver("upstream", dependsOnPort: differ) { _, port in
             Resolution(
@@ -221,7 +221,7 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == (differ ? 2 : 1))
     }
 
-    @Test("an address that did not do stands behind the others, unless the order was an order")
+    @Test("An address that failed is moved behind the others, unless the answer is strictly ordered")
     func demotion() async throws {
         let isOrdered = Locked(false)
         let upstream = ScriptedResolver("upstream") { _, _ in
@@ -247,7 +247,7 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints.first == "192.0.2.1")
     }
 
-    @Test("when no remembered address answers the resolver is asked anew, and then what lies behind it")
+    @Test("If no remembered address works, the resolver is asked again, and then its fallback")
     func fallback() async throws {
         let upstream = counting(timeToLive: nil)
         let cache = cache(ChainResolver(upstream, ScriptedResolver("next", ["198.51.100.1"])))
@@ -262,7 +262,7 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints == ["198.51.100.1"])
     }
 
-    @Test("another network makes all answers void, also those that are on their way")
+    @Test("A change of network discards all answers, including those that are still being fetched")
     func forgetting() async throws {
         let gate = Barrier()
         let inner = counting(timeToLive: nil)
@@ -281,7 +281,7 @@ struct CachingResolverTests {
         #expect(try await answer(cache).endpoints == ["192.0.2.2"])
     }
 
-    @Test("names are warmed up before they are needed, and those without an address are named")
+    @Test("Names are resolved in advance, and those without an address are reported")
     func warmUp() async throws {
         let upstream = ScriptedResolver("upstream") { host, _ in
             guard host.text != "none.test" else { throw ResolverError("upstream", .noSuchName) }
@@ -299,7 +299,7 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == 101 && cache.count == 101)
     }
 
-    @Test("a full cache lets go of what would go first")
+    @Test("A full cache drops the entry that expires first")
     func capacity() async throws {
         let upstream = ScriptedResolver("upstream") { host, _ in
             let seconds = Int(host.text.dropFirst().prefix { $0 != "." }) ?? 0
@@ -318,7 +318,7 @@ struct CachingResolverTests {
         )
     }
 
-    @Test("answers survive in a file, without those that are over", arguments: [false, true])
+    @Test("Answers are restored from a file, except expired ones", arguments: [false, true])
     func file(_ hasStaleTime: Bool) async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "answers-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -361,7 +361,7 @@ struct CachingResolverTests {
         #expect(try await rereading.endpoints("long.test").count == 2)
     }
 
-    @Test("the fallback of an answer is kept in its place, but not once everything has been forgotten")
+    @Test("The fallback of an answer takes its place in the cache, except after everything was forgotten")
     func lateFallback() async throws {
         let chain = ChainResolver(
             ScriptedResolver("first", ["192.0.2.1"], timeToLive: .seconds(600)),
@@ -378,7 +378,7 @@ struct CachingResolverTests {
         }
     }
 
-    @Test("a question that was cancelled before it read the file leaves that to the next")
+    @Test("A question that is cancelled before the file was read leaves the reading to the next one")
     func cancelledReading() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/answers"
@@ -395,7 +395,7 @@ struct CachingResolverTests {
         #expect(try await answer(reader).endpoints == wanted)
     }
 
-    @Test("of a file that has suffered, what can be read counts")
+    @Test("The readable entries of a damaged file are used")
     func corruptFile() throws {
         let lines = (0..<50).map(Self.line)
         let text = AnswerFile.write(lines)

@@ -21,7 +21,7 @@ struct ChainResolverTests {
         ChainResolver(first, second, fallback: fallback)
     }
 
-    @Test("the first that answers is enough, and its answer says who it was")
+    @Test("The first resolver with an answer is enough, and the answer names it")
     func first() async throws {
         let chain = chain(good, broken)
         let answer = try await chain.resolve(host, port: 443, context: ResolveContext(on: .still))
@@ -30,7 +30,7 @@ struct ChainResolverTests {
     }
 
     @Test(
-        "a failure leads on to the next, unless the policy is never",
+        "A failure leads to the next resolver, unless the policy is `never`",
         arguments: [
             (ChainResolver.Fallback.onResolveFailure, true), (.onConnectFailure, true), (.never, false),
         ]
@@ -46,7 +46,7 @@ struct ChainResolverTests {
         }
     }
 
-    @Test("an answer without addresses is a failure, never a way to the system's resolver")
+    @Test("An answer without addresses is a failure, and the system's resolver is not asked")
     func emptyAnswer() async throws {
         let empty = ScriptedResolver("empty", [])
         let error = try await resolverError { try await ChainResolver(empty).endpoints("a.test") }
@@ -57,7 +57,7 @@ struct ChainResolverTests {
         #expect(failure.description == "resolve localhost: empty: the name has no address")
     }
 
-    @Test("when all have failed, the error names them all")
+    @Test("If all resolvers fail, the error names them all")
     func allFail() async throws {
         let other = ScriptedResolver("other", .noSuchName)
         let error = try await resolverError { try await chain(broken, other).endpoints("a.test") }
@@ -66,7 +66,7 @@ struct ChainResolverTests {
         #expect(error.denial == nil)
     }
 
-    @Test("one that does not answer leaves time for those behind it")
+    @Test("A resolver that does not answer leaves time for the next ones")
     func hanging() async throws {
         let gate = Barrier()
         defer { gate.open() }
@@ -80,7 +80,7 @@ struct ChainResolverTests {
         #expect(try await endpoints == ["192.0.2.1"])
     }
 
-    @Test("only with onConnectFailure is there somewhere to go when no address answers")
+    @Test("Only with `onConnectFailure` another resolver is asked when no address answers")
     func connectFailure() async throws {
         let next = ScriptedResolver("next", ["192.0.2.2"])
         let context = ResolveContext(on: .still)
@@ -94,7 +94,7 @@ struct ChainResolverTests {
         #expect(second.source == .resolver("next") && second.fallback == nil)
     }
 
-    @Test("a static map in a chain answers at once, and what it does not list goes on")
+    @Test("A static map in a chain answers at once, and other names are passed to the next resolver")
     func map() async throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let chain = chain(map, good)
@@ -109,7 +109,7 @@ struct ChainResolverTests {
         }
     }
 
-    @Test("cancelling ends the question with a cancellation, and nobody else is asked")
+    @Test("Cancelling ends the question with a cancellation, and no further resolver is asked")
     func cancellation() async throws {
         let gate = Barrier()
         let slow = ScriptedResolver("slow") { _, _ in

@@ -11,7 +11,7 @@ import Testing
 struct ClientResolverTests {
     private let time = HeldTime()
 
-    @Test("names the address, and nothing else: SNI, certificate and Host stay the URL's")
+    @Test("A client's resolver gives only the address: SNI, certificate and Host remain the URL's")
     func address() async throws {
         let server = try FixtureServer.secure("a.test")
         let resolver = ScriptedResolver("scripted", [Endpoint(server.endpoint.address)])
@@ -24,7 +24,7 @@ struct ClientResolverTests {
         #expect(resolver.asked == ["a.test:\(server.port)"])
     }
 
-    @Test("comes behind the request's addresses, the static map, and a literal in the URL")
+    @Test("A client's resolver comes after the request's addresses, the static map and a literal in the URL")
     func precedence() async throws {
         let server = try FixtureServer.secure("a.test", "b.test") { _ in .text("ok") }
         let plain = try FixtureServer.start(.plain) { _ in .text("ok") }
@@ -41,7 +41,7 @@ struct ClientResolverTests {
         #expect(resolver.asked.isEmpty)
     }
 
-    @Test("and a client's map come behind a request's own map, which goes along wherever redirects lead")
+    @Test("A request's own map comes after its addresses and before the client's map, on each hop")
     func requestMap() async throws {
         let there = try FixtureServer.secure("b.test", on: "127.0.0.3") { .text("\($0.target)") }
         let here = try FixtureServer.secure("a.test", on: "127.0.0.2") { request in
@@ -74,7 +74,7 @@ struct ClientResolverTests {
         #expect(try await client.fetch(pinned).status == 200)
     }
 
-    @Test("when it fails the system's is not asked")
+    @Test("If a client's resolver fails, the system's resolver is not asked")
     func failure() async throws {
         let client = HTTPClient.untimed { $0.resolver = ScriptedResolver("scripted", .refused("no")) }
         let error = try await httpError { try await client.get("http://localhost:1/") }
@@ -82,7 +82,7 @@ struct ClientResolverTests {
         #expect(error.description == "resolve localhost: scripted: the server refused: no")
     }
 
-    @Test("that is of somebody else's making may throw what it likes, and give nonsense")
+    @Test("A custom resolver may throw any error or return a faulty literal, and the call fails with it")
     func strangers() async throws {
         struct Strange: Error {}
         let throwing = HTTPClient.untimed {
@@ -99,7 +99,7 @@ struct ClientResolverTests {
         #expect(fault.description == "resolve a.test: odd: \"not an address\" is not an IPv4 or IPv6 address")
     }
 
-    @Test("that does not heed its deadline is left behind")
+    @Test("A resolver that ignores its deadline is abandoned")
     func deadline() async throws {
         let gate = Barrier()
         defer { gate.open() }
@@ -121,7 +121,7 @@ struct ClientResolverTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("with a cache in front answers at once, and a connection serves on as long as the answer holds")
+    @Test("A cached answer is used at once, and a connection is reused while the answer is valid")
     func cached() async throws {
         let server = try FixtureServer.secure("a.test")
         let resolver = ScriptedResolver("scripted", [Endpoint(server.endpoint.address)])
@@ -134,7 +134,7 @@ struct ClientResolverTests {
         #expect(resolver.asked.count == 1)
     }
 
-    @Test("has the last word: a connection to an address that it no longer names is not used")
+    @Test("A connection to an address that the resolver no longer returns is not used")
     func changed() async throws {
         let one = try FixtureServer.secure("a.test", on: "127.0.0.1")
         let endpoint = Locked(one.endpoint)
@@ -150,7 +150,7 @@ struct ClientResolverTests {
         #expect(two.requests.count == 1)
     }
 
-    @Test("of which no address can be reached gives way to the next, and a cache remembers who answered")
+    @Test("After a resolver without reachable addresses the next is asked, and a cache remembers its answer")
     func connectFailure() async throws {
         let server = try FixtureServer.secure("a.test")
         let dead = try FixtureServer.refusing()
@@ -175,7 +175,7 @@ struct ClientResolverTests {
         #expect(second.asked.count == 1)
     }
 
-    @Test("is no way round the client's vetting, and neither are URL, map, request and redirect")
+    @Test("The client's vetting applies to the addresses of resolver, URL, map, request and redirect")
     func vetting() async throws {
         let server = try FixtureServer.start(.plain) { _ in .text("never") }
         let elsewhere = try FixtureServer.start(.plain, on: "127.0.0.2") { _ in
@@ -205,7 +205,7 @@ struct ClientResolverTests {
         #expect(server.records.isEmpty && elsewhere.requests.count == 1)
     }
 
-    @Test("that is the system's finds this machine")
+    @Test("The system's resolver finds the local host")
     func system() async throws {
         let answer = try await SystemResolver().resolve(
             .test("localhost"),

@@ -21,7 +21,7 @@ struct LiveMapTests {
         try live.update { try $0.set([server.endpoint], for: HostPattern("a.test")) }
     }
 
-    @Test("is followed by the next request, and idle connections to where it led before are closed")
+    @Test("A change of a live map applies to the next request, and closes idle connections to old addresses")
     func change() async throws {
         let client = HTTPClient.trusting { $0.resolver = live }
         let first = try await client.get("https://a.test/")
@@ -32,7 +32,7 @@ struct LiveMapTests {
         try await before.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } }
     }
 
-    @Test("leaves names that are not listed to the next in a chain, and alone refuses them")
+    @Test("A live map leaves unlisted names to the next resolver in a chain, and refuses them alone")
     func unlisted() async throws {
         let next = ScriptedResolver("next", [after.endpoint])
         let chained = HTTPClient.trusting { $0.resolver = ChainResolver(live, next) }
@@ -45,7 +45,7 @@ struct LiveMapTests {
         #expect(error.description == "resolve a.test: live map: the name is not listed")
     }
 
-    @Test("changes in one step or not at all")
+    @Test("A live map changes in one step or not at all")
     func atomic() throws {
         #expect(throws: StaticMapError.noAddresses) {
             try live.update { map throws(StaticMapError) in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A table of names")
 struct NameTableTests {
-    @Test("does what a dictionary does, whatever comes and goes")
+    @Test("A table of names gives the same results as a dictionary under random changes")
     func model() async {
         var random = SplitMix64(seed: 11)
         var table = NameTable<Int>()
@@ -32,7 +32,7 @@ struct NameTableTests {
         #expect(seen == model)
     }
 
-    @Test("is equal to another with the same contents, whatever the order")
+    @Test("Two tables with the same contents are equal, whatever the order")
     func equality() {
         var (one, two) = (NameTable<Int>(), NameTable<Int>())
         let names = (0..<100).map { Array("n\($0)".utf8) }

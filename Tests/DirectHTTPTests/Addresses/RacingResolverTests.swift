@@ -21,7 +21,7 @@ struct RacingResolverTests {
         }
     }
 
-    @Test("are won by the first answer; nobody waits for the others, even if they heed no cancellation")
+    @Test("The first answer wins the race without waiting for others that ignore their cancellation")
     func first() async throws {
         let gate = Barrier()
         defer { gate.open() }
@@ -30,7 +30,7 @@ struct RacingResolverTests {
         #expect(answer.endpoints == ["192.0.2.1"] && answer.source == .resolver("good"))
     }
 
-    @Test("that nobody wins are an error that names them all, and a denial only if all have denied")
+    @Test("If all resolvers fail, the error names them all, and is a denial only if all have denied")
     func allFail() async throws {
         let none = ScriptedResolver("none", .noSuchName)
         let error = try await resolverError { try await RacingResolver(broken, none).endpoints("a.test") }
@@ -42,7 +42,7 @@ struct RacingResolverTests {
         #expect(denial.denial != nil)
     }
 
-    @Test("end with the deadline, and when nobody wants to know any longer")
+    @Test("A race ends with its deadline, and when its last caller gives up")
     func stops() async throws {
         let gate = Barrier()
         defer { gate.open() }
@@ -60,7 +60,7 @@ struct RacingResolverTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("know what one of them knows, and ask as long as one may have an answer")
+    @Test("A race knows what one of its resolvers knows, and asks as long as one may have an answer")
     func known() throws {
         let map = try StaticMap(curl: ["b.test:443:192.0.2.9"])
         let race = RacingResolver(good, map)
@@ -72,7 +72,7 @@ struct RacingResolverTests {
         }
     }
 
-    @Test("tell all of them what came of dialling")
+    @Test("A race reports the results of dialling to all resolvers")
     func feedback() {
         let race = RacingResolver(good, broken)
         race.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 443)

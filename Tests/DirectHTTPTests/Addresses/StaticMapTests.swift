@@ -10,7 +10,7 @@ struct StaticMapTests {
         try map.endpoints(for: HTTPHost(host), port: port)?.map(\.description)
     }
 
-    @Test("curl's entries are read: names, addresses of both families, several, with ports of their own")
+    @Test("A map reads curl's entries: names, several addresses of both families, with their own ports")
     func curlEntries() throws {
         let map = try StaticMap(curl: [
             "www.Example.com:443:203.0.113.7",
@@ -34,7 +34,7 @@ struct StaticMapTests {
         #expect(map.count == 6)
     }
 
-    @Test("the most specific entry wins: exact, longest suffix, any; a port before any port")
+    @Test("The most specific entry wins: exact name, longest suffix, any name; and a port before any port")
     func precedence() throws {
         let map = try StaticMap(curl: [
             "*:*:127.0.0.1", "*:443:127.0.0.2",
@@ -54,7 +54,7 @@ struct StaticMapTests {
         #expect(try dialled(map, "192.0.2.1", 443) == ["127.0.0.2"])
     }
 
-    @Test("a later entry replaces an earlier one, and a minus takes it away")
+    @Test("A later entry replaces an earlier one, and a minus removes it")
     func replacement() throws {
         let map = try StaticMap(curl: [
             "a.example:443:127.0.0.1", "a.example:443:127.0.0.2", "b.example:443:127.0.0.3", "-b.example:443",
@@ -95,14 +95,14 @@ struct StaticMapTests {
         ("a.example:443:127.0.0.1:0", .address(.invalidPort("0"))),
     ]
 
-    @Test("a broken entry's fault names line and part", arguments: refused)
+    @Test("The error for a broken entry names line and part", arguments: refused)
     func refuses(_ example: (entry: String, fault: StaticMapError)) {
         #expect(throws: StaticMapError.line(2, example.fault)) {
             try StaticMap(curl: ["ok.example:443:127.0.0.1", example.entry])
         }
     }
 
-    @Test("an empty list and a faulty literal are errors, and change nothing")
+    @Test("An empty list and a faulty literal are errors, and do not change the map")
     func setting() throws {
         var map = StaticMap()
         let pattern = try HostPattern("a.example")
@@ -119,12 +119,12 @@ struct StaticMapTests {
         #expect(map.isEmpty)
     }
 
-    @Test("a pattern is written as it is read", arguments: ["*", "*.example.com", "example.com", "::1"])
+    @Test("A pattern is written as it is read", arguments: ["*", "*.example.com", "example.com", "::1"])
     func patterns(_ text: String) throws {
         #expect(try HostPattern(text).description == text)
     }
 
-    @Test("a hosts file gives each name its addresses, on any port")
+    @Test("A hosts file gives each name its addresses, on any port")
     func hostsFile() throws {
         let map = try StaticMap(
             hosts: """
@@ -151,7 +151,7 @@ struct StaticMapTests {
         ("127.0.0.1 é", .line(1, .host(.notASCII))),
     ]
 
-    @Test("a hosts file is read from where it lies, and one that cannot be read is an error that says so")
+    @Test("A hosts file is read from its path, and the error for an unreadable one says so")
     func hostsFilePath() throws {
         let folder = try TemporaryFolder()
         try folder.write("192.0.2.1 a.test  # staging\n::1 a.test\n", "hosts")
@@ -165,12 +165,12 @@ struct StaticMapTests {
         }
     }
 
-    @Test("a broken hosts file's fault names line and part", arguments: brokenHosts)
+    @Test("The error for a broken hosts file names line and part", arguments: brokenHosts)
     func refusesHosts(_ example: (text: String, fault: StaticMapError)) {
         #expect(throws: example.fault) { try StaticMap(hosts: example.text) }
     }
 
-    @Test("20,000 mutated entries are read or refused, never worse")
+    @Test("20,000 mutated entries are read or refused")
     func mutations() async {
         var random = SplitMix64(seed: 7)
         let alphabet = Array("a.*:,-+[]0123456789% \té#\n".utf8)

@@ -26,7 +26,7 @@ struct SystemLookupTests {
         }
     }
 
-    @Test("two clients and a resolver that want the same name at a time share one call")
+    @Test("Concurrent requests of two clients and a resolver for one name share one call")
     func sharing() async throws {
         let dialled = try (0..<4).map { number in
             let dialler = dialler()
@@ -41,7 +41,7 @@ struct SystemLookupTests {
         #expect(asked.withLock { $0 } == ["hangs.test"])
     }
 
-    @Test("names that hang, and that nobody waits for any more, keep no other name from being dialled")
+    @Test("Calls that hang and have no caller left do not keep other names from being resolved")
     func hangingNames() async throws {
         defer { gate.signal() }
         let dialler = dialler()
@@ -53,7 +53,7 @@ struct SystemLookupTests {
         try await dial("localhost", with: dialler, 0).value.close()
     }
 
-    @Test("a call that was made in another network answers nobody who asks in this one")
+    @Test("A call that was made in another network does not answer questions in the current one")
     func otherNetwork() async throws {
         let dialler = dialler()
         let before = try dial("hangs.test", with: dialler, 0)

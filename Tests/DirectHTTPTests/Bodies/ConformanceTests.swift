@@ -24,7 +24,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("EchoString")
+    @Test("EchoString: a text is sent back unchanged")
     func echoString() async throws {
         let server = try secure { try .echo($0) }
         #expect(
@@ -32,14 +32,14 @@ struct ConformanceTests {
         )
     }
 
-    @Test("Echo1MBBody")
+    @Test("Echo1MBBody: a body of 1 MB is sent back unchanged")
     func echo1MBBody() async throws {
         let server = try secure { try .echo($0) }
         let body = pattern(at: 0, count: 1_000_000)
         #expect(try await HTTPClient.trusting().fetch(post(server, .bytes(body))).body == body)
     }
 
-    @Test("UnderRead: a large body of which only a part is read")
+    @Test("UnderRead: a large body of which only a part is read closes its connection")
     func underRead() async throws {
         let server = try secure { _ in .pattern(count: 1_000_000) }
         let client = HTTPClient.trusting()
@@ -52,7 +52,7 @@ struct ConformanceTests {
         #expect(try await client.fetch(server.request("https://a.test/")).body.count == 1_000_000)
     }
 
-    @Test("DripRead: a body that is read slower than it comes")
+    @Test("DripRead: a body that is read slower than it arrives is complete")
     func dripRead() async throws {
         let server = try secure { _ in .pattern(count: 1_000_000, chunkSize: 1000) }
         let response = try await HTTPClient.trusting().send(server.request("https://a.test/"))
@@ -65,7 +65,7 @@ struct ConformanceTests {
         #expect(count == 1_000_000)
     }
 
-    @Test("EchoInterleave: each piece is sent when the last one has come back")
+    @Test("EchoInterleave: each piece is sent when the previous one has come back")
     func echoInterleave() async throws {
         let server = try secure(Self.echoing)
         let (pieces, give) = AsyncStream.makeStream(of: [UInt8].self)
@@ -104,7 +104,7 @@ struct ConformanceTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("EmptyChunkedBody")
+    @Test("EmptyChunkedBody: an empty chunked body is received and sent")
     func emptyChunkedBody() async throws {
         let server = try secure { _ in .chunked([]) }
         let response = try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
@@ -114,7 +114,7 @@ struct ConformanceTests {
         #expect(try await HTTPClient.trusting().fetch(post(judge, body)).text == "chunked 0")
     }
 
-    @Test("HeadWithContentLength: the next response is the next one")
+    @Test("HeadWithContentLength: the connection serves the next request after a HEAD")
     func headWithContentLength() async throws {
         let server = try secure { request in
             request.method == "HEAD" ? .bytes([], ["Content-Length": "1000"]) : .text("next")
@@ -126,14 +126,14 @@ struct ConformanceTests {
         #expect(next.text == "next" && next.isReused)
     }
 
-    @Test("204WithContentLength and 304WithContentLength", arguments: [204, 304])
+    @Test("204WithContentLength and 304WithContentLength: the response has no body", arguments: [204, 304])
     func noContentWithLength(status: Int) async throws {
         let server = try secure { _ in .raw("HTTP/1.1 \(status) X\r\nContent-Length: 1000\r\n\r\n") }
         let response = try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
         #expect(response.status.code == status && response.body.isEmpty)
     }
 
-    @Test("IncompleteBody")
+    @Test("IncompleteBody: a truncated body is an error with both lengths")
     func incompleteBody() async throws {
         let server = try secure { _ in .bytes([1, 2, 3], ["Content-Length": "1000"]).then(.closeUnannounced) }
         let error = try await httpError {
@@ -142,21 +142,21 @@ struct ConformanceTests {
         #expect(error.protocolError == .truncatedContent(received: 3, expected: 1000))
     }
 
-    @Test("NoLengthHint")
+    @Test("NoLengthHint: a body without a length ends with the connection")
     func noLengthHint() async throws {
         let server = try secure { _ in .bytes([1, 2, 3], framing: .untilClose) }
         let response = try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
         #expect(response.body == [1, 2, 3])
     }
 
-    @Test("TrailerRead")
+    @Test("TrailerRead: a trailer is received apart from the headers")
     func trailerRead() async throws {
         let server = try secure { _ in .chunked([[1]], trailers: ["X-Checksum": "abc"]) }
         let response = try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
         #expect(response.trailers["x-checksum"] == "abc" && !response.headers.contains("X-Checksum"))
     }
 
-    @Test("TrailerWrite")
+    @Test("TrailerWrite: a trailer is sent after the body")
     func trailerWrite() async throws {
         let server = try secure { .text(try $0.trailers["x-checksum"] ?? "none") }
         let body = RequestBody.stream(PatternPieces(sizes: [10])).followed { ["X-Checksum": "abc"] }
@@ -166,7 +166,7 @@ struct ConformanceTests {
         #expect(server.requests.first?.headers["trailer"] == "X-Checksum")
     }
 
-    @Test("CancelPreHeaders")
+    @Test("CancelPreHeaders: a call cancelled before the head ends and closes its connection")
     func cancelPreHeaders() async throws {
         let server = try FixtureServer.scripted(
             [.awaitHead, .awaitClose],
@@ -181,7 +181,7 @@ struct ConformanceTests {
         #expect(try await server.nextRecord().end == .clientClosed)
     }
 
-    @Test("CancelPreBody")
+    @Test("CancelPreBody: a call cancelled before the body ends and closes its connection")
     func cancelPreBody() async throws {
         let never = Gate()
         let server = try secure { _ in
@@ -196,7 +196,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "every method goes out as it is, with a body and without",
+        "Each method is sent unchanged, with a body and without",
         arguments: ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "get", "M-SEARCH"]
     )
     func methods(name: String) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Downloads", .idleLimit)
 struct DownloadTests {
-    @Test("are written whole, whatever their size", arguments: [0, 10, 5_000_000])
+    @Test("A download is written completely, whatever its size", arguments: [0, 10, 5_000_000])
     func sizes(size: Int) async throws {
         let folder = try TemporaryFolder()
         let server = try FixtureServer.start { _ in .pattern(count: size) }
@@ -21,7 +21,7 @@ struct DownloadTests {
         #expect(try await client.get(server.http()).isReused)
     }
 
-    @Test("have the permissions that were asked for")
+    @Test("A downloaded file has the requested permissions")
     func mode() async throws {
         let folder = try TemporaryFolder()
         let server = try FixtureServer.start { _ in .text("secret") }
@@ -33,7 +33,7 @@ struct DownloadTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("that fail leave what was there, and nothing beside it", arguments: [true, false])
+    @Test("A failed download leaves the old file unchanged, and no other file", arguments: [true, false])
     func failure(isCut: Bool) async throws {
         let folder = try TemporaryFolder()
         try folder.write("old", "file")
@@ -55,7 +55,7 @@ struct DownloadTests {
         #expect(try await server.nextRecord().end != nil)
     }
 
-    @Test("that are cancelled leave nothing, and end soon")
+    @Test("A cancelled download leaves no file, and ends soon")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
         let never = Gate()
@@ -82,7 +82,7 @@ struct DownloadTests {
         never.open()
     }
 
-    @Test("into a folder that is not there are an error of the system, and the response is given up")
+    @Test("A missing folder is an error of the system, and the response is abandoned")
     func noFolder() async throws {
         let folder = try TemporaryFolder()
         let server = try FixtureServer.start { _ in .pattern(count: 1 << 30) }

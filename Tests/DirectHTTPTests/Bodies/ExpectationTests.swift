@@ -18,7 +18,7 @@ struct ExpectationTests {
         return request
     }
 
-    @Test("the body is sent when the server asks for it, and the connection serves again")
+    @Test("The body is sent when the server asks for it, and the connection is reused")
     func leave() async throws {
         let server = try FixtureServer.start {
             .text("\($0.headers["expect"] ?? "none") \(try $0.discardBody())")
@@ -37,7 +37,7 @@ struct ExpectationTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("without a body nothing is expected")
+    @Test("A request without a body expects no 100 (Continue)")
     func noBody() async throws {
         let server = try FixtureServer.start { .text($0.headers["expect"] ?? "none") }
         for body in [RequestBody.none, .bytes([]), .stream(PatternPieces(sizes: []), length: 0)] {
@@ -45,7 +45,7 @@ struct ExpectationTests {
         }
     }
 
-    @Test("a refusal arrives without the body, whose source is never opened, and ends the connection")
+    @Test("A refusal is delivered without the body, whose source is never opened, and closes the connection")
     func refusal() async throws {
         let server = try FixtureServer.start { request in
             if request.method == "GET" { return .text("fine") }
@@ -60,7 +60,7 @@ struct ExpectationTests {
         #expect(try await !client.get(server.http()).isReused)
     }
 
-    @Test("a refusal whose server would go on is no reason to: nobody knows what it takes the next bytes for")
+    @Test("After a refusal the connection is closed, even if the server would keep it")
     func refusalThatKeepsAlive() async throws {
         let server = try FixtureServer.scripted([
             .awaitHead, .send("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"), .awaitClose,
@@ -70,7 +70,7 @@ struct ExpectationTests {
         #expect(try await !server.nextRecord().receivedText.contains("secret"))
     }
 
-    @Test("a server that says nothing gets the body all the same, after a while")
+    @Test("The body is sent after a while to a server that does not respond")
     func silence() async throws {
         let server = try FixtureServer.scripted([
             .awaitHead, .awaitBytes(4), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .awaitClose,
@@ -80,7 +80,7 @@ struct ExpectationTests {
         #expect(try result.get().text == "ok" && elapsed == .seconds(1))
     }
 
-    @Test("a server that says nothing does not keep the call past its limit")
+    @Test("A server that does not respond does not extend the call beyond its total limit")
     func silenceAndTotal() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
         var request = request(server, .text("body"))
@@ -93,7 +93,7 @@ struct ExpectationTests {
         #expect(error.phase == .response && error.isTimeout)
     }
 
-    @Test("hints are passed on while leave is awaited, leave itself is not, and more of it changes nothing")
+    @Test("Interim responses are passed on before and after 100 (Continue), which itself is not")
     func hints() async throws {
         let server = try FixtureServer.start { request in
             try request.sendInterim(103, headers: ["Link": "</a>"])
@@ -110,7 +110,7 @@ struct ExpectationTests {
         #expect(heard.all == ["103 </a>", "103 </b>", "199 "])
     }
 
-    @Test("after 417 the same request without the expectation is another try")
+    @Test("After 417 the request is tried again without the expectation")
     func failedExpectation() async throws {
         let server = try FixtureServer.start { request in
             request.headers["expect"] == nil ? .text(try request.text) : .status(417)

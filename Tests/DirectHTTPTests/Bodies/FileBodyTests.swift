@@ -18,7 +18,7 @@ struct FileBodyTests {
     }
 
     @Test(
-        "of any size arrive whole, with their length, and more than once",
+        "A file of any size is sent completely, with its length, and more than once",
         arguments: [0, 1, 262_144, 700_001]
     )
     func sizes(size: Int) async throws {
@@ -29,7 +29,7 @@ struct FileBodyTests {
         for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
     }
 
-    @Test("that are not there, or no files, are an error before anything is sent")
+    @Test("A file that does not exist, or is no regular file, is an error before anything is sent")
     func missing() async throws {
         let server = try FixtureServer.start(.plain, Self.judge)
         let client = HTTPClient.untimed()
@@ -45,7 +45,7 @@ struct FileBodyTests {
     }
 
     @Test(
-        "that grow or shrink while they are sent are an error, and the request stays incomplete",
+        "A file that grows or shrinks while it is sent is an error, and the request stays incomplete",
         arguments: [true, false]
     )
     func changing(grows: Bool) async throws {
@@ -71,7 +71,7 @@ struct FileBodyTests {
         #expect(try await server.nextRecord().requests.first?.isComplete == false)
     }
 
-    @Test("travel in multipart forms, under their names and with the length of it all")
+    @Test("A file is sent in a multipart form, with its name and the length of the whole")
     func inForm() async throws {
         let file = try TemporaryFile(pattern(at: 0, count: 300_000))
         let server = try FixtureServer.start { request in

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Forms", .idleLimit)
 struct FormTests {
-    @Test("escape all but letters, digits and *-._, and write spaces as +")
+    @Test("A form escapes all but letters, digits and *-._, and writes spaces as +")
     func percentRules() {
         let all = String(decoding: (0x20..<0x7f).map { UInt8($0) }, as: UTF8.self)
         let expected =
@@ -18,7 +18,7 @@ struct FormTests {
     }
 
     @Test(
-        "are lines of names and values, in UTF-8",
+        "A form consists of names and values in UTF-8",
         arguments: [
             ([], ""),
             ([("a", "b")], "a=b"),
@@ -32,7 +32,7 @@ struct FormTests {
         #expect(encoded(fields) == expected)
     }
 
-    @Test("are sent with their content type, unless the request has one of its own")
+    @Test("A form is sent with its content type, unless the request has its own")
     func contentType() async throws {
         let server = try FixtureServer.start {
             .text("\($0.headers["content-type"] ?? "none") \(try $0.text)")

@@ -33,43 +33,43 @@ struct InjectionTests {
         #expect(server.requests.count == 2, sourceLocation: sourceLocation)
     }
 
-    @Test("header values: CR, LF, NUL and other controls", arguments: controls)
+    @Test("CR, LF, NUL and other control characters in a header value are refused", arguments: controls)
     func headerValue(control: String) async throws {
         try await expectRefusal { $0.headers.add("X-A", "secret" + control) }
     }
 
     @Test(
-        "header names: controls, spaces, separators, nothing at all",
+        "A header name that is empty or has control characters, spaces or separators is refused",
         arguments: controls + [" ", ":", "(", "é", ""]
     )
     func headerName(control: String) async throws {
         try await expectRefusal { $0.headers.add(control.isEmpty ? "" : "X-A" + control, "1") }
     }
 
-    @Test("methods that are no token", arguments: controls + [" / HTTP/1.1", "", "(", "é"])
+    @Test("A method that is no token is refused", arguments: controls + [" / HTTP/1.1", "", "(", "é"])
     func method(control: String) async throws {
         try await expectRefusal {
             $0.method = HTTPMethod(stringLiteral: control.isEmpty ? "" : "GET" + control)
         }
     }
 
-    @Test("protocols to upgrade to", arguments: controls)
+    @Test("Control characters in a protocol to upgrade to are refused", arguments: controls)
     func upgrade(control: String) async throws {
         try await expectRefusal { $0.upgrade = ["echo" + control] }
     }
 
-    @Test("content types of bodies", arguments: controls)
+    @Test("Control characters in the content type of a body are refused", arguments: controls)
     func contentType(control: String) async throws {
         try await expectRefusal { $0.body = .bytes([1], contentType: "text/plain" + control) }
     }
 
-    @Test("Host, for another name than the URL's")
+    @Test("A Host field for another name than the URL's is refused")
     func host() async throws {
         try await expectRefusal { $0.headers.add("Host", "evil.test") }
         try await expectRefusal { $0.headers.add("hOST", "127.0.0.1\r\nX-Evil: 1") }
     }
 
-    @Test("framing by the caller: a length, right or wrong, a coding, or both")
+    @Test("Framing fields of the caller are refused: a length, right or wrong, a coding, or both")
     func framing() async throws {
         try await expectRefusal { $0.headers.add("Content-Length", "4") }
         try await expectRefusal { $0.headers.add("Content-Length", "5") }
@@ -83,7 +83,7 @@ struct InjectionTests {
         }
     }
 
-    @Test("targets: what URLs may not hold is escaped or refused when the URL is read")
+    @Test("Invalid characters in a target are escaped or refused when the URL is read")
     func target() async throws {
         let server = try FixtureServer.start { .text($0.target) }
         let client = HTTPClient.untimed()
@@ -97,7 +97,7 @@ struct InjectionTests {
         #expect(server.requests.allSatisfy { !$0.head.contains(0) })
     }
 
-    @Test("values beyond ASCII are bytes like any other, and so is an empty one")
+    @Test("Values beyond ASCII are sent as bytes, and an empty value is sent")
     func allowed() async throws {
         let server = try FixtureServer.start {
             .text("\($0.headers["x-a"] ?? "none")|\($0.headers["x-b"] ?? "none")")

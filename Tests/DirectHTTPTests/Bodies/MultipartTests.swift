@@ -13,7 +13,7 @@ struct MultipartTests {
         return .text("\(framing)\n\(request.headers["content-type"] ?? "")\n\(try request.text)")
     }
 
-    @Test("of plain fields and bytes are exactly these bytes, with their length")
+    @Test("A form of plain fields and bytes has exactly the expected bytes and length")
     func exactBytes() async throws {
         let parts = [
             FormPart.field("title", "über\r\nzwei Zeilen"),
@@ -33,7 +33,7 @@ struct MultipartTests {
         #expect(body.isReplayable)
     }
 
-    @Test("without parts are only the end")
+    @Test("A form without parts is only the final boundary")
     func empty() async throws {
         let server = try FixtureServer.start(.plain, Self.echo)
         let body = RequestBody.multipart([])
@@ -42,7 +42,7 @@ struct MultipartTests {
         #expect(answer == "50\nmultipart/form-data; boundary=\(boundary)\n--\(boundary)--\r\n")
     }
 
-    @Test("with a part of unknown length are sent in chunks, and can be sent once")
+    @Test("A form with a part of unknown length is sent in chunks, and only once")
     func chunked() async throws {
         let server = try FixtureServer.start(.plain, Self.echo)
         let pieces = RequestBody.stream(PatternPieces(sizes: [3, 0, 4]))
@@ -54,7 +54,7 @@ struct MultipartTests {
         #expect(answer.contains("name=\"s\"\r\n\r\n\(content)\r\n--"))
     }
 
-    @Test("have a boundary of 128 random bits, another one each time")
+    @Test("Each form has a new boundary of 128 random bits")
     func boundaries() throws {
         var seen: Set<String> = []
         for _ in 0..<1000 {
@@ -66,7 +66,7 @@ struct MultipartTests {
         #expect(seen.count == 1000)
     }
 
-    @Test("whose part can be sent once are sent once: the second time nothing is sent, and no part is empty")
+    @Test("A form whose part can be sent once is refused the second time, and no empty part is sent")
     func sentTwice() async throws {
         let server = try FixtureServer.start(.plain, Self.echo)
         let client = HTTPClient()
@@ -79,7 +79,7 @@ struct MultipartTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("with the same stream in two parts are an error, not a form with an empty part")
+    @Test("A form with the same stream in two parts is an error")
     func sameStreamTwice() async throws {
         let server = try FixtureServer.start(.plain, Self.echo)
         let stream = RequestBody.stream(AsyncStream([1, 2, 3]))
@@ -90,7 +90,7 @@ struct MultipartTests {
     }
 
     @Test(
-        "whose part has a control character in its head are refused, and nothing is sent",
+        "A part with a control character in its head is refused before anything is sent",
         arguments: ["\r\nX: y", "a\rb", "a\nb", "a\0b", "a\u{7f}b", "\t", "\u{1b}[31m"]
     )
     func injection(text: String) async throws {
@@ -117,7 +117,7 @@ struct MultipartTests {
     }
 
     @Test(
-        "whose part has no name, or a content type that is none, are refused",
+        "A part without a name, or with an invalid content type, is refused",
         arguments: ["", "png", "a/", "/b", "a/b/c", "a b/c", "é/x"]
     )
     func malformed(type: String) async throws {

@@ -19,7 +19,7 @@ struct RawStreamTests {
     }
 
     @Test(
-        "gives what came with the head, then what follows, and takes what is written",
+        "A raw stream gives the bytes after the head, then later ones, and sends what is written",
         arguments: [true, false]
     )
     func conversation(secure: Bool) async throws {
@@ -44,7 +44,7 @@ struct RawStreamTests {
         #expect(try await stream.read() == nil)
     }
 
-    @Test("may be ended on our side while the other still speaks", arguments: [true, false])
+    @Test("A raw stream can be half-closed while the peer still sends", arguments: [true, false])
     func halfClose(secure: Bool) async throws {
         let mayGoOn = Gate()
         let server = try FixtureServer.start(security(secure)) { _ in
@@ -65,7 +65,7 @@ struct RawStreamTests {
         #expect(try await server.nextRecord().end == .clientClosed)
     }
 
-    @Test("reads and writes at the same time, more than fits between them", arguments: [true, false])
+    @Test("A raw stream reads and writes concurrently, more than the buffers hold", arguments: [true, false])
     func duplex(secure: Bool) async throws {
         let total = 16 << 20
         let piece = [UInt8](repeating: 7, count: 1 << 20)
@@ -84,7 +84,7 @@ struct RawStreamTests {
         #expect(count == total + 4)
     }
 
-    @Test("is taken once, leaves no place occupied in the pool, and closes when it is let go of")
+    @Test("A raw stream is taken once, occupies no place in the pool, and closes when it is released")
     func ownership() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .text("plain") : .script([.send(Self.switching), .awaitClose])
@@ -108,7 +108,7 @@ struct RawStreamTests {
         #expect(try await server.nextRecord().end == .clientClosed)
     }
 
-    @Test("a cancelled read ends at once and loses nothing")
+    @Test("A cancelled read ends at once and loses no bytes")
     func cancelledRead() async throws {
         let mayGoOn = Gate()
         let server = try FixtureServer.start { _ in
@@ -123,7 +123,10 @@ struct RawStreamTests {
         #expect(try await read(stream, 5) == "later")
     }
 
-    @Test("that is closed wakes who waits for it, and says who closed it", arguments: [true, false])
+    @Test(
+        "Closing a raw stream wakes its readers, with an error that says which side closed it",
+        arguments: [true, false]
+    )
     func closing(secure: Bool) async throws {
         let server = try FixtureServer.start(security(secure)) { _ in
             .script([.send(Self.switching + "early"), .awaitClose])
@@ -152,7 +155,7 @@ struct RawStreamTests {
         }
     }
 
-    @Test("is not there without a change of protocol, and 101 that nobody asked for is an error")
+    @Test("There is no raw stream without a change of protocol, and an unrequested 101 is an error")
     func noStream() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/101" ? .raw(Self.switching) : .text("no")
@@ -170,7 +173,10 @@ struct RawStreamTests {
         #expect(unsolicited.protocolError == .unsolicitedSwitchingProtocols)
     }
 
-    @Test("CONNECT names host and port, the default one too, and opens a tunnel", arguments: ["", ":8080"])
+    @Test(
+        "CONNECT names host and port, including the default port, and opens a tunnel",
+        arguments: ["", ":8080"]
+    )
     func connect(port: String) async throws {
         let server = try FixtureServer.start { _ in
             .script([
@@ -191,7 +197,7 @@ struct RawStreamTests {
         #expect(try await read(stream, 1) == "!")
     }
 
-    @Test("CONNECT that is refused is a response like any other")
+    @Test("A refused CONNECT is an ordinary response")
     func refusedConnect() async throws {
         let server = try FixtureServer.start { _ in .text("who are you?", status: 407) }
         let response = try await HTTPClient.untimed().fetch(server.request("http://b.test/", .connect))

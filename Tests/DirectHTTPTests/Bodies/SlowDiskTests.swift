@@ -13,7 +13,7 @@ import Testing
 struct SlowDiskTests {
     private let time = HeldTime()
 
-    @Test("a download waits for the disk no longer than its call may take", arguments: [true, false])
+    @Test("A download waits for the disk no longer than the call's total limit", arguments: [true, false])
     func total(isDecoded: Bool) async throws {
         let folder = try TemporaryFolder()
         var pieces: any ResponseBodySource = Pieces(
@@ -31,7 +31,7 @@ struct SlowDiskTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("a download that is cancelled has no file, and one that says it is done has it")
+    @Test("A cancelled download has its file exactly if it reports success")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
         var random = SystemRandomNumberGenerator()
@@ -51,7 +51,7 @@ struct SlowDiskTests {
     }
 
     @Test(
-        "a download that is cancelled with all on the disk has no file, unless it is just being put in its place",
+        "A download cancelled after its last write has no file, unless it is just being moved to its place",
         arguments: [false, true]
     )
     func cancelledAtTheEnd(isBeingPut: Bool) async throws {
@@ -84,7 +84,7 @@ struct SlowDiskTests {
         }
     }
 
-    @Test("the length of a file, also of one in a form, is asked for no longer than the call may take")
+    @Test("Reading the length of a file, also of one in a form, ends with the call's total limit")
     func measuring() async throws {
         let file = try TemporaryFile([1, 2, 3])
         let form = RequestBody.multipart([.file("a", path: file.path)])
@@ -96,7 +96,7 @@ struct SlowDiskTests {
         #expect(try await RequestBody.file(file.path).length(on: .shared, until: .never) == 3)
     }
 
-    @Test("an upload whose length the disk does not tell in time is an error that says so")
+    @Test("An upload whose length the disk does not report in time is an error that says so")
     func lateLength() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let work = BlockingWork(threadLimit: 1)

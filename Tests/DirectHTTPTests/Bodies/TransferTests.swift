@@ -12,7 +12,7 @@ import Testing
 struct TransferTests {
     private let time = HeldTime()
 
-    @Test("trailers follow an upload in chunks, made when its last byte has been sent")
+    @Test("Trailers follow a chunked upload, and are made when its last byte has been sent")
     func trailers() async throws {
         let server = try FixtureServer.start { request in
             let trailers = try request.trailers
@@ -32,7 +32,7 @@ struct TransferTests {
     }
 
     @Test(
-        "trailers that would be read as more than that are refused, and the request stays incomplete",
+        "Malformed trailers are refused, and the request stays incomplete",
         arguments: [
             ("X-A", "b\r\nX-Evil: 1"), ("X-A", "b\u{0}"), ("X A", "1"), ("Content-Length", "5"),
             ("transfer-encoding", "chunked"), ("Host", "evil.test"), ("Authorization", "Basic eA=="),
@@ -50,7 +50,7 @@ struct TransferTests {
         #expect(!record.receivedText.contains("Evil"))
     }
 
-    @Test("trailers whose making fails carry that error")
+    @Test("An error while trailers are made is the error of the call")
     func failingTrailers() async throws {
         struct Failure: Error {}
         let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
@@ -62,7 +62,7 @@ struct TransferTests {
         }
     }
 
-    @Test("bodies that can be made again are, for each request")
+    @Test("A replayable body is made again for each request")
     func replayable() async throws {
         let server = try FixtureServer.start { request in
             // Whoever answers before the body has come may be spared it.
@@ -79,7 +79,7 @@ struct TransferTests {
         #expect(makings.value == 2)
     }
 
-    @Test("progress counts the content, up to its end", arguments: [100, 300_000])
+    @Test("The progress of an upload counts its content up to the end", arguments: [100, 300_000])
     func uploadProgress(size: Int) async throws {
         let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
         for body in [
@@ -98,7 +98,10 @@ struct TransferTests {
         }
     }
 
-    @Test("progress counts what has come, with the total if the head says it", arguments: [100, 300_000])
+    @Test(
+        "The progress of a download counts received bytes, with the total if the head has one",
+        arguments: [100, 300_000]
+    )
     func downloadProgress(size: Int) async throws {
         let server = try FixtureServer.start { request in
             .pattern(count: size, framing: request.path == "/chunked" ? .chunked : .length)
@@ -113,7 +116,7 @@ struct TransferTests {
         }
     }
 
-    @Test("a stream is sent once: a second request with it is an error, and sends nothing")
+    @Test("A second request with the same stream is an error, and sends nothing")
     func streamSentTwice() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let client = HTTPClient()
@@ -132,7 +135,7 @@ struct TransferTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("a stream that two requests send at the same time goes to one of them, and the other one fails")
+    @Test("A stream in two concurrent requests goes to one of them, and the other one fails")
     func streamSentAtTheSameTime() async throws {
         let server = try FixtureServer.start { try .echo($0) }
         let client = HTTPClient()
@@ -159,7 +162,7 @@ struct TransferTests {
         }
     }
 
-    @Test("a body that has come with its head is to be had once, like any other", arguments: [0, 10])
+    @Test("A body that arrived with its head can be read once, like any other", arguments: [0, 10])
     func once(size: Int) async throws {
         let server = try FixtureServer.start { _ in .pattern(count: size) }
         let client = HTTPClient.untimed()
@@ -173,7 +176,7 @@ struct TransferTests {
         guard case .bodyAlreadyRead = pieces.reason else { throw pieces }
     }
 
-    @Test("a body that announces too much is refused unread")
+    @Test("A body with a Content-Length beyond the limit is refused unread")
     func announcedTooLarge() async throws {
         let mayGoOn = Gate()
         let server = try FixtureServer.start { _ in
@@ -188,7 +191,7 @@ struct TransferTests {
         mayGoOn.open()
     }
 
-    @Test("what little is left of a response that nobody wants is read over, and its connection serves again")
+    @Test("A short rest of an abandoned response is read and dropped, and the connection is reused")
     func drained() async throws {
         for framing in [FixtureReply.Framing.length, .chunked] {
             let mayGoOn = Gate()
@@ -209,7 +212,7 @@ struct TransferTests {
         }
     }
 
-    @Test("more than a little that nobody wants, or that does not come, is given up with its connection")
+    @Test("A long or late rest of an abandoned response is not read, and the connection is closed")
     func notDrained() async throws {
         let never = Gate()
         let server = try FixtureServer.start { request in
@@ -234,7 +237,7 @@ struct TransferTests {
         never.open()
     }
 
-    @Test("a server that drips is too slow, although it never stalls")
+    @Test("A server that sends slowly violates the minimum speed, although it never pauses")
     func tooSlow() async throws {
         let gates = [Gate(), Gate()]
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
@@ -259,7 +262,7 @@ struct TransferTests {
         #expect(error.phase == .body)
     }
 
-    @Test("a server that takes nothing is too slow")
+    @Test("A server that takes no bytes of an upload violates the minimum speed")
     func tooSlowUpload() async throws {
         let never = Gate()
         let server = try FixtureServer.start { request in
@@ -278,7 +281,7 @@ struct TransferTests {
         never.open()
     }
 
-    @Test("only time spent waiting counts against the speed")
+    @Test("Only time spent waiting counts for the minimum speed")
     func gauge() throws {
         func moment(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
         var gauge = ThroughputMonitor(.init(Timeouts.Speed(bytes: 100, in: .seconds(1))))
@@ -297,7 +300,7 @@ struct TransferTests {
         #expect(!ThroughputMonitor(.init(nil)).isOn)
     }
 
-    @Test("new keys for TLS in the middle of an upload that the server does not read harm nobody")
+    @Test("A TLS key update during an upload that the server does not read breaks neither direction")
     func keysDuringUpload() async throws {
         let total = 32 << 20
         let mayRead = Gate()

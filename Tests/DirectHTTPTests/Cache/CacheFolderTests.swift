@@ -43,7 +43,7 @@ struct CacheFolderTests {
         try Data(bytes).write(to: URL(filePath: folder.path).appending(path: name))
     }
 
-    @Test("is there again for the next process, and for one beside it")
+    @Test("A cache folder is found again by the next process, and shared with a concurrent one")
     func shared() async throws {
         let (first, beside) = (try cache(), try cache())
         for size in [0, 1, 65_535, 65_536, 65_537, 300_000] {
@@ -56,7 +56,7 @@ struct CacheFolderTests {
         #expect(beside.faults == [] && first.faults == [])
     }
 
-    @Test("is nobody else's to read, and says nothing of URLs in its files")
+    @Test("A cache folder is readable only by its owner, and its files reveal no URLs")
     func secrecy() async throws {
         let cache = try cache()
         try await keep(cache, "path?token=secret", [1])
@@ -69,7 +69,7 @@ struct CacheFolderTests {
         }
     }
 
-    @Test("that others may write to is refused")
+    @Test("A folder that others may write to is refused")
     func unsafeFolder() throws {
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
@@ -77,7 +77,7 @@ struct CacheFolderTests {
         #expect(throws: CacheError.self) { _ = try ResponseCache.directory(folder.path + "/no/parent") }
     }
 
-    @Test("never gives out a file that was changed in any of its bytes, or cut anywhere")
+    @Test("A file with any byte changed, or cut anywhere, is never used")
     func damage() async throws {
         try await keep(cache(), "a", Array("content".utf8), headers: ["X-A": "1"])
         let name = try #require(folder.names.first)
@@ -99,7 +99,7 @@ struct CacheFolderTests {
         #expect(try await kept(cache(), "a") == Array("content".utf8))
     }
 
-    @Test("finds damage in the middle of a large content when it comes to it")
+    @Test("Damage in the middle of a large content is found when it is read")
     func lateDamage() async throws {
         try await keep(cache(), "a", pattern(at: 0, count: 300_000))
         let name = try #require(folder.names.first)
@@ -112,7 +112,7 @@ struct CacheFolderTests {
         #expect(try await kept(cache, "a") == nil)
     }
 
-    @Test("does not take a file for another's, and follows no links")
+    @Test("A file of another name is not used, and links are not followed")
     func foreignNames() async throws {
         try await keep(cache(), "a", [1])
         let name = try #require(folder.names.first)
@@ -133,7 +133,7 @@ struct CacheFolderTests {
         #expect(FileManager.default.fileExists(atPath: target))
     }
 
-    @Test("leaves alone what is not its own, and removes what writers left behind long ago")
+    @Test("Other files in the folder remain, and abandoned drafts are removed")
     func sweeping() async throws {
         let cache = try cache()
         try await keep(cache, "a", [1])
@@ -151,7 +151,7 @@ struct CacheFolderTests {
         #expect(folder.names == ["notes.txt"])
     }
 
-    @Test("stays within its limits, and loses first what was not used longest")
+    @Test("The folder stays within its limits, and drops the entries least recently used")
     func limits() async throws {
         let cache = try cache(.init(bytes: 200_000, objects: 1000, objectBytes: 50_000))
         for number in 0..<15 {
@@ -178,7 +178,7 @@ struct CacheFolderTests {
         #expect(!folder.names.contains { $0.hasSuffix(".tmp") })
     }
 
-    @Test("bears that its folder goes away")
+    @Test("A folder that disappears is no error of the calls")
     func goneFolder() async throws {
         let cache = try cache()
         try await keep(cache, "a", [1])
@@ -189,7 +189,7 @@ struct CacheFolderTests {
         #expect(!cache.faults.isEmpty)
     }
 
-    @Test("reads any bytes without trouble")
+    @Test("Any bytes in a file are read without a crash")
     func fuzz() {
         var generator = SystemRandomNumberGenerator()
         for count in 0..<400 {
@@ -200,7 +200,7 @@ struct CacheFolderTests {
         }
     }
 
-    @Test("holds only whole responses after writers were killed at any point, and several write at once")
+    @Test("Killed and concurrent writers leave only whole responses")
     func killed() async throws {
         let program = URL(filePath: try #require(Files.program)).deletingLastPathComponent()
             .appending(path: "suite-adapter").path(percentEncoded: false)

@@ -17,7 +17,10 @@ struct CachingClientTests {
 
     private func client(_ cache: ResponseCache) -> HTTPClient { .trusting { $0.cache = cache } }
 
-    @Test("answers again without the network, in memory and from a folder", arguments: Place.allCases)
+    @Test(
+        "A cached response is used without the network, from memory and from a folder",
+        arguments: Place.allCases
+    )
     func hit(place: Place) async throws {
         let server = try server(["Cache-Control": "max-age=60", "ETag": "\"a\""])
         let folder = TemporaryFolder.planned()
@@ -36,7 +39,7 @@ struct CachingClientTests {
         #expect(cache.faults == [])
     }
 
-    @Test("goes by the name: an address has no part in what is found")
+    @Test("The cache is keyed by the name, and the address does not matter")
     func nameNotAddress() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
         let certificates = ["a.test", "b.test"].map { testAuthority.certificate(for: $0) }
@@ -55,7 +58,7 @@ struct CachingClientTests {
         #expect(other.cacheUse == .miss && other.text == "b.test:\(port.number) at 127.0.0.2")
     }
 
-    @Test("asks whether an old response still holds, and gives it as 200", arguments: Place.allCases)
+    @Test("An expired response is revalidated, and delivered with status 200", arguments: Place.allCases)
     func revalidation(place: Place) async throws {
         let server = try server(["Cache-Control": "no-cache", "ETag": "\"a\""])
         let folder = TemporaryFolder.planned()
@@ -68,7 +71,7 @@ struct CachingClientTests {
         #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\""])
     }
 
-    @Test("keeps what is large piece by piece, and gives it so", arguments: Place.allCases)
+    @Test("A large response is stored and delivered in pieces", arguments: Place.allCases)
     func large(place: Place) async throws {
         let size = 3 << 20
         let server = try FixtureServer.secure("a.test") { request in
@@ -101,7 +104,7 @@ struct CachingClientTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("keeps nothing that did not come whole, or was not read", arguments: Place.allCases)
+    @Test("A response that was not received or not read completely is not stored", arguments: Place.allCases)
     func incomplete(place: Place) async throws {
         let fields: FixtureHeaders = ["Cache-Control": "max-age=60", "Content-Length": "200000"]
         let server = try FixtureServer.start { request in
@@ -127,7 +130,7 @@ struct CachingClientTests {
         #expect(paths.count { $0 == "/left" } == 2)
     }
 
-    @Test("does not keep what was asked for before a request that changed it")
+    @Test("A response to a request from before a change of the resource is not stored")
     func overtaken() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in
@@ -146,7 +149,7 @@ struct CachingClientTests {
         #expect(try await client.get(server.http()).cacheUse == .miss)
     }
 
-    @Test("follows a redirect that it has kept, and sends its own conditions to nobody else")
+    @Test("A cached redirect is followed, and the cache's conditions are not sent to another origin")
     func redirects() async throws {
         let server = try FixtureServer.secure("a.test", "b.test") { request in
             switch (request.host?.hasPrefix("a."), request.path) {
@@ -175,7 +178,7 @@ struct CachingClientTests {
         #expect(conditions.map(\.target) == ["/moves"])
     }
 
-    @Test("gives nobody what was for somebody else")
+    @Test("A response for one user is never given to another")
     func authorization() async throws {
         let server = try FixtureServer.secure("a.test") { request in
             .text("for \(request.headers["Authorization"] ?? "all")", ["Cache-Control": "max-age=60"])
@@ -191,7 +194,7 @@ struct CachingClientTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("gives no client what was for another one, whose own fields say who asks")
+    @Test("A response for one client is never given to another whose own fields authenticate it")
     func authorizationOfClients() async throws {
         let server = try FixtureServer.secure("a.test") { request in
             .text("for \(request.headers["Authorization"] ?? "all")", ["Cache-Control": "max-age=60"])
@@ -210,7 +213,7 @@ struct CachingClientTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("gives nobody who comes from elsewhere what the client's own credentials had brought")
+    @Test("A response to the client's own credentials is not used after a redirect from another origin")
     func authorizationAwayFromHome() async throws {
         let script = Script(
             (200, ["Cache-Control": "max-age=60"]),
@@ -227,7 +230,7 @@ struct CachingClientTests {
         #expect(script.requests.map { $0.headers.contains("Authorization") } == [true, true, false])
     }
 
-    @Test("keeps apart what the client's own fields select")
+    @Test("The client's own fields select among cached responses")
     func defaultFields() async throws {
         let server = try FixtureServer.secure("a.test") { request in
             .text(request.headers["User-Agent"] ?? "", ["Cache-Control": "max-age=60", "Vary": "User-Agent"])
@@ -243,9 +246,7 @@ struct CachingClientTests {
         #expect(cache.statistics.hits == 1)
     }
 
-    @Test(
-        "uses what is stale where the origin cannot be reached and it may, but never hides who answered instead"
-    )
+    @Test("A stale response is used if the origin is unreachable, but not after a failed check")
     func unreachable() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
         let fields: FixtureHeaders = ["Cache-Control": "max-age=0, stale-if-error=1000", "ETag": "\"a\""]
@@ -275,7 +276,7 @@ struct CachingClientTests {
         guard case .refused = refusal.reason else { throw refusal }
     }
 
-    @Test("decodes what it has kept coded, each time anew")
+    @Test("A coded response is stored as it came, and decoded for each use")
     func coded() async throws {
         let coded = Data(base64Encoded: "H4sIAAAAAAACA0vOzytJzSsBAKkwxf4HAAAA") ?? Data()
         let server = try FixtureServer.secure("a.test") { request in
@@ -296,7 +297,7 @@ struct CachingClientTests {
         #expect(try await client.fetch(raw).cacheUse == .miss)
     }
 
-    @Test("without a cache says nothing of one")
+    @Test("A client without a cache reports no use of one")
     func none() async throws {
         let server = try server(["Cache-Control": "max-age=60"])
         for _ in 0..<2 {
@@ -307,7 +308,7 @@ struct CachingClientTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("forgets what it is told to forget")
+    @Test("A removed response is not used again")
     func removal() async throws {
         let server = try server(["Cache-Control": "max-age=60"])
         let cache = ResponseCache.memory()
@@ -323,7 +324,7 @@ struct CachingClientTests {
         #expect(try await client.fetch(request).cacheUse == .miss)
     }
 
-    @Test("asks once behind a stale response, however many ask for that")
+    @Test("Concurrent uses of a stale response cause one request behind it")
     func singleFlight() async throws {
         let mayAnswer = Gate()
         let count = SerialNumbers()
@@ -350,7 +351,7 @@ struct CachingClientTests {
     }
 
     @Test(
-        "behind a stale response reads no further than it keeps",
+        "The request behind a stale response reads no more than may be stored",
         arguments: ["max-age=0, stale-while-revalidate=60", "no-store"]
     )
     func endlessRevalidation(control: String) async throws {

@@ -29,7 +29,7 @@ struct DiskWaitTests {
         }
     }
 
-    @Test("ends when its time is over, and nothing has been sent")
+    @Test("A look-up on a slow disk ends with the call's limit, and no request is sent")
     func lookup() async throws {
         let gate = DiskGate()
         defer { gate.open() }
@@ -48,7 +48,7 @@ struct DiskWaitTests {
         #expect(script.requests.isEmpty)
     }
 
-    @Test("ends when it is cancelled")
+    @Test("A look-up on a slow disk ends when the call is cancelled")
     func cancellation() async throws {
         let gate = DiskGate()
         defer { gate.open() }
@@ -60,7 +60,7 @@ struct DiskWaitTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("ends when its time is over while it reads a content")
+    @Test("Reading a content from a slow disk ends with the call's limit")
     func reading() async throws {
         let store = try DirectoryStore(
             path: folder.path,
@@ -91,7 +91,7 @@ struct DiskWaitTests {
         #expect(await !late.append(pattern(at: 0, count: 300_000)))
     }
 
-    @Test("and who changes something waits no longer, but what is kept is forgotten all the same")
+    @Test("A changed resource is dropped from a slow disk, even if the call was cancelled meanwhile")
     func invalidation() async throws {
         let cache = try cache()
         let gate = DiskGate()

@@ -17,7 +17,7 @@ struct HostileFieldsTests {
         String(repeating: "9", count: 400),
     ]
 
-    @Test("no weight is too large, too small or too long", arguments: numbers)
+    @Test("No weight is too large, too small or too long", arguments: numbers)
     func weights(number: String) {
         for name in ["Accept", "Accept-Encoding", "Accept-Language", "Accept-Charset"] {
             let headers = HTTPHeaders([(name: name, value: "a;q=\(number), b;q=0.1, c;q=\(number);q=0.2, d")])
@@ -25,7 +25,7 @@ struct HostileFieldsTests {
         }
     }
 
-    @Test("weights put elements in an order where they keep the grammar, else the place in the list does")
+    @Test("Valid weights order a list, otherwise the order of the list counts")
     func order() {
         func meaning(_ value: String) -> String? {
             VaryFields(headers: ["Accept": value], defaults: HTTPHeaders())["accept"]
@@ -38,7 +38,7 @@ struct HostileFieldsTests {
         #expect(meaning("a;q=0.5555, b") != meaning("b, a;q=0.5555"))
     }
 
-    @Test("no number of any field ends the process", arguments: numbers)
+    @Test("No number in a field crashes the process", arguments: numbers)
     func fields(number: String) async throws {
         let origin = HTTPHeaders([
             (name: "Vary", value: "Accept, Accept-Encoding"), (name: "ETag", value: "\"a\""),

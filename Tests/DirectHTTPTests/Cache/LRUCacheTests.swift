@@ -22,7 +22,7 @@ struct ShelfTests {
 
     private func key(_ number: UInt64) -> CacheKey { CacheKey(digest: Digest128(high: 0, low: number)) }
 
-    @Test("never takes more room than it may, and loses first what was not used longest")
+    @Test("The cache never exceeds its size, and drops the entries least recently used")
     func oldest() {
         var shelf = LRUCache<Thing>(byteLimit: 50, countLimit: 100)
         for number in 1...5 { shelf.add(Thing(UInt64(number))) }
@@ -37,7 +37,7 @@ struct ShelfTests {
         #expect(shelf.find(key(8)) { _ in true } == nil && shelf.count == 1)
     }
 
-    @Test("is bounded in number, too, and in variants of one URL")
+    @Test("The cache limits the number of entries and of variants for one URL")
     func counts() {
         var shelf = LRUCache<Thing>(byteLimit: 1 << 20, countLimit: 40)
         for number in 0..<100 { shelf.add(Thing(UInt64(number))) }
@@ -53,7 +53,7 @@ struct ShelfTests {
         #expect(shelf.find(key(1000)) { _ in true }?.variant.digest.low == 99)
     }
 
-    @Test("replaces what is there, and nothing that has gone")
+    @Test("An entry is replaced only if it is still there")
     func replaces() {
         var shelf = LRUCache<Thing>(byteLimit: 100, countLimit: 10)
         let (old, new) = (Thing(1), Thing(1, cost: 20))
@@ -65,9 +65,7 @@ struct ShelfTests {
         #expect(shelf.count == 0 && shelf.bytes == 0)
     }
 
-    @Test(
-        "what is still coming takes room from what lies there, and all together is never more than may lie there"
-    )
+    @Test("Reserved room counts, and makes older entries go")
     func reservations() {
         var shelf = LRUCache<Thing>(byteLimit: 100, countLimit: 100)
         for number in 1...10 { shelf.add(Thing(UInt64(number))) }
@@ -84,7 +82,7 @@ struct ShelfTests {
         #expect(shelf.bytes == 0 && shelf.reserved == 50)
     }
 
-    @Test("counts right whatever is done to it")
+    @Test("The totals are right after random operations")
     func random() {
         var reserved = 0
         var shelf = LRUCache<Thing>(byteLimit: 500, countLimit: 30)

@@ -21,7 +21,7 @@ struct MemoryStoreTests {
 
     private var all: Int { store.usage.kept + store.usage.coming }
 
-    @Test("holds no more than it may, also of contents that are still coming")
+    @Test("The store never exceeds its limit, counting contents that are still being received")
     func drafts() async {
         var drafts: [any CacheDraft] = []
         var held = 0
@@ -41,7 +41,7 @@ struct MemoryStoreTests {
         #expect(store.usage.coming == 0)
     }
 
-    @Test("gives the room of a content to the response that is made of it")
+    @Test("The room of a draft passes to its response")
     func commit() async throws {
         let body = [UInt8](repeating: 1, count: 100_000)
         for length in [nil, UInt64(body.count)] {
@@ -62,7 +62,7 @@ struct MemoryStoreTests {
         #expect(entry?.length == body.count)
     }
 
-    @Test("a content that finds no room is given up, and what is there stays")
+    @Test("A draft without room is dropped, and stored responses remain")
     func fullOfDrafts() async throws {
         let first = try #require(store.draft(plan(1), wait: .unlimited))
         #expect(await first.append([UInt8](repeating: 1, count: 1 << 18)))
@@ -78,7 +78,7 @@ struct MemoryStoreTests {
         #expect(all <= 1 << 20)
     }
 
-    @Test("a content longer than it may be is given up")
+    @Test("A content longer than the limit is dropped")
     func tooLarge() async throws {
         let draft = try #require(store.draft(plan(1), wait: .unlimited))
         #expect(await draft.append([UInt8](repeating: 1, count: 1 << 18)))

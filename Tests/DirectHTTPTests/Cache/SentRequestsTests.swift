@@ -33,7 +33,10 @@ struct SentRequestsTests {
         return try await client.get(url)
     }
 
-    @Test("keeps nothing for whom an interceptor has vouched", arguments: ["Authorization", "Cookie"])
+    @Test(
+        "A response to credentials that an interceptor added is not stored",
+        arguments: ["Authorization", "Cookie"]
+    )
     func credentials(field: String) async throws {
         let server = try server()
         let client = client { request, name in request.headers[field] = name }
@@ -43,7 +46,7 @@ struct SentRequestsTests {
         }
     }
 
-    @Test("keeps nothing that was selected by a field of an interceptor's")
+    @Test("A response that was selected by an interceptor's field is not stored")
     func selecting() async throws {
         let server = try server(["Cache-Control": "max-age=60", "Vary": "X-User"])
         let client = client { request, name in request.headers["X-User"] = name }
@@ -52,7 +55,7 @@ struct SentRequestsTests {
         }
     }
 
-    @Test("keeps nothing that an interceptor has asked of another URL, or with another method or a body")
+    @Test("A response to another URL or method, or to a body, chosen by an interceptor is not stored")
     func otherRequests() async throws {
         let server = try server()
         let base = server.http()
@@ -73,7 +76,7 @@ struct SentRequestsTests {
         }
     }
 
-    @Test("keeps nothing that an interceptor has made of what was sent for somebody else")
+    @Test("A response that an interceptor has rewritten is not stored for other users")
     func ownResponses() async throws {
         let server = try server()
         let client = HTTPClient { [who] in
@@ -91,7 +94,7 @@ struct SentRequestsTests {
         }
     }
 
-    @Test("keeps what an interceptor has changed in nothing that counts, or has answered itself")
+    @Test("A response is stored if an interceptor changed no relevant field, or answered itself")
     func harmless() async throws {
         let server = try server()
         let tracing = client { request, name in request.headers["X-Trace"] = name }
@@ -112,7 +115,7 @@ struct SentRequestsTests {
         }
     }
 
-    @Test("a redirect and a second try are judged by what was sent for each")
+    @Test("For redirects and retries, the request sent on each hop decides about storage")
     func walks() async throws {
         let count = Locked(0)
         let server = try FixtureServer.start { request in
@@ -146,7 +149,7 @@ struct SentRequestsTests {
         #expect(server.records.flatMap(\.requests).count { $0.target == "/from" } == 1)
     }
 
-    @Test("a request with a body or for another protocol is neither answered from the cache nor kept")
+    @Test("A request with a body or for another protocol bypasses the cache")
     func passingBy() async throws {
         let server = try FixtureServer.start { request in
             let body = try request.text

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Credentials")
 struct AuthenticationTests {
-    @Test("of the URL are sent as Basic to its origin, and stay out of everything else")
+    @Test("Credentials of the URL are sent as Basic to its origin, and appear nowhere else")
     func urlUser() async throws {
         let script = Script.redirecting(302, "/next", "http://b.test/")
         let response = try await script.client().get("http://Aladdin:open%20sesame@a.test/")
@@ -18,7 +18,7 @@ struct AuthenticationTests {
         #expect(!"\(response.history)".contains("Aladdin"))
     }
 
-    @Test("of the caller's own field come before all others")
+    @Test("The caller's own Authorization field comes before all credentials")
     func ownField() async throws {
         let script = Script((401, ["WWW-Authenticate": "Basic realm=x"]))
         let response = try await script.client().get("http://u:p@a.test/", headers: ["Authorization": "mine"])
@@ -26,7 +26,7 @@ struct AuthenticationTests {
         #expect(response.status == 401)
     }
 
-    @Test("of a client are for their origins only")
+    @Test("A client's credentials are only for their origins")
     func clientCredentials() async throws {
         let script = Script.redirecting(302, "http://b.test/", "http://a.test/")
         let origin = try HTTPURL("http://a.test").origin
@@ -35,7 +35,7 @@ struct AuthenticationTests {
         #expect(script.requests.map { $0.headers["Authorization"] } == ["Bearer token", nil, "Bearer token"])
     }
 
-    @Test("that were refused are not tried again")
+    @Test("Refused credentials are not tried again")
     func refused() async throws {
         let script = Script((401, ["WWW-Authenticate": "Basic realm=x"]))
         var request = Request(.get, "http://a.test/")
@@ -45,7 +45,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "with a colon in the user name, or a control character, are an error",
+        "A user name with a colon, or a control character, is an error",
         arguments: [("a:b", "c"), ("a", "b\r\nc")]
     )
     func unfit(_ user: String, _ password: String) async throws {
@@ -56,7 +56,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("that are being fetched keep nobody who gives up, and nobody else hears of that")
+    @Test("A caller that gives up while a token is fetched does not affect the other callers")
     func cancelledRefresh() async throws {
         let gate = Barrier()
         let fetched = Mutex(0)
@@ -82,7 +82,7 @@ struct AuthenticationTests {
         #expect(fetched.withLock { $0 } == 1)
     }
 
-    @Test("of a refreshed token are fetched once for all requests that need them")
+    @Test("A token is refreshed once for all requests that need it")
     func refreshing() async throws {
         let fetched = Mutex(0)
         let server = try FixtureServer.start { request in
@@ -109,9 +109,7 @@ struct AuthenticationTests {
         #expect(fetched.withLock { $0 } == 2)
     }
 
-    @Test(
-        "of a source that asks its own client are not waited for by the source: its requests go without them"
-    )
+    @Test("Requests of a token's source through its own client are sent without the token")
     func sourceUsesItsClient() async throws {
         let own = Mutex<HTTPClient?>(nil)
         let fetched = Mutex(0)
@@ -150,7 +148,7 @@ struct AuthenticationTests {
         #expect(saidToTokens.withLock { $0 } == [nil, nil, nil, nil])
     }
 
-    @Test("of a source are sent again by a task that the source has begun, once the source has ended")
+    @Test("A task that the source has started uses the token after the source has returned")
     func taskOutlivesSource() async throws {
         let script = Script((200, [:]))
         let client = script.client()
@@ -176,7 +174,7 @@ struct AuthenticationTests {
         #expect(script.requests.map { $0.headers["Authorization"] } == ["Bearer token", "Bearer token"])
     }
 
-    @Test("by digest are as RFC 7616 has them", arguments: ["MD5", "SHA-256"])
+    @Test("Digest answers are those of the example in RFC 7616", arguments: ["MD5", "SHA-256"])
     func digestExample(_ algorithm: String) throws {
         let challenge = Challenge.all(in: [
             "WWW-Authenticate":
@@ -207,7 +205,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "by digest are right in every variant, however the challenge is written",
+        "Digest answers are right in each variant, however the challenge is written",
         arguments: [
             ("algorithm=MD5-sess, qop=auth", "83f3e8c8918646a47f75e99e8920b7a3"),
             (
@@ -232,9 +230,7 @@ struct AuthenticationTests {
         #expect(answer.contains("cnonce=") == (parameters.contains("qop") || parameters.contains("sess")))
     }
 
-    @Test(
-        "by digest take realms with quotes apart and put them together, and hide the user where that is asked for"
-    )
+    @Test("Digest parses and writes quoted realms, and hashes the user name on demand")
     func digestQuoting() throws {
         let quoted = try digestAnswer(
             #"Digest realm="say \"hi\" \\o/", nonce="abc", qop="auth", algorithm=SHA-256, opaque="a\"b""#
@@ -264,7 +260,7 @@ struct AuthenticationTests {
         )
     }
 
-    @Test("by digest convince nobody but who knows them, take a stale nonce in their stride, and count")
+    @Test("Digest sends a wrong password once, renews a stale nonce and counts its requests")
     func digestServer() async throws {
         let seen = Mutex<[String]>([])
         let server = try FixtureServer.start { request in
@@ -311,7 +307,7 @@ struct AuthenticationTests {
         #expect(seen.withLock { $0.last }?.contains("nc=00000002") == true)
     }
 
-    @Test("by digest survive a server that has forgotten its nonces and does not say so")
+    @Test("Digest recovers when a server has forgotten its nonces without saying so")
     func forgottenNonce() async throws {
         let nonce = Mutex("one")
         let refusals = Mutex(0)
@@ -340,7 +336,7 @@ struct AuthenticationTests {
         #expect(refusals.withLock { $0 } == 4)
     }
 
-    @Test("are not asked for by a server that names no scheme we know")
+    @Test("A challenge without a known scheme is not answered")
     func unknownScheme() async throws {
         let script = Script((401, ["WWW-Authenticate": "Negotiate"]))
         var request = Request(.get, "http://a.test/")
@@ -349,7 +345,7 @@ struct AuthenticationTests {
         #expect(script.urls.count == 1)
     }
 
-    @Test("are not for a challenge that comes with another status", arguments: [403, 407, 200] as [UInt16])
+    @Test("A challenge with a status other than 401 is not answered", arguments: [403, 407, 200] as [UInt16])
     func otherStatus(_ code: UInt16) async throws {
         let challenge = "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256"
         let script = Script((HTTPStatus(code: Int(code)) ?? 500, ["WWW-Authenticate": challenge]))
@@ -359,7 +355,7 @@ struct AuthenticationTests {
         #expect(script.urls.count == 1)
     }
 
-    @Test("of a refused request are not sent with a body that can be had only once")
+    @Test("A body that can be sent once is not sent again with credentials")
     func bodySentOnce() async throws {
         let script = Script((401, ["WWW-Authenticate": #"Digest realm="r", nonce="n""#]))
         var request = Request(.post, "http://a.test/", body: .stream(AsyncStream<[UInt8]> { $0.finish() }))
@@ -372,7 +368,7 @@ struct AuthenticationTests {
 @Suite("Challenges")
 struct ChallengeTests {
     @Test(
-        "are told apart although commas separate everything",
+        "Challenges are separated correctly although commas also separate their parameters",
         arguments: [
             ("Basic realm=\"a, b\"", ["basic [realm=a, b]"]),
             (

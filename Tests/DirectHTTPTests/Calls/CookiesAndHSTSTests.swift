@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What a client remembers")
 struct MemoryTests {
-    @Test("cookies come back to the name, wherever it is dialled, also from a redirect, and to no other name")
+    @Test("Cookies belong to the name, wherever it is dialled, also from a redirect, and to no other name")
     func cookies() async throws {
         let script = Script(
             (302, ["Set-Cookie": "a=1", "Location": "/in"]),
@@ -23,7 +23,7 @@ struct MemoryTests {
         #expect(script.requests.last?.headers["Cookie"] == "a=1")
     }
 
-    @Test("cookies are computed anew for each hop: what a redirect sets replaces what it came with")
+    @Test("Cookies are computed for each hop, and those set by a redirect replace older ones")
     func freshCookies() async throws {
         let script = Script(
             (200, ["Set-Cookie": "a=1"]),
@@ -37,7 +37,7 @@ struct MemoryTests {
         #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1", "a=2"])
     }
 
-    @Test("cookies travel over real connections, on the shortest way through the client")
+    @Test("Cookies are exchanged over real connections in the simplest configuration")
     func overTheNetwork() async throws {
         let server = try FixtureServer.start { request in
             request.cookie("seen") == nil ? .status(200, ["Set-Cookie": "seen=1"]) : .text("again")
@@ -51,7 +51,7 @@ struct MemoryTests {
         #expect(jar.cookies(for: try HTTPURL("http://a.test/")).count == 1)
     }
 
-    @Test("any store of cookies is asked for each hop, and told what each response from the network sets")
+    @Test("A custom cookie store is asked for each hop, and receives each response from the network")
     func ownStore() async throws {
         let script = Script(
             (302, ["Set-Cookie": "a=1", "Location": "/in"]),
@@ -69,7 +69,7 @@ struct MemoryTests {
         #expect(store.taken == ["https://a.test/in a=1", "https://a.test/in a=2"])
     }
 
-    @Test("cookies of a refusal are sent with the credentials")
+    @Test("Cookies set by a 401 response are sent with the credentials")
     func refusal() async throws {
         let script = Script(
             (401, ["WWW-Authenticate": #"Digest realm="r", nonce="n""#, "Set-Cookie": "a=1"]),
@@ -82,7 +82,7 @@ struct MemoryTests {
         #expect(script.requests.map { $0.headers["Cookie"] } == [nil, "a=1"])
     }
 
-    @Test("a name that has asked for TLS gets it, before credentials and cookies are looked up")
+    @Test("A name with HSTS is upgraded to https before credentials and cookies are chosen")
     func upgrades() async throws {
         let script = Script(
             (200, ["Strict-Transport-Security": "max-age=60", "Set-Cookie": "a=1; Secure"]),
@@ -103,7 +103,7 @@ struct MemoryTests {
         #expect(response.url.scheme == .https)
     }
 
-    @Test("a redirect to plain HTTP that becomes TLS is no step down")
+    @Test("A redirect to http that HSTS upgrades is no downgrade")
     func redirectedUpgrade() async throws {
         let script = Script(
             (302, ["Strict-Transport-Security": "max-age=60", "Location": "http://a.test/x"]),
@@ -114,7 +114,7 @@ struct MemoryTests {
         #expect(script.urls == ["https://a.test/", "https://a.test/x"])
     }
 
-    @Test("no Location is so long that it takes a cookie past TLS")
+    @Test("A long Location does not bypass HSTS")
     func longUpgrade() async throws {
         let script = Script.redirecting(302, "http://a.test/" + String(repeating: "\"", count: 22_000))
         let jar = CookieJar()
@@ -131,7 +131,7 @@ struct MemoryTests {
         #expect(script.urls.map { $0.hasPrefix("https://a.test/") } == [false, true])
     }
 
-    @Test("what comes over plain HTTP asks for TLS in vain")
+    @Test("Strict-Transport-Security over plain HTTP is ignored")
     func plainHTTP() async throws {
         let script = Script((200, ["Strict-Transport-Security": "max-age=60"]))
         let client = script.client { $0.hsts = HSTSStore() }

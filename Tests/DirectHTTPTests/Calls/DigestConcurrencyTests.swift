@@ -7,7 +7,7 @@ import Testing
 @Suite("Credentials by digest, of many requests at a time")
 struct DigestConcurrencyTests {
     @Test(
-        "are accepted for all of many requests at a time when the server has forgotten its nonces",
+        "All of many concurrent requests are accepted after the server has forgotten its nonces",
         arguments: [NonceServer.Manner.oneEach, .oneForAll, .oneEachSayingStale]
     )
     func forgottenNonces(_ manner: NonceServer.Manner) async throws {
@@ -22,7 +22,7 @@ struct DigestConcurrencyTests {
         #expect(server.replays == 0)
     }
 
-    @Test("that are wrong are said once by each of many requests at a time")
+    @Test("Each of many concurrent requests sends a wrong password once")
     func wrongPasswordAtATime() async throws {
         let server = NonceServer(.oneEach, user: "u", password: "p")
         let authenticator: DigestAuthenticator = .digest(user: "u", password: "wrong")
@@ -33,7 +33,7 @@ struct DigestConcurrencyTests {
         #expect(server.refusedAnswers == 16)
     }
 
-    @Test("with one nonce for all: each request has a count of its own, be the server asked before or not")
+    @Test("Each of many concurrent requests has its own nonce count, with or without an earlier challenge")
     func countsOfTheirOwn() async throws {
         let server = NonceServer(.oneForAll, user: "u", password: "p")
         let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
@@ -43,7 +43,7 @@ struct DigestConcurrencyTests {
         #expect(server.replays == 0 && server.refusedAnswers == 0)
     }
 
-    @Test("whose count was overtaken by a higher one are said again with the next count")
+    @Test("A request whose nonce count was overtaken is sent again with the next count")
     func overtaken() throws {
         var memory = DigestMemory()
         let challenge = Challenge.all(of: "Digest realm=r, nonce=n, qop=auth")

@@ -7,7 +7,7 @@ import Testing
 @Suite("What is for one origin, and no other")
 struct ForeignOriginTests {
     @Test(
-        "CVE-2026-40490, CVE-2026-11856: a challenge of the origin that we were sent to is not answered",
+        "CVE-2026-40490, CVE-2026-11856: a challenge after a redirect to another origin is not answered",
         arguments: [
             "Basic realm=\"x\"", "Digest realm=\"x\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256", "Bearer",
         ]
@@ -32,7 +32,7 @@ struct ForeignOriginTests {
         #expect(ofURL.requests.map { $0.headers.contains("Authorization") } == [true, false])
     }
 
-    @Test("CVE-2026-7168: a nonce is for the origin that gave it, and no nonce of ours comes twice")
+    @Test("CVE-2026-7168: a nonce is used only for its origin, and no client nonce is used twice")
     func digestState() async throws {
         let challenge = "Digest realm=\"r\", nonce=\"theirs\", qop=\"auth\", algorithm=SHA-256"
         let authenticator: DigestAuthenticator = .digest(user: "u", password: "p")
@@ -60,9 +60,7 @@ struct ForeignOriginTests {
         #expect(ours.count == 20)
     }
 
-    @Test(
-        "the client's certificate is shown to the host that was asked, and to no other that redirects lead to"
-    )
+    @Test("The client's certificate is shown to the requested host, and not after a redirect to another")
     func clientCertificate() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
         var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "a.test", "b.test")])
@@ -90,7 +88,7 @@ struct ForeignOriginTests {
         #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false, true])
     }
 
-    @Test("CVE-2023-32681, CVE-2024-37891: what is said to a proxy is said to no server, proxy or not")
+    @Test("CVE-2023-32681, CVE-2024-37891: Proxy-Authorization is never sent to a server")
     func proxyAuthorization() async throws {
         let server = try FixtureServer.start { .text($0.headers["proxy-authorization"] ?? "none") }
         let client = HTTPClient.untimed { $0.headers = ["Proxy-Authorization": "secret", "X-Other": "1"] }
@@ -101,7 +99,7 @@ struct ForeignOriginTests {
     }
 
     @Test(
-        "CVE-2023-38545 and its like: what would break out of the line to a proxy never gets there",
+        "CVE-2023-38545 and similar: a name that breaks a proxy's request is refused before dialling",
         arguments: [
             "https://a.test\r\nX: 1/", "https://a.test%0d%0aX:%201/", "https://a test/",
             "https://a.test HTTP/1.1/",
@@ -118,9 +116,7 @@ struct ForeignOriginTests {
         #expect(server.records.isEmpty)
     }
 
-    @Test(
-        "a Location of 8000 bytes is followed, one of more than a URL may have is not (RFC 9110, section 4.1)"
-    )
+    @Test("A Location of 8000 bytes is followed, one beyond the limit is not (RFC 9110, section 4.1)")
     func longLocations() async throws {
         let long = "/" + String(repeating: "x", count: 7999)
         let script = Script.redirecting(302, long)

@@ -18,14 +18,14 @@ struct PolicySettingsTests {
         }
     }
 
-    @Test("attempts bound how often a request is sent", arguments: [1, 2, 5])
+    @Test("The policy's `attempts` bounds how often a request is sent", arguments: [1, 2, 5])
     func attempts(count: Int) async throws {
         let script = Script((503, [:]))
         _ = try await client(script) { $0.attempts = count }.get("http://a.test/")
         #expect(script.urls.count == count)
     }
 
-    @Test("statuses decide which answers are worth another try")
+    @Test("The policy's `statuses` chooses the responses that are tried again")
     func statuses() async throws {
         for (status, count) in [(500, 3), (503, 1)] as [(HTTPStatus, Int)] {
             let script = Script((status, [:]))
@@ -35,7 +35,7 @@ struct PolicySettingsTests {
     }
 
     @Test(
-        "retriesFailures decides whether a failure of the network is worth another try",
+        "The policy's `retriesFailures` chooses whether a failure of the network is tried again",
         arguments: [true, false]
     )
     func retriesFailures(isOn: Bool) async throws {
@@ -56,7 +56,7 @@ struct PolicySettingsTests {
         #expect(server.records.count == (isOn ? 2 : 1))
     }
 
-    @Test("longestDelay decides whether a server's Retry-After is waited for")
+    @Test("The policy's `longestDelay` decides whether a server's Retry-After is waited for")
     func longestDelay() async throws {
         let script = Script((503, ["Retry-After": "2"]), (200, [:]))
         let client = client(script) { $0.longestDelay = .seconds(1) }
@@ -65,7 +65,7 @@ struct PolicySettingsTests {
     }
 
     /// A wait drawn from some 30,000 years does not end within ten seconds.
-    @Test("delay decides how long the wait before another try may be")
+    @Test("The policy's `delay` chooses the wait before the next try")
     func delay() async throws {
         let script = Script((503, [:]))
         let client = client(script) {
@@ -78,7 +78,7 @@ struct PolicySettingsTests {
         #expect(script.urls.count == 1)
     }
 
-    @Test("limit bounds how many redirects are followed")
+    @Test("The policy's `limit` bounds how many redirects are followed")
     func redirectLimit() async throws {
         let script = Script.redirecting(302, "/1", "/2", "/3")
         let client = script.client { $0.redirects.limit = 2 }
@@ -87,7 +87,7 @@ struct PolicySettingsTests {
         #expect(script.urls.count == 3)
     }
 
-    @Test("a request may follow redirects where its client does not, and the other way round")
+    @Test("A request's redirect policy overrides its client's, in both directions")
     func ofRequest() async throws {
         for (ofClient, ofRequest, status) in [
             (RedirectPolicy.deliver, .follow, 200), (.follow, .deliver, 302),
@@ -101,7 +101,7 @@ struct PolicySettingsTests {
         }
     }
 
-    @Test("survivingFields let fields of the client follow to other origins, and no others of them")
+    @Test("Only the fields in `survivingFields` are sent to other origins")
     func extraCrossOriginFields() async throws {
         let server = try FixtureServer.start { request in
             let fields = ["x-kept", "x-secret"].map { request.headers[$0] ?? "none" }

@@ -35,7 +35,7 @@ struct RebuiltRequestTests {
     }
 
     @Test(
-        "takes none of the client's secrets to another origin, and brings none back",
+        "A rebuilt request sends none of the client's secrets to another origin, nor back to the first",
         arguments: Builder.allCases
     )
     fileprivate func clientFields(_ builder: Builder) async throws {
@@ -50,7 +50,7 @@ struct RebuiltRequestTests {
         for names in names[1...] { #expect(names.isDisjoint(with: ["Authorization", "X-Api-Key"])) }
     }
 
-    @Test("takes the fields of the one before to no other origin, and what is written for that origin there")
+    @Test("A rebuilt request drops copied fields at another origin, and keeps fields written for it")
     func copiedFields() async throws {
         let script = Script.redirecting(302, "https://b.test/")
         let client = script.client {
@@ -69,7 +69,7 @@ struct RebuiltRequestTests {
     }
 
     @Test(
-        "for another origin by an interceptor leaves the secrets behind, as on a redirect",
+        "A request that an interceptor moves to another origin drops the secrets, as on a redirect",
         arguments: [Builder.networkInterceptor, .interceptor]
     )
     fileprivate func movedByInterceptor(_ builder: Builder) async throws {
@@ -97,7 +97,7 @@ struct RebuiltRequestTests {
     }
 
     @Test(
-        "keeps the addresses that it was given for its host, and takes them to no other",
+        "A rebuilt request keeps the addresses given for its host, and uses them for no other",
         arguments: Builder.allCases
     )
     fileprivate func addresses(_ builder: Builder) async throws {
@@ -109,7 +109,7 @@ struct RebuiltRequestTests {
         #expect(script.requests.map(\.addresses) == [["192.0.2.1"], ["192.0.2.1"], nil, ["192.0.2.1"]])
     }
 
-    @Test("goes to the addresses that it is given for another host, for as long as it stays there")
+    @Test("A rebuilt request uses its own addresses for another host while it stays there")
     func ownAddresses() async throws {
         let script = Script.redirecting(302, "https://b.test/", "/in", "https://c.test/", "https://b.test/")
         let client = script.client {
@@ -126,7 +126,7 @@ struct RebuiltRequestTests {
         #expect(script.requests.map(\.addresses) == [["192.0.2.1"], ["192.0.2.1"], ["192.0.2.1"], nil, nil])
     }
 
-    @Test("never goes to the system's resolver if it was given addresses", arguments: Builder.allCases)
+    @Test("A request with given addresses is never resolved by the system", arguments: Builder.allCases)
     fileprivate func pinnedRequest(_ builder: Builder) async throws {
         let server = try FixtureServer.start { $0.path == "/" ? .redirect(to: "/next") : .text("pinned") }
         let client = HTTPClient { builder.install(Self.copy, in: &$0) }
@@ -140,7 +140,7 @@ struct RebuiltRequestTests {
         #expect(try await client.fetch(mapped).text == "pinned")
     }
 
-    @Test("keeps what else the caller asked for", arguments: Builder.allCases)
+    @Test("A rebuilt request keeps the caller's other options", arguments: Builder.allCases)
     fileprivate func options(_ builder: Builder) async throws {
         let refusal: HTTPHeaders = ["WWW-Authenticate": "Basic realm=\"x\""]
         let script = Script((302, ["Location": "/next"]), (503, [:]), (401, refusal), (200, [:]))
@@ -161,7 +161,7 @@ struct RebuiltRequestTests {
         #expect(script.requests.last?.headers["Authorization"] == "asked")
     }
 
-    @Test("shows no authenticator to code that could take it elsewhere, and takes one that is new")
+    @Test("A redirect handler sees no authenticator and may add a new one, which is used")
     func authenticators() async throws {
         let script = Script((302, ["Location": "https://b.test/"]), (302, ["Location": "/in"]), (200, [:]))
         let client = script.client {
@@ -182,7 +182,7 @@ struct RebuiltRequestTests {
         )
     }
 
-    @Test("shows no client's certificate to another host", arguments: Builder.allCases)
+    @Test("A rebuilt request shows no client certificate to another host", arguments: Builder.allCases)
     fileprivate func certificate(_ builder: Builder) async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3"])
         var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "a.test", "b.test")])
@@ -206,7 +206,7 @@ struct RebuiltRequestTests {
         #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false])
     }
 
-    @Test("takes a body nowhere that the policy forbids")
+    @Test("A rebuilt request sends no body where the policy forbids it")
     func body() async throws {
         let script = Script.redirecting(307, "/same")
         let client = script.client {
@@ -218,7 +218,7 @@ struct RebuiltRequestTests {
         #expect(script.urls.count == 1)
     }
 
-    @Test("for the URL that the caller's text was not begins the call there")
+    @Test("If an interceptor replaces a text that is no URL, the call begins at the new URL")
     func repairedURL() async throws {
         let script = Script((200, [:]))
         let client = script.client {
@@ -236,7 +236,7 @@ struct RebuiltRequestTests {
         #expect(script.requests[0].addresses == ["192.0.2.1"])
     }
 
-    @Test("gets nothing of the client's where redirects were followed before")
+    @Test("A call continued after other redirects sends no fields of the client")
     func continued() async throws {
         let script = Script.redirecting(302, "/next")
         let client = script.client { $0.headers = Self.secrets }
@@ -249,7 +249,7 @@ struct RebuiltRequestTests {
 
 @Suite("A request's URL")
 struct RequestURLTests {
-    @Test("can be replaced, and only what was given for its place stays behind")
+    @Test("Another origin as URL drops addresses and authenticator, and keeps the rest")
     func replaced() throws {
         var request = Request(.put, "https://a.test/", headers: ["X": "1"], body: .text("x"))
         request.addresses = ["192.0.2.1"]
@@ -270,7 +270,7 @@ struct RequestURLTests {
         }
     }
 
-    @Test("stays as it is where the text for it is no URL")
+    @Test("A request keeps its URL if the new text is no URL")
     func refused() throws {
         var request = Request(.get, "https://a.test/")
         #expect(throws: HTTPURLError.self) { try request.replace(url: "a b") }

@@ -8,7 +8,7 @@ import Testing
 @Suite("A redirect")
 struct RedirectTests {
     @Test(
-        "changes method and body as its status says",
+        "A redirect changes method and body as its status demands",
         arguments: [
             (301, "POST", "GET", false), (301, "PUT", "PUT", true), (301, "GET", "GET", false),
             (302, "POST", "GET", false), (302, "DELETE", "DELETE", true), (302, "HEAD", "HEAD", false),
@@ -32,7 +32,7 @@ struct RedirectTests {
         #expect(response.history.map(\.status?.code) == [code])
     }
 
-    @Test("is not followed by any other status", arguments: [300, 304, 305, 306, 309, 399] as [UInt16])
+    @Test("Other statuses are not redirects", arguments: [300, 304, 305, 306, 309, 399] as [UInt16])
     func otherStatuses(_ code: UInt16) async throws {
         let script = Script((HTTPStatus(code: Int(code)) ?? 200, ["Location": "/next"]))
         #expect(try await script.client().get("http://a.test/").status.code == code)
@@ -40,7 +40,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "is not followed for CONNECT: a tunnel to another place is not the one that was asked for",
+        "A redirect of CONNECT is not followed, since the tunnel would lead elsewhere",
         arguments: [301, 302, 303, 307, 308]
     )
     func connect(_ code: Int) async throws {
@@ -53,13 +53,13 @@ struct RedirectTests {
         #expect(server.records.first?.requests.first?.target == "mail.test:25" && other.records.isEmpty)
     }
 
-    @Test("without Location, or with an empty one, is the response itself")
+    @Test("A redirect without Location, or with an empty one, is the response")
     func withoutLocation() async throws {
         #expect(try await Script((302, [:])).client().get("http://a.test/").status == 302)
         #expect(try await Script((302, ["Location": ""])).client().get("http://a.test/").status == 302)
     }
 
-    @Test("to two places is an error; to the same one twice it is not")
+    @Test("A redirect to two places is an error, and to the same place twice it is not")
     func severalLocations() async throws {
         let error = try await httpError {
             try await Script((302, ["Location": "/a", "location": "/b"])).client().get("http://a.test/")
@@ -70,7 +70,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "leads where its reference points, seen from where it came",
+        "A redirect resolves its reference against the URL that it came from",
         arguments: [
             ("x", "http://a.test/dir/x"), ("/x?q", "http://a.test/x?q"), ("?q", "http://a.test/dir/file?q"),
             ("../x", "http://a.test/x"), ("//b.test/x", "http://b.test/x"),
@@ -84,7 +84,7 @@ struct RedirectTests {
         #expect(script.urls.last == wanted)
     }
 
-    @Test("inherits the fragment, unless it has its own")
+    @Test("A redirect inherits the fragment unless it has its own")
     func fragments() async throws {
         let script = Script.redirecting(302, "/a", "/b#own", "/c")
         let response = try await script.client().get("http://a.test/#first")
@@ -97,7 +97,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "to what is no http or https URL is an error",
+        "A redirect to a scheme other than http or https is an error",
         arguments: [
             "ftp://a.test/", "file:///etc/passwd", "javascript:alert(1)", "http://", "http://a b/",
             "http://[::1/",
@@ -114,7 +114,7 @@ struct RedirectTests {
         #expect(error.phase == .redirect && error.name == "a.test")
     }
 
-    @Test("from https to http is refused, unless that was asked for loudly")
+    @Test("A redirect from https to http is refused unless the policy permits it")
     func downgrade() async throws {
         let error = try await httpError {
             try await Script.redirecting(302, "http://a.test/").client().get("https://a.test/")
@@ -125,7 +125,7 @@ struct RedirectTests {
         #expect(try await client.get("https://a.test/").status == 200)
     }
 
-    @Test("in a loop ends, and the error tells the way")
+    @Test("A loop of redirects ends, and the error has its steps")
     func loop() async throws {
         let script = Script((302, ["Location": "/again"]))
         let error = try await httpError { try await script.client().get("http://a.test/") }
@@ -134,7 +134,7 @@ struct RedirectTests {
         #expect(error.name == "a.test")
     }
 
-    @Test("can be left to the caller, for a client or for one request")
+    @Test("Redirects can be left to the caller, for a client or for one request")
     func delivered() async throws {
         let script = Script.redirecting(302, "/next")
         var request = Request(.get, "http://a.test/")
@@ -144,7 +144,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "takes no secret to another scheme, host, port or subdomain, and does not bring it back",
+        "A redirect sends no secret to another scheme, host, port or subdomain, nor back to the first",
         arguments: ["https://b.test/", "https://a.test:444/", "https://sub.a.test/", "https://192.0.2.1/"]
     )
     func secretsAcrossOrigins(_ other: String) async throws {
@@ -174,7 +174,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("is ruled by the request's own policy also in what survives of the client's fields")
+    @Test("The request's own policy decides which fields of the client survive a redirect")
     func extraCrossOriginFields() async throws {
         for (ofClient, ofRequest, survives) in [(["X-Trace"], [], false), ([], ["x-trace"], true)] {
             let script = Script.redirecting(302, "https://b.test/")
@@ -192,14 +192,14 @@ struct RedirectTests {
         }
     }
 
-    @Test("from http to https of the same host is another origin")
+    @Test("A redirect from http to https of the same host leads to another origin")
     func secretsAcrossSchemes() async throws {
         let script = Script.redirecting(301, "https://a.test/")
         _ = try await script.client().get("http://a.test/", headers: ["Authorization": "secret"])
         #expect(!script.requests[1].headers.contains("Authorization"))
     }
 
-    @Test("never turns user information of Location into credentials")
+    @Test("User information in Location never becomes credentials")
     func locationUser() async throws {
         let script = Script.redirecting(302, "http://user:pass@a.test/in", "http://u@b.test/")
         let response = try await script.client().get("http://a.test/")
@@ -208,7 +208,7 @@ struct RedirectTests {
         #expect(response.url.user == nil)
     }
 
-    @Test("with a body that cannot be sent again is an error, before anything is sent")
+    @Test("A redirect that needs an unrepeatable body again is an error before anything is sent")
     func bodySentOnce() async throws {
         let script = Script.redirecting(307, "/next")
         let pieces = AsyncStream<[UInt8]> { $0.finish() }
@@ -218,7 +218,7 @@ struct RedirectTests {
         #expect(error.redirectFault == .bodyNotReplayable && script.urls.count == 1)
     }
 
-    @Test("takes the body to another origin unless the policy forbids it")
+    @Test("A redirect sends the body to another origin unless the policy forbids it")
     func bodyAcrossOrigins() async throws {
         let allowed = Script.redirecting(308, "http://b.test/")
         _ = try await allowed.client().post(
@@ -237,7 +237,7 @@ struct RedirectTests {
         #expect(error.redirectFault == .bodyAcrossOrigins)
     }
 
-    @Test("tells where it came from only if asked to, and then neither secrets nor downwards")
+    @Test("Referer is sent only on demand, and then without secrets and not from https to http")
     func referer() async throws {
         let silent = Script.redirecting(302, "/next")
         _ = try await silent.client().get("http://a.test/")
@@ -255,7 +255,7 @@ struct RedirectTests {
         )
     }
 
-    @Test("keeps a request's addresses for its own host and port, and for nobody else")
+    @Test("A redirect keeps the request's addresses for its own host and port only")
     func addresses() async throws {
         let script = Script.redirecting(
             302,
@@ -270,7 +270,7 @@ struct RedirectTests {
         #expect(script.requests.map(\.addresses) == [["192.0.2.1"], nil, ["192.0.2.1"], ["192.0.2.1"], nil])
     }
 
-    @Test("to a name that nobody here has an address for fails, names it, and asks no system")
+    @Test("A redirect to a name without an address fails, names it, and does not ask the system")
     func unknownHop() async throws {
         let server = try FixtureServer.start { request in
             .status(302, ["Location": "http://localhost:\(request.serverPort)/"])
@@ -287,7 +287,7 @@ struct RedirectTests {
         #expect(fault.source == "static map" && server.records.count == 1)
     }
 
-    @Test("that was decided on goes where the decision says, stops or fails")
+    @Test("A custom decision follows, stops or fails a redirect")
     func decision() async throws {
         struct Enough: Error {}
         let script = Script.redirecting(302, "/next", "http://b.test/", "/never", "/never")
@@ -313,7 +313,7 @@ struct RedirectTests {
         await #expect(throws: Enough.self) { try await failing.get("http://a.test/") }
     }
 
-    @Test("over real connections dials each name at its own address, and reuses the connection")
+    @Test("Redirects over real connections dial each name at its own address, and reuse connections")
     func overTheNetwork() async throws {
         let names = Mutex<[String]>([])
         let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"], security: .plain) {

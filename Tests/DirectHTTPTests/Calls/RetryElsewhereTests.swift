@@ -66,7 +66,10 @@ struct RetryElsewhereTests {
         }
     }
 
-    @Test("follows a 5xx, a cut and a time-out, whoever names the addresses", arguments: Namer.allCases)
+    @Test(
+        "A retry after a 5xx, a truncation or a timeout uses another address, whatever its source",
+        arguments: Namer.allCases
+    )
     func elsewhere(_ namer: Namer) async throws {
         for fault in Fault.allCases {
             let count = Locked(0)
@@ -99,7 +102,7 @@ struct RetryElsewhereTests {
         }
     }
 
-    @Test("is made at every address before one is asked again, and then where it failed first")
+    @Test("Retries use each address once before one is used again, the first to fail first")
     func everywhere() async throws {
         let servers = try servers({ _ in .status(503) }, { _ in .status(502) }, { _ in .status(504) })
         let client = client(servers) { $0.retries?.attempts = 5 }
@@ -107,7 +110,7 @@ struct RetryElsewhereTests {
         #expect(places(response) == ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.1", "127.0.0.2"])
     }
 
-    @Test("goes back to the only address there is, on the kept connection", arguments: Namer.allCases)
+    @Test("A retry uses the only address again, on the kept connection", arguments: Namer.allCases)
     func onlyOne(_ namer: Namer) async throws {
         let count = Locked(0)
         let servers = try servers({ _ in
@@ -117,7 +120,7 @@ struct RetryElsewhereTests {
         #expect(response.text == "good" && response.history.count == 2 && servers[0].records.count == 1)
     }
 
-    @Test("goes back to the server that asks for time (429), on the kept connection")
+    @Test("A retry after 429 uses the same server, on the kept connection")
     func tooMany() async throws {
         let count = Locked(0)
         let servers = try servers(
@@ -130,7 +133,7 @@ struct RetryElsewhereTests {
         #expect(response.text == "good" && response.isReused && servers[1].records.isEmpty)
     }
 
-    @Test("never leaves the addresses of the request", arguments: [Fault.status, .cut])
+    @Test("A retry uses only the addresses of the request", arguments: [Fault.status, .cut])
     func chosen(_ fault: Fault) async throws {
         let bad = try FixtureServer.start { _ in fault == .status ? .status(503) : .script([.cut]) }
         let other = try FixtureServer.start(on: "127.0.0.2", port: bad.port) { _ in .text("trap") }
@@ -142,7 +145,7 @@ struct RetryElsewhereTests {
         #expect(bad.requests.count == 3 && other.records.isEmpty && resolver.asked.isEmpty)
     }
 
-    @Test("takes a kept connection that leads elsewhere")
+    @Test("A retry uses a kept connection to another address")
     func keptElsewhere() async throws {
         let isBusy = Locked(false)
         let servers = try servers(
@@ -162,7 +165,7 @@ struct RetryElsewhereTests {
         #expect(servers.allSatisfy { $0.records.count == 1 })
     }
 
-    @Test("closes no connection of others to where it failed", arguments: [503, 421])
+    @Test("A retry closes no other connection to the address that failed", arguments: [503, 421])
     func others(_ status: Int) async throws {
         let servers = try servers({ _ in .status(status) }, { _ in .text("good") })
         let client = client(servers, .resolver)
@@ -176,7 +179,7 @@ struct RetryElsewhereTests {
     }
 
     @Test(
-        "follows a 421 once, whoever names the addresses and whatever the method",
+        "A 421 is retried once at another address, whatever the source of addresses and the method",
         arguments: Namer.allCases
     )
     func misdirected(_ namer: Namer) async throws {
@@ -187,14 +190,14 @@ struct RetryElsewhereTests {
         #expect(response.history.map(\.reason) == [.misdirected])
     }
 
-    @Test("keeps away from a server that said it is the wrong one, for all tries of the request")
+    @Test("Further retries avoid the server that responded with 421")
     func misdirectedAndBusy() async throws {
         let servers = try servers({ _ in .status(421) }, { _ in .status(503) })
         let response = try await client(servers).get(url(servers))
         #expect(places(response) == ["127.0.0.1", "127.0.0.2", "127.0.0.2", "127.0.0.2"])
     }
 
-    @Test("goes to where it failed if no other address can be reached")
+    @Test("A retry uses the address that failed if no other can be reached")
     func nowhereElse() async throws {
         let count = Locked(0)
         let bad = try FixtureServer.start { _ in
@@ -209,7 +212,7 @@ struct RetryElsewhereTests {
         )
     }
 
-    @Test("keeps to the fallback of the resolver's answer")
+    @Test("A retry uses the addresses of the resolver's fallback")
     func fallback() async throws {
         let dead = try FixtureServer.refusing()
         let bad = try FixtureServer.start(on: "127.0.0.2") { _ in .status(503) }
@@ -227,7 +230,7 @@ struct RetryElsewhereTests {
         #expect(places(response) == ["127.0.0.2", "127.0.0.3"])
     }
 
-    @Test("is no way around the certificate at the other address")
+    @Test("A retry at another address checks the certificate there, too")
     func certificate() async throws {
         let bad = try FixtureServer.secure("a.test") { _ in .status(503) }
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
@@ -239,7 +242,7 @@ struct RetryElsewhereTests {
         #expect(error.history.map(\.status) == [503] && error.retryStop == nil)
     }
 
-    @Test("goes over another address of the proxy, as the proxy finds the server")
+    @Test("A retry through a proxy that finds the server uses another address of the proxy")
     func proxy() async throws {
         let bad = try FixtureServer.start(on: "127.0.0.2") { _ in .status(503) }
         let good = try FixtureServer.start(on: "127.0.0.3") { _ in .text("good") }
@@ -253,7 +256,7 @@ struct RetryElsewhereTests {
         #expect(response.text == "good" && places(response) == ["127.0.0.2", "127.0.0.3"])
     }
 
-    @Test("goes over another address of a proxy that refuses the tunnel for now")
+    @Test("A retry uses another address of a proxy that refuses the tunnel for now")
     func tunnel() async throws {
         let origin = try FixtureServer.secure("a.test")
         let routes = ["a.test:443": origin.authority]
@@ -273,7 +276,7 @@ struct RetryElsewhereTests {
         #expect(response.transaction?.endpoint == good.endpoint && bad.records.count == 1)
     }
 
-    @Test("asks the proxy for another address of the server, where that is chosen on this side")
+    @Test("A retry asks the proxy for another address of the server, if the client chooses addresses")
     func addressesOverProxy() async throws {
         let bad = try FixtureServer.secure("a.test") { _ in .status(503) }
         let good = try FixtureServer.secure("a.test", on: "127.0.0.2") { _ in .text("good") }
@@ -288,7 +291,7 @@ struct RetryElsewhereTests {
         #expect(response.text == "good" && places(response) == ["127.0.0.1", "127.0.0.2"])
     }
 
-    @Test("waits as long as the server asks (Retry-After), and goes elsewhere then")
+    @Test("A retry waits for Retry-After, and then uses another address")
     func retryAfter() async throws {
         let servers = try servers({ _ in .status(503, ["Retry-After": "30"]) }, { _ in .text("good") })
         let clock = HeldClock()
@@ -305,7 +308,7 @@ struct RetryElsewhereTests {
         #expect(try await places(task.value) == ["127.0.0.1", "127.0.0.2"])
     }
 
-    @Test("is made before redirects are followed and before the cache keeps the response")
+    @Test("A retry is made before redirects are followed and before the response is cached")
     func redirectsAndCache() async throws {
         let servers = try servers(
             { _ in .status(503) },

@@ -31,7 +31,7 @@ struct RetryReportTests {
         get throws { try #require(reports.withLock { $0.last }) }
     }
 
-    @Test("The error and the report have every try: where it went, how far it came and why it failed")
+    @Test("The error and the report have each try: its address, its phase and its failure")
     func everyTry() async throws {
         let cut = try FixtureServer.scripted([.awaitHead, .cut])
         let busy = try FixtureServer.start(on: "127.0.0.2") { _ in .status(503) }
@@ -66,7 +66,7 @@ struct RetryReportTests {
         #expect(try report.exchanges.map(\.reason) == [nil, .retry])
     }
 
-    @Test("A redirect and a refusal without credentials stand before the tries that follow them")
+    @Test("A redirect and a challenge precede the later tries in the history")
     func mixed() async throws {
         let server = try FixtureServer.start(
             behaviour: .sequence([
@@ -85,7 +85,7 @@ struct RetryReportTests {
         #expect(try report.exchanges.map(\.reason) == [nil, .redirect, .authentication, .retry, .retry])
     }
 
-    @Test("The reason why no other try follows is told")
+    @Test("The report says why no further try is made")
     func stops() async throws {
         func stop(
             _ answer: (HTTPStatus, HTTPHeaders),
@@ -139,7 +139,7 @@ private struct LateCredentials: Authenticator {
 struct RetryBudgetTests {
     private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test("comes back with time, and no further than it was")
+    @Test("The retry budget refills with time, up to its initial size")
     func time() {
         let budget = RetryBudget(retries: 2, perSecond: 10)
         #expect(budget.take(at: at(1000)) && budget.take(at: at(1000)) && !budget.take(at: at(1000)))
@@ -150,7 +150,7 @@ struct RetryBudgetTests {
         #expect(later == [true, true, false, false, false])
     }
 
-    @Test("comes back with successes, a tenth each")
+    @Test("The retry budget refills by a tenth for each success")
     func successes() {
         let budget = RetryBudget(retries: 1, perSecond: 0)
         #expect(budget.take(at: at(0)))
@@ -160,14 +160,14 @@ struct RetryBudgetTests {
         #expect(budget.take(at: at(1_000_000)))
     }
 
-    @Test("takes any numbers")
+    @Test("The retry budget accepts any numbers")
     func extremes() {
         #expect(!RetryBudget(retries: -1, perSecond: -1).take(at: at(0)))
         let large = RetryBudget(retries: .max, perSecond: .max)
         #expect(large.take(at: at(0)) && large.take(at: .never))
     }
 
-    @Test("lets a burst of 100 requests be tried twice more each")
+    @Test("The retry budget permits two retries for each of 100 requests at once")
     func burst() async throws {
         let seen = Locked<[String: Int]>([:])
         let client = HTTPClient {
@@ -191,7 +191,7 @@ struct RetryBudgetTests {
         #expect(statuses.count { $0 == 200 } == 100)
     }
 
-    @Test("is empty until the client's clock has moved on")
+    @Test("An empty retry budget refills only when the client's clock advances")
     func clock() async throws {
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)

@@ -18,7 +18,7 @@ struct RetryTests {
     }
 
     @Test(
-        "is made for answers that ask for it, and the attempts are told of",
+        "Responses that permit it are tried again, and the tries are reported",
         arguments: [408, 425, 429, 502, 503, 504] as [UInt16]
     )
     func statuses(_ code: UInt16) async throws {
@@ -31,14 +31,17 @@ struct RetryTests {
         #expect(response.status == 200 && response.history.map(\.reason) == [.retry, .retry])
     }
 
-    @Test("is made so often and no more, and the last answer is delivered")
+    @Test("A request is tried as often as the limit permits, and the last response is delivered")
     func limit() async throws {
         let script = Script((503, [:]))
         let response = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
         #expect(response.status == 503 && script.urls.count == 3 && response.history.count == 2)
     }
 
-    @Test("is nobody's unless asked for, and not for other answers", arguments: [500, 404, 501] as [UInt16])
+    @Test(
+        "No request is tried again by default, nor after other responses",
+        arguments: [500, 404, 501] as [UInt16]
+    )
     func others(_ code: UInt16) async throws {
         let script = Script((HTTPStatus(code: Int(code)) ?? 200, [:]))
         _ = try await script.client { $0.retries = Self.quick }.get("http://a.test/")
@@ -48,7 +51,7 @@ struct RetryTests {
         #expect(busy.urls.count == 1)
     }
 
-    @Test("is not made with POST, unless the caller vouches for it, nor with a body that is gone")
+    @Test("A POST is not tried again without the caller's permission, nor is a body that cannot be repeated")
     func methods() async throws {
         let post = Script((503, [:]))
         _ = try await post.client { $0.retries = Self.quick }.post("http://a.test/", .text("x"))
@@ -63,7 +66,7 @@ struct RetryTests {
         #expect(try await Script((503, [:]), (200, [:])).client().fetch(request).status == 503)
     }
 
-    @Test("waits as long as the server asks, in seconds or until a date, if that is not too long")
+    @Test("A retry waits for Retry-After, in seconds or until a date, if that is not too long")
     func retryAfter() {
         let now = UnixTime(seconds: 784_111_777)
         #expect(RetryAfter.wait(["Retry-After": "120"], now: now) == .seconds(120))
@@ -85,7 +88,7 @@ struct RetryTests {
         #expect(next(nil) == .wait(.milliseconds(100)))
     }
 
-    @Test("waits twice as long each time, up to a limit, and at random below that")
+    @Test("The wait doubles with each try, up to a limit, and is random below that")
     func backoff() {
         var policy = RetryPolicy()
         policy.attempts = 100
@@ -98,7 +101,7 @@ struct RetryTests {
         #expect(next(100, 0.5) == .end(.attempts))
     }
 
-    @Test("is not made when the wait would end after the call's deadline")
+    @Test("No retry is made if the wait would end after the call's deadline")
     func deadline() async throws {
         let script = Script((503, ["Retry-After": "10"]))
         var request = Request(.get, "http://a.test/")
@@ -106,7 +109,7 @@ struct RetryTests {
         #expect(try await script.client { $0.retries = Self.quick }.fetch(request).status == 503)
     }
 
-    @Test("is not made when the budget of all requests is used up, and success refills it")
+    @Test("No retry is made with an empty budget, and successes refill it")
     func budget() async throws {
         let budget = RetryBudget(retries: 1, perSecond: 0)
         var policy = Self.quick
@@ -124,7 +127,7 @@ struct RetryTests {
         #expect(script.urls.count == 5)
     }
 
-    @Test("ends with the task that waits for it")
+    @Test("Cancelling the task ends the wait for a retry")
     func cancelled() async throws {
         let script = Script((503, ["Retry-After": "30"]))
         let client = script.client {
@@ -138,7 +141,7 @@ struct RetryTests {
         #expect(script.urls.count == 1)
     }
 
-    @Test("is made when the time that the server asks for is over, and not before")
+    @Test("A retry is made when Retry-After has passed, and not before")
     func afterWait() async throws {
         let script = Script((503, ["Retry-After": "30"]), (200, [:]))
         let client = script.client {
@@ -149,7 +152,7 @@ struct RetryTests {
         #expect(try result.get().status == 200 && elapsed == .seconds(30))
     }
 
-    @Test("is made at the date that the server names, by the loop's own calendar")
+    @Test("A retry is made at the date in Retry-After, by the loop's calendar")
     func afterDate() async throws {
         // Far from the system's date, which does not count here.
         time.advance(by: .seconds(1_000_000))
@@ -163,7 +166,7 @@ struct RetryTests {
         #expect(try result.get().status == 200 && elapsed == .seconds(20))
     }
 
-    @Test("follows a failure of the network, and none of the request itself")
+    @Test("A failure of the network is tried again, and a failure of the request is not")
     func failures() async throws {
         let server = try FixtureServer.refusing()
         let tries = Mutex(0)
@@ -182,7 +185,7 @@ struct RetryTests {
         #expect(tries.withLock { $0 } == 4)
     }
 
-    @Test("is no way around a check: not where a certificate, a pin or a vetting has said no")
+    @Test("A failed check of certificate, pin or vetting is not tried again")
     func refusals() async throws {
         let strange = "sha256/" + String(repeating: "A", count: 43) + "="
         let pins = try KeyPins(["a.test": [strange]])
@@ -215,7 +218,7 @@ struct RetryTests {
         #expect(refused.isWorthRetrying && tries.withLock { $0 } == 3)
     }
 
-    @Test("is not made where the settings are at fault")
+    @Test("Faulty settings are not tried again")
     func faultySettings() async throws {
         let server = try FixtureServer.secure("a.test")
         let tries = Mutex(0)
@@ -249,7 +252,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is made elsewhere when the server says it is the wrong one, whatever the method")
+    @Test("A misdirected request is tried again elsewhere, whatever its method")
     func misdirected() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { request in
             request.serverAddress == "127.0.0.1" ? .status(421) : .text(try request.text)
@@ -263,7 +266,7 @@ struct RetryTests {
         #expect(response.transaction?.endpoint.address == IPAddress("127.0.0.2"))
     }
 
-    @Test("of a misdirected request takes a new connection to the only address there is, once")
+    @Test("A misdirected request gets one new connection to the only address")
     func misdirectedTwice() async throws {
         let server = try FixtureServer.start { _ in .status(421) }
         let client = HTTPClient.untimed()
@@ -280,7 +283,7 @@ struct RetryTests {
 
 @Suite("Interceptors", .idleLimit)
 struct InterceptorTests {
-    @Test("see the request in their order and the response in the opposite one")
+    @Test("Interceptors see the request in their order and the response in the opposite one")
     func order() async throws {
         let seen = Mutex<[String]>([])
         func named(_ name: String) -> Interceptor {
@@ -305,7 +308,7 @@ struct InterceptorTests {
         )
     }
 
-    @Test("of the network see the final fields")
+    @Test("Network interceptors see the final fields")
     func finalFields() async throws {
         let script = Script((200, [:]))
         _ = try await script.client { $0.headers = ["User-Agent": "me"] }.get(
@@ -317,7 +320,7 @@ struct InterceptorTests {
         )
     }
 
-    @Test("may answer themselves, change the request, and fail")
+    @Test("Interceptors may respond themselves, change the request and fail")
     func powers() async throws {
         struct No: Error {}
         let script = Script((200, [:]))

@@ -33,7 +33,10 @@ struct TotalTimeTests {
         gate.open()
     }
 
-    @Test("holds for the source of a token, before a request and after a refusal", arguments: [true, false])
+    @Test(
+        "The total limit includes the source of a token, before a request and after a refusal",
+        arguments: [true, false]
+    )
     func token(isFirst: Bool) async throws {
         var request = Request(.get, "http://a.test/")
         let gate = gate
@@ -45,7 +48,7 @@ struct TotalTimeTests {
         try await expectTimeout(isFirst ? .request : .response) { try await call.value }
     }
 
-    @Test("holds for whoever decides on redirects")
+    @Test("The total limit includes a custom decision on redirects")
     func redirect() async throws {
         let gate = gate
         let client = client(.redirecting(302, "/next")) {
@@ -57,7 +60,7 @@ struct TotalTimeTests {
         try await expectTimeout(.redirect) { try await client.get("http://a.test/") }
     }
 
-    @Test("holds for interceptors of the network, and for a transport")
+    @Test("The total limit includes network interceptors and a custom transport")
     func interceptor() async throws {
         let gate = gate
         let intercepted = client(Script((200, [:]))) {

@@ -23,7 +23,7 @@ struct AddressOrderTests {
         return request
     }
 
-    @Test("are tried in the order given, and the first that works is used")
+    @Test("Addresses are tried in the given order, and the first that works is used")
     func order() async throws {
         let first = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let second = try FixtureServer.secure("a.test", on: "127.0.0.3")
@@ -33,7 +33,7 @@ struct AddressOrderTests {
         #expect(first.records.isEmpty)
     }
 
-    @Test("one that refuses the connection gives way to the next")
+    @Test("After a refused connection the next address is tried")
     func refused() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let good = try FixtureServer.secure("a.test", on: "127.0.0.3")
@@ -49,7 +49,7 @@ struct AddressOrderTests {
         #expect(error.call == "connect")
     }
 
-    @Test("one that does not answer gives way to the next, in both phases of connecting")
+    @Test("After an address that does not answer the next is tried, in both phases of connecting")
     func unresponsive() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let mute = try FixtureServer.scripted(.silent, on: "127.0.0.4")
@@ -64,7 +64,7 @@ struct AddressOrderTests {
         #expect(transaction.failedAttempts.map(\.elapsed) == [.seconds(5), .seconds(7)])
     }
 
-    @Test("one that breaks off the handshake gives way to the next")
+    @Test("After a broken handshake the next address is tried")
     func brokenHandshake() async throws {
         let broken = try FixtureServer.scripted([.awaitArrival, .alert(80)], on: "127.0.0.2")
         let cut = try FixtureServer.scripted([.awaitArrival, .reset], on: "127.0.0.2")
@@ -73,7 +73,7 @@ struct AddressOrderTests {
         #expect(response.transaction?.failedAttempts.map(\.phase) == [.tls, .tls])
     }
 
-    @Test("a wrong certificate is not passed over in silence: the next address is not tried")
+    @Test("After a wrong certificate the next address is not tried")
     func wrongCertificate() async throws {
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
         let good = try FixtureServer.secure("a.test", on: "127.0.0.3")
@@ -84,7 +84,7 @@ struct AddressOrderTests {
         #expect(good.records.isEmpty)
     }
 
-    @Test("when all fail, the error names the name, the last address and every attempt")
+    @Test("If all addresses fail, the error has the name, the last address and each attempt")
     func allFail() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let broken = try FixtureServer.scripted([.awaitArrival, .alert(40)], on: "127.0.0.3")
@@ -100,7 +100,7 @@ struct AddressOrderTests {
         }
     }
 
-    @Test("that failed before the one whose response broke are told of, too")
+    @Test("Addresses that failed before the connection are in the error of a broken response, too")
     func failureAfterConnecting() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let certificate = testAuthority.certificate(for: "a.test")
@@ -111,7 +111,7 @@ struct AddressOrderTests {
         #expect(error.attempts.map(\.endpoint) == [dead.endpoint])
     }
 
-    @Test("the limit for everything ends the walk along the addresses")
+    @Test("The total limit ends the attempts")
     func total() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let good = try FixtureServer.secure("a.test", on: "127.0.0.3")

@@ -28,7 +28,7 @@ struct CancellationTests {
         )
     }
 
-    @Test("before the start: nothing is sent, not even on a connection that is there")
+    @Test("A call cancelled before its start sends nothing, not even on an idle connection")
     func beforeStart() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = HTTPClient.untimed()
@@ -42,7 +42,7 @@ struct CancellationTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("takes hold at once, time after time: no clock has to move for it")
+    @Test("Cancelling takes effect at once, without any progress of the clock")
     func promptness() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .awaitClose])
         let client = HTTPClient.untimed()
@@ -55,7 +55,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("while connecting")
+    @Test("A call can be cancelled while it connects")
     func connect() async throws {
         let dead = try FixtureServer.unresponsive()
         let client = time.client { $0.timeouts.connect = .seconds(7) }
@@ -66,7 +66,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("while the roots are being read: it is a cancellation, not a fault of the settings")
+    @Test("A call cancelled while the roots are read is cancelled, and no fault of the settings")
     func roots() async throws {
         let pipe = try NamedPipe()
         let server = try FixtureServer.secure("a.test")
@@ -82,7 +82,7 @@ struct CancellationTests {
         #expect(try await client.fetch(server.request("https://a.test/")).text == "hello")
     }
 
-    @Test("the reading of roots that hangs holds up who needs them and nobody else, and not past its limit")
+    @Test("Reading roots that hangs delays only calls that need them, and only up to their limit")
     func hangingRoots() async throws {
         let pipe = try NamedPipe()
         let secure = try FixtureServer.secure("a.test")
@@ -107,7 +107,7 @@ struct CancellationTests {
         #expect(try await first.text == "hello")
     }
 
-    @Test("in the TLS handshake")
+    @Test("A call can be cancelled in the TLS handshake")
     func tls() async throws {
         let server = try FixtureServer.scripted([.awaitArrival, .awaitClose])
         let client = HTTPClient.trusting()
@@ -119,7 +119,7 @@ struct CancellationTests {
         try await expectClosed(server)
     }
 
-    @Test("while waiting for a turn: the place in the queue is given up")
+    @Test("A call cancelled in the queue gives up its place")
     func queue() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in
@@ -145,7 +145,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "while waiting for the response, on a new connection and on a reused one",
+        "A call can be cancelled while it awaits the response, on a new connection and on a reused one",
         arguments: [false, true]
     )
     func response(isReused: Bool) async throws {
@@ -167,7 +167,10 @@ struct CancellationTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("while reading the body, by pieces or as a whole", arguments: [true, false])
+    @Test(
+        "A call can be cancelled while it reads the body, by pieces or as a whole",
+        arguments: [true, false]
+    )
     func body(collects: Bool) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nfirst"
         let server = try FixtureServer.scripted([.awaitHead, .send(head), .awaitClose])
@@ -186,7 +189,7 @@ struct CancellationTests {
         try await expectClosed(server)
     }
 
-    @Test("while a body streams in without a pause")
+    @Test("A call can be cancelled while a body arrives without a pause")
     func fastBody() async throws {
         let server = try FixtureServer.start { _ in
             .written(length: 1 << 40, framing: .length) { writer in
@@ -204,7 +207,7 @@ struct CancellationTests {
         _ = try await server.nextRecord()
     }
 
-    @Test("between two pieces: the next one is not handed out although it is there")
+    @Test("A body cancelled between two pieces does not deliver the next one, although it has arrived")
     func betweenPieces() async throws {
         let server = try FixtureServer.start { _ in .pattern(count: 1 << 20) }
         let task = Task {
@@ -219,7 +222,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "while sending a body, be it that the server or that the source keeps us waiting",
+        "A call can be cancelled while it sends a body, whether the server or the source is slow",
         arguments: [true, false]
     )
     func upload(waitsForSource: Bool) async throws {
@@ -251,7 +254,7 @@ struct CancellationTests {
         continuation.finish()
     }
 
-    @Test("cancelling one request leaves the others on their connections alone")
+    @Test("Cancelling one request does not affect others on their connections")
     func others() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in

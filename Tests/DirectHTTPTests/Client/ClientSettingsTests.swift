@@ -11,7 +11,7 @@ import Testing
 /// Settings of a client that only what comes over the wire can tell.
 @Suite("A client's settings", .idleLimit)
 struct ClientSettingsTests {
-    @Test("limits bound the head that a client reads")
+    @Test("The client's `limits` bound the head that it reads")
     func limits() async throws {
         let server = try FixtureServer.start { _ in
             .text("hello").adding("X-Long", value: String(repeating: "x", count: 200))
@@ -22,7 +22,7 @@ struct ClientSettingsTests {
         #expect(try await HTTPClient().get(server.http()).text == "hello")
     }
 
-    @Test("leniency lets a client read what a strict one refuses")
+    @Test("The client's `leniency` accepts responses that a strict client refuses")
     func leniency() async throws {
         let text = "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"
         let server = try FixtureServer.start { _ in .raw(text, then: .close) }
@@ -32,7 +32,7 @@ struct ClientSettingsTests {
         #expect(error.protocolError == .bareLineFeed)
     }
 
-    @Test("maximumConnectionAge ends the use of a connection that is never idle for long")
+    @Test("The client's `maximumConnectionAge` ends the use of a connection that is never idle for long")
     func maximumConnectionAge() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let clock = HeldClock()
@@ -48,7 +48,7 @@ struct ClientSettingsTests {
         #expect(try await !client.get(server.http()).isReused)
     }
 
-    @Test("idleTimeout ends the use of a connection that was idle for so long, and not before")
+    @Test("The client's `idleTimeout` ends the use of a connection that was idle for as long, and not before")
     func idleTimeout() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let clock = HeldClock()
@@ -63,14 +63,14 @@ struct ClientSettingsTests {
         #expect(try await !client.get(server.http()).isReused)
     }
 
-    @Test("the loop is the client's executor")
+    @Test("The client's `loop` is its executor")
     func loop() {
         let loop = EventLoop()
         #expect(HTTPClient { $0.loop = loop }.executor === loop)
         #expect(HTTPClient().executor === EventLoop.shared)
     }
 
-    @Test("the limits of a request hold when its connections are made in advance")
+    @Test("The limits of a request apply while its connections are made in advance")
     func prewarming() async throws {
         let server = try FixtureServer.unresponsive()
         var request = Request(.get, server.http())
@@ -82,7 +82,7 @@ struct ClientSettingsTests {
         guard case .timedOut(after: .seconds(7)) = error.reason else { throw error }
     }
 
-    @Test("prewarm makes no more connections than each limit allows", arguments: 0..<3)
+    @Test("`prewarm` makes no more connections than each limit permits", arguments: 0..<3)
     func prewarmingLimits(which: Int) async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = HTTPClient {
@@ -95,7 +95,7 @@ struct ClientSettingsTests {
         try await server.waitUntil { $0.count == 2 }
     }
 
-    @Test("minimumVersion refuses a server that speaks older versions only")
+    @Test("The client's `minimumVersion` refuses a server with older versions only")
     func minimumVersion() async throws {
         let server = try FixtureServer.start(
             .tls(testAuthority.certificate(for: "a.test")) { $0.maximumVersion = .tls12 }
@@ -106,7 +106,7 @@ struct ClientSettingsTests {
         #expect(try await HTTPClient.trusting().fetch(request).text == "hello")
     }
 
-    @Test("maximumVersion is the newest that a client speaks")
+    @Test("The client's `maximumVersion` is the newest version that it offers")
     func maximumVersion() async throws {
         let server = try FixtureServer.secure("a.test")
         let client = HTTPClient.trusting { $0.tls.maximumVersion = .tls12 }
@@ -114,7 +114,7 @@ struct ClientSettingsTests {
         #expect(response.transaction?.tls?.version == .tls12)
     }
 
-    @Test("certificateRules refuse what another client accepts")
+    @Test("The client's `certificateRules` refuse a certificate that another client accepts")
     func certificateRules() async throws {
         var profile = CertificateProfile(for: "a.test")
         profile.purposes = []
@@ -125,7 +125,7 @@ struct ClientSettingsTests {
         #expect(try await HTTPClient.trusting().fetch(request).text == "hello")
     }
 
-    @Test("a client that resumes no sessions shakes hands in full each time", arguments: [true, false])
+    @Test("A client without resumption makes a full handshake each time", arguments: [true, false])
     func resumption(resumes: Bool) async throws {
         let server = try FixtureServer.secure("a.test") { _ in .text("hello").then(.close) }
         let client = HTTPClient.trusting { $0.tls.resumesSessions = resumes }
@@ -133,7 +133,7 @@ struct ClientSettingsTests {
         #expect(server.records.map(\.isResumed) == [false, resumes])
     }
 
-    @Test("the client's certificate is shown to a server that asks for it")
+    @Test("The client's certificate is shown to a server that requests it")
     func clientIdentity() async throws {
         let own = testAuthority.certificate(for: "me.test")
         let server = try FixtureServer.start(

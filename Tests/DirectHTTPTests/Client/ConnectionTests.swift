@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A connection", .idleLimit)
 struct ConnectionTests {
-    @Test("that has given its buffers back while it was idle serves again")
+    @Test("A connection that released its buffers while idle is reused")
     func releasedBuffers() async throws {
         let server = try FixtureServer.secure("a.test")
         let settings = HTTPClient.trusting().settings

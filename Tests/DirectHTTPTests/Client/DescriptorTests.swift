@@ -8,7 +8,7 @@ import Testing
 struct DescriptorTests {
     /// In a process of its own, where nobody else opens and closes any.
     @Test(
-        "none is left open by good, bad and cancelled requests, once the client is gone",
+        "No descriptor is left open by successful, failed and cancelled requests of a deleted client",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
         .ownProcess
     )

@@ -25,7 +25,7 @@ struct FaultTests {
         return error
     }
 
-    @Test("a port that refuses: connect, with the system's reason")
+    @Test("A refused port is an error of connecting with the system's reason")
     func refused() async throws {
         let server = try FixtureServer.refusing()
         let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
@@ -36,7 +36,7 @@ struct FaultTests {
     }
 
     @Test(
-        "what is no HTTP is refused at its first bytes",
+        "A response that is not HTTP is refused at its first bytes",
         arguments: [
             ("SSH-2.0-OpenSSH_9.2\r\n", HTTP1Error.notHTTP), ("<html>", .notHTTP),
             ("\u{15}\u{3}\u{3}", .notHTTP),
@@ -59,7 +59,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a server that sends TLS messages without data is given up, before an answer and within one",
+        "A server that sends TLS messages without data is given up, before a response and within one",
         arguments: [[], [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")]]
             as [[ByteScript.Step]]
     )
@@ -70,7 +70,7 @@ struct FaultTests {
         #expect(error.phase == (begin.isEmpty ? .response : .body))
     }
 
-    @Test("a fault in the body is one of the body, and its connection is closed")
+    @Test("A fault within a body is an error of the body, and closes the connection")
     func garbageInBody() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try FixtureServer.scripted([
@@ -82,7 +82,7 @@ struct FaultTests {
         #expect(end == .clientClosed || end == .clientReset)
     }
 
-    @Test("plain HTTP on a port for TLS: a fault of TLS, before any byte of the request")
+    @Test("Plain HTTP on a TLS port is an error of TLS, before any byte of the request")
     func plainInsteadOfTLS() async throws {
         let server = try FixtureServer.scripted(
             [.awaitArrival, .send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), .awaitClose])
@@ -97,7 +97,7 @@ struct FaultTests {
     }
 
     @Test(
-        "alerts come with their number and name",
+        "An alert is reported with its number and name",
         arguments: [
             (40, "handshake_failure"), (112, "unrecognized_name"), (80, "internal_error"),
             (70, "protocol_version"),
@@ -112,7 +112,7 @@ struct FaultTests {
         #expect(error.tlsError == .alertReceived(number: number, name: name), "\(error)")
     }
 
-    @Test("a server without our name that says so")
+    @Test("A server that refuses the name is an error with its alert")
     func unknownName() async throws {
         let security = FixtureSecurity.tls(testAuthority.certificate(for: "b.test")) {
             $0.unknownName = .alert(112)
@@ -124,9 +124,7 @@ struct FaultTests {
         #expect(error.tlsError == .alertReceived(number: 112, name: "unrecognized_name"))
     }
 
-    @Test(
-        "certificates that are not to be trusted are named by OpenSSL's code, and see no byte of the request"
-    )
+    @Test("An untrusted certificate is reported with OpenSSL's code, and no byte of the request is sent")
     func badCertificates() async throws {
         var expired = CertificateProfile(for: "a.test")
         expired.validity = .expired
@@ -150,7 +148,10 @@ struct FaultTests {
         }
     }
 
-    @Test("a connection that ends or breaks before the response", arguments: [true, false])
+    @Test(
+        "A connection that ends or breaks before the response is an error of that phase",
+        arguments: [true, false]
+    )
     func beforeResponse(isSecure: Bool) async throws {
         let security = isSecure ? secure : .plain
         let cut = try await error(from: [.awaitHead, .cut], security)
@@ -162,7 +163,7 @@ struct FaultTests {
         #expect(inHead.phase == .response && inHead.protocolError == .truncatedHead, "\(inHead)")
     }
 
-    @Test("a connection that is reset as soon as it is accepted")
+    @Test("A connection that is reset when it is accepted is an error")
     func resetAtOnce() async throws {
         let plain = try await error(from: [.reset])
         #expect([.connect, .write, .response].contains(plain.phase), "\(plain)")
@@ -178,7 +179,10 @@ struct FaultTests {
         #expect(silent.phase == .tls, "\(silent)")
     }
 
-    @Test("a body that is cut short says by how much, with and without a goodbye", arguments: [true, false])
+    @Test(
+        "The error for a truncated body has its lengths, with and without close_notify",
+        arguments: [true, false]
+    )
     func truncation(saysGoodbye: Bool) async throws {
         let ok = "HTTP/1.1 200 OK\r\n"
         let cases: [(String, HTTP1Error)] = [
@@ -198,7 +202,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a body until the end of the stream is whole only if nobody can have cut it")
+    @Test("A body until the end of the stream is complete only if it cannot have been truncated")
     func truncationUntilClose() async throws {
         let text = "HTTP/1.1 200 OK\r\n\r\n12345"
         let cut = try await error(from: [.awaitHead, .send(text), .cut], secure)
@@ -217,7 +221,7 @@ struct FaultTests {
         #expect(reset.phase == .body && reset.systemError?.code == 104, "\(reset)")
     }
 
-    @Test("a whole body is whole although the goodbye is missing")
+    @Test("A complete body is accepted although close_notify is missing")
     func wholeWithoutGoodbye() async throws {
         for framing in [
             "Content-Length: 2\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
@@ -231,7 +235,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a body that is reset in the middle")
+    @Test("A reset in the middle of a body is an error of the body")
     func resetInBody() async throws {
         let mayReset = Gate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123"
@@ -253,7 +257,7 @@ struct FaultTests {
         }
     }
 
-    @Test("what could be read as more than one message is refused, and no byte of it is sent")
+    @Test("A request that could be read as more than one message is refused before any byte is sent")
     func injection() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = HTTPClient.untimed()
@@ -279,7 +283,7 @@ struct FaultTests {
         #expect(try await client.get(server.http()).text == "hello")
     }
 
-    @Test("a request that is refused before it is sent spoils no connection")
+    @Test("A request that is refused before it is sent leaves its connection usable")
     func refusedRequestKeepsConnection() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = HTTPClient.untimed()
@@ -289,7 +293,7 @@ struct FaultTests {
     }
 
     @Test(
-        "what is wrong with a URL is named, and nobody is dialled",
+        "A faulty URL is an error that names the fault, and no address is dialled",
         arguments: [
             ("", .notHTTP), ("a.test/", .notHTTP), ("ftp://a.test/", .unsupportedScheme("ftp")),
             ("http:/a.test", .missingAuthority), ("http:///x", .host(.missing)),
@@ -307,7 +311,7 @@ struct FaultTests {
         }
     }
 
-    @Test("settings that cannot be used are an error of TLS")
+    @Test("Unusable settings are an error of TLS")
     func badSettings() async throws {
         let server = try FixtureServer.secure("a.test")
         for roots in [

@@ -8,9 +8,7 @@ import Testing
 
 @Suite("Connections that follow the addresses", .idleLimit)
 struct FollowingTests {
-    @Test(
-        "when the resolver's answer changes, idle connections elsewhere are closed, and no request goes there"
-    )
+    @Test("A changed answer of the resolver closes idle connections to other addresses, and none is used")
     func flip() async throws {
         let before = try FixtureServer.start(on: "127.0.0.2") { _ in .text("before") }
         let after = try FixtureServer.start(on: "127.0.0.3") { _ in .text("after") }
@@ -26,7 +24,7 @@ struct FollowingTests {
         #expect(connections.map(\.endpoint) == [after.endpoint])
     }
 
-    @Test("a connection that was busy when the answer changed is closed when it is given back")
+    @Test("A connection that was busy when the answer changed is closed when it is returned")
     func busyFlip() async throws {
         let before = try FixtureServer.start(on: "127.0.0.2") { _ in .pattern(count: 300_000) }
         let after = try FixtureServer.start(on: "127.0.0.3") { _ in .text("after") }
@@ -39,7 +37,7 @@ struct FollowingTests {
         try await before.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } }
     }
 
-    @Test("under load no request that begins after the change goes to the old address, and none fails")
+    @Test("Under load no request after the change uses the old address, and none fails")
     func load() async throws {
         let before = try FixtureServer.start(on: "127.0.0.2") { _ in .text("before") }
         let after = try FixtureServer.start(on: "127.0.0.3") { _ in .text("after") }
@@ -66,7 +64,7 @@ struct FollowingTests {
         try await before.waitUntil { $0.allSatisfy { $0.end != nil } }
     }
 
-    @Test("none is used again in another network, and resolver and dialler have forgotten all they knew")
+    @Test("After a change of network no connection is reused, and resolver and dialler start anew")
     func otherNetwork() async throws {
         let gate = Gate()
         let server = try FixtureServer.start(on: "127.0.0.2") { request in
@@ -91,7 +89,7 @@ struct FollowingTests {
         #expect(counting.asked.count == 2)
     }
 
-    @Test("nor is one that was on its way when the network changed")
+    @Test("A connection that was being made when the network changed is not reused")
     func otherNetworkWhileDialling() async throws {
         let server = try FixtureServer.start(on: "127.0.0.2") { _ in .text("ok") }
         let change = Locked<(@Sendable () -> Void)?>(nil)
@@ -111,7 +109,7 @@ struct FollowingTests {
         #expect(try await client.get("http://a.test/").isReused)
     }
 
-    @Test("where a fallback had to do, its connection serves as long as the answer stays the same")
+    @Test("A connection to a fallback address is reused while the answer stays the same")
     func fallback() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let spare = try FixtureServer.start(on: "127.0.0.3") { _ in .text("spare") }
@@ -123,7 +121,7 @@ struct FollowingTests {
         #expect(spare.records.count == 1)
     }
 
-    @Test("a connection is used no longer than the server says, and never after its last request")
+    @Test("A connection is used no longer than the server permits, and not after its last request")
     func keepAlive() async throws {
         let fields: [FixtureHeaders] = [["Keep-Alive": "timeout=0"], ["Keep-Alive": "max=0"]]
         for field in fields {
@@ -137,7 +135,7 @@ struct FollowingTests {
         #expect(try await client.get(server.http()).isReused)
     }
 
-    @Test("a connection serves as many requests as the settings say")
+    @Test("A connection serves as many requests as the settings permit")
     func uses() async throws {
         let server = try FixtureServer.start { _ in .text("ok") }
         let client = HTTPClient.untimed { $0.maximumConnectionUses = 2 }
@@ -146,9 +144,7 @@ struct FollowingTests {
         #expect(reused == [false, true, false, true, false])
     }
 
-    @Test(
-        "with a limit for all origins together, requests wait for each other's connections, and all are served"
-    )
+    @Test("Under a limit for all origins, requests wait for each other's connections, and all are served")
     func total() async throws {
         let server = try FixtureServer.start { .text($0.headers["host"] ?? "-") }
         let client = HTTPClient.untimed { $0.maximumConnections = 2 }
@@ -163,7 +159,7 @@ struct FollowingTests {
         #expect(client.connections.origins.flatMap(\.connections).count <= 2)
     }
 
-    @Test("prewarmed connections are there before the first request, as many as were asked for")
+    @Test("Prewarmed connections exist before the first request, in the requested number")
     func prewarming() async throws {
         let server = try FixtureServer.secure("a.test")
         let client = HTTPClient.trusting()
@@ -178,7 +174,7 @@ struct FollowingTests {
         #expect(error.phase == .connect)
     }
 
-    @Test("a client tells what connections it has")
+    @Test("A client lists its connections")
     func survey() async throws {
         let server = try FixtureServer.secure("a.test") { _ in .pattern(count: 300_000) }
         let client = HTTPClient.trusting { $0.maximumConnectionsPerOrigin = 1 }

@@ -30,7 +30,7 @@ struct RaceTests {
         try FixtureServer.secure("a.test", on: address) { _ in .text("hello", ["Connection": "close"]) }
     }
 
-    @Test("an address that does not answer costs one stagger, not its time limit")
+    @Test("An address that does not answer costs one stagger, not its time limit")
     func silent() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let good = try good("127.0.0.3")
@@ -49,7 +49,7 @@ struct RaceTests {
         #expect(attempt.elapsed == stagger)
     }
 
-    @Test("a silent first address of three delays the response by one stagger, and the third is not tried")
+    @Test("A silent first address of three delays the response by one stagger, and the third is not tried")
     func delay() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let (second, third) = (try good("127.0.0.3"), try good("127.0.0.4"))
@@ -60,7 +60,7 @@ struct RaceTests {
         #expect(third.records.isEmpty)
     }
 
-    @Test("one that connects and then says nothing is overtaken in its handshake, and its connection ends")
+    @Test("An address that stops in its handshake is overtaken, and its connection is closed")
     func mute() async throws {
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.2")
         let good = try good("127.0.0.3")
@@ -73,7 +73,7 @@ struct RaceTests {
         try await mute.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } }
     }
 
-    @Test("a slow first address wins if it shakes hands before the others do")
+    @Test("A slow first address wins if it completes its handshake before the others")
     func slowButFirst() async throws {
         let mayShakeHands = Gate()
         let slow = try slow("127.0.0.2", behind: mayShakeHands)
@@ -100,7 +100,7 @@ struct RaceTests {
         )
     }
 
-    @Test("the next address is tried at once when one fails, without waiting for the stagger")
+    @Test("After a failure the next address is tried at once, without the stagger")
     func failure() async throws {
         let servers = try (2...9).map { try FixtureServer.refusing(on: "127.0.0.\($0)") }
         let good = try good("127.0.0.10")
@@ -111,7 +111,7 @@ struct RaceTests {
         #expect(transaction.failedAttempts.count == servers.count)
     }
 
-    @Test("a wrong certificate ends the race, also while another address is being tried")
+    @Test("A wrong certificate ends the race, also while another address is being tried")
     func wrongCertificate() async throws {
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.2")
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.3")
@@ -124,7 +124,7 @@ struct RaceTests {
         try await mute.waitUntil { $0.allSatisfy { $0.end != nil } }
     }
 
-    @Test("a wrong certificate is not got round by asking again: its address keeps its place")
+    @Test("After a wrong certificate its address keeps its place in the next race")
     func wrongCertificateAgain() async throws {
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.3")
@@ -135,9 +135,7 @@ struct RaceTests {
         }
     }
 
-    @Test(
-        "a wrong certificate gives way to the next address where the settings say so, and is never accepted"
-    )
+    @Test("With `tryNext` the next address follows a wrong certificate, which is never accepted")
     func tryNext() async throws {
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
         let good = try good("127.0.0.3")
@@ -150,7 +148,7 @@ struct RaceTests {
         #expect(error.tlsError == .nameMismatch(expected: "a.test", served: ["b.test"]))
     }
 
-    @Test("what worked is tried first the next time, and what failed last")
+    @Test("The address that worked is tried first in the next race")
     func memory() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let good = try good("127.0.0.3")
@@ -162,7 +160,7 @@ struct RaceTests {
         #expect(second.transaction?.failedAttempts.isEmpty == true)
     }
 
-    @Test("in strict order nothing is remembered and nothing overtakes")
+    @Test("In strict order no result is remembered, and no address overtakes another")
     func strictOrder() async throws {
         let dead = try FixtureServer.refusing(on: "127.0.0.2")
         let mayShakeHands = Gate()
@@ -184,7 +182,7 @@ struct RaceTests {
         #expect(fast.records.isEmpty)
     }
 
-    @Test("when all fail, the error lists every address in the order of trying, with who named it")
+    @Test("If all addresses fail, the error lists each in the order of trying, with its source")
     func allFail() async throws {
         let mute = try FixtureServer.scripted([.awaitClose], on: "127.0.0.2")
         let dead = try FixtureServer.refusing(on: "127.0.0.3")
@@ -201,7 +199,7 @@ struct RaceTests {
         #expect(error.attempts.allSatisfy { $0.source == .request })
     }
 
-    @Test("a vetting sees each address just before it is dialled, and those it refuses are attempts")
+    @Test("A vetting checks each address just before it is dialled, and refused ones are attempts")
     func vetting() async throws {
         let refused = try good("127.0.0.2")
         let allowed = try good("127.0.0.3")
@@ -218,7 +216,7 @@ struct RaceTests {
         #expect(refused.records.isEmpty)
     }
 
-    @Test("cancelling ends every attempt at once")
+    @Test("Cancelling ends each attempt at once")
     func cancellation() async throws {
         let mutes = try (2...4).map { try FixtureServer.scripted([.awaitClose], on: "127.0.0.\($0)") }
         var request = Request(.get, "https://a.test/")
@@ -234,7 +232,7 @@ struct RaceTests {
         for mute in mutes { try await mute.waitUntil { $0.count == 1 && $0.allSatisfy { $0.end != nil } } }
     }
 
-    @Test("the limit for everything ends every attempt, and the error lists them all")
+    @Test("The total limit ends each attempt, and the error lists them all")
     func total() async throws {
         let dead = try (2...4).map { try FixtureServer.unresponsive(on: "127.0.0.\($0)") }
         var request = Request(.get, "https://a.test/")

@@ -22,7 +22,7 @@ struct KeepAliveTests {
         for _ in 0..<2 { #expect(try await client.get(server.http()).text == "pong") }
     }
 
-    @Test("requests one after the other share a connection, over TLS too")
+    @Test("Successive requests share a connection, over TLS, too")
     func reuse() async throws {
         let server = try FixtureServer.secure("a.test")
         let client = HTTPClient.trusting()
@@ -36,7 +36,7 @@ struct KeepAliveTests {
         #expect(server.requests.map(\.target) == ["/0", "/1", "/2", "/3"])
     }
 
-    @Test("copies of a client share connections, other clients do not")
+    @Test("Copies of a client share connections, and other clients do not")
     func clients() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = HTTPClient.untimed()
@@ -47,7 +47,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 2)
     }
 
-    @Test("every way to frame a body lets the connection serve again, and so does no body")
+    @Test("A connection is reused after each framing of a body, and after no body")
     func framings() async throws {
         let server = try FixtureServer.start { request in
             switch request.path {
@@ -70,7 +70,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("a connection is not shared by another name, even at the same address with the same certificate")
+    @Test("A connection is not used for another name, even at the same address with the same certificate")
     func otherName() async throws {
         let certificate = testAuthority.certificate(for: "a.test", "b.test")
         let server = try FixtureServer.start(.tls(certificate)) { .text($0.serverName ?? "-") }
@@ -81,7 +81,7 @@ struct KeepAliveTests {
         #expect(server.records.map(\.serverName) == ["a.test", "b.test"])
     }
 
-    @Test("a request takes no connection to an address that it does not name")
+    @Test("A request uses no connection to an address that it does not name")
     func otherAddress() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3"]) {
             .text($0.serverAddress)
@@ -95,7 +95,7 @@ struct KeepAliveTests {
         #expect(servers.map(\.records.count) == [1, 1])
     }
 
-    @Test("a request takes no connection to another port of the same address")
+    @Test("A request uses no connection to another port of the same address")
     func otherPort() async throws {
         let first = try FixtureServer.start(on: "127.0.0.2") { _ in .text("first") }
         let second = try FixtureServer.start(on: "127.0.0.2") { _ in .text("second") }
@@ -104,7 +104,7 @@ struct KeepAliveTests {
         #expect(try await client.fetch(request("a.test", at: second.endpoint)).text == "second")
     }
 
-    @Test("a request that follows the system rides on no connection whose address somebody chose")
+    @Test("A request that the system resolves uses no connection to an address that a caller chose")
     func chosenIsNotSystem() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let name = "localhost:\(server.port)"
@@ -116,7 +116,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 2)
     }
 
-    @Test("a request to the address in its URL rides on no connection whose address somebody chose")
+    @Test("A request to the address in its URL uses no connection to an address that a caller chose")
     func chosenIsNotLiteral() async throws {
         let named = try FixtureServer.start(on: "127.0.0.2") { _ in .text("named") }
         let chosen = try FixtureServer.start(on: "127.0.0.3") { _ in .text("chosen") }
@@ -126,7 +126,7 @@ struct KeepAliveTests {
     }
 
     @Test(
-        "no other request follows a response that ends its connection",
+        "No other request follows a response that ends its connection",
         arguments: [
             "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nconnection: x, Close\r\nContent-Length: 2\r\n\r\nok",
@@ -148,7 +148,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 2)
     }
 
-    @Test("a body that only the end of the stream ends leaves no connection behind")
+    @Test("A body that ends with the stream leaves no connection")
     func untilClose() async throws {
         let server = try FixtureServer.start { _ in .bytes(Array("ok".utf8), framing: .untilClose) }
         let client = HTTPClient.untimed()
@@ -156,7 +156,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 2)
     }
 
-    @Test("HTTP/1.0 with keep-alive goes on")
+    @Test("A connection of HTTP/1.0 with keep-alive is reused")
     func http10() async throws {
         let text = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"
         let server = try FixtureServer.scripted([.awaitHead, .send(text), .awaitHead, .send(text)])
@@ -166,7 +166,7 @@ struct KeepAliveTests {
     }
 
     @Test(
-        "what a server says unasked is never taken for an answer",
+        "Unsolicited bytes of a server are never taken for a response",
         arguments: [
             "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", "HTTP/1.1 408 Timeout\r\n\r\n", "x",
         ]
@@ -186,7 +186,7 @@ struct KeepAliveTests {
         #expect(try await client.get(server.http()).text == "right")
     }
 
-    @Test("a connection that the server closed while it was idle is not used: even a POST goes well")
+    @Test("A connection that was closed while idle is not used, even for a POST")
     func closedWhileIdle() async throws {
         let server = try FixtureServer.start { _ in .text("ok").then(.closeUnannounced) }
         let client = HTTPClient.untimed()
@@ -198,7 +198,7 @@ struct KeepAliveTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("a TLS connection with news of its own, such as session tickets, is still good")
+    @Test("An idle TLS connection that received session tickets is reused")
     func ticketsAreNoNews() async throws {
         let mayTalk = Gate()
         let server = try FixtureServer.start(
@@ -213,7 +213,7 @@ struct KeepAliveTests {
         #expect(second.text == "ok" && second.isReused)
     }
 
-    @Test("a connection that turns out to be dead gives way to a fresh one, for a GET")
+    @Test("A GET on a dead connection is sent again on a new one")
     func staleGet() async throws {
         for end in [ByteScript.Step.cut, .reset] {
             let server = try FixtureServer.start(
@@ -229,7 +229,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("a POST that a dead connection swallowed is not sent again")
+    @Test("A POST on a dead connection is not sent again")
     func stalePost() async throws {
         let server = try FixtureServer.start(
             behaviour: .sequence([
@@ -243,7 +243,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("a request on a connection of its own is not sent again, whatever its method")
+    @Test("A request on its own new connection is not sent again, whatever its method")
     func freshIsNotRepeated() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .cut])
         let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
@@ -251,7 +251,7 @@ struct KeepAliveTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("once a byte of the response has come, the request is not sent again")
+    @Test("A request is not sent again once a byte of its response has arrived")
     func begunIsNotRepeated() async throws {
         for end in [ByteScript.Step.cut, .reset] {
             let server = try FixtureServer.start(
@@ -268,7 +268,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("a request that waited for its turn and got a dead connection is sent again, too")
+    @Test("A request that got a dead connection from the queue is sent again, too")
     func staleAfterQueue() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start(
@@ -287,7 +287,7 @@ struct KeepAliveTests {
         #expect(try await second.text == "fresh")
     }
 
-    @Test("a connection without work is closed in time")
+    @Test("An idle connection is closed at the idle timeout")
     func idleTimeout() async throws {
         let server = try FixtureServer.secure("a.test")
         let client = time.client { $0.idleTimeout = .seconds(60) }
@@ -303,7 +303,7 @@ struct KeepAliveTests {
         #expect(try await !client.fetch(server.request("https://a.test/")).isReused)
     }
 
-    @Test("too many idle connections: the oldest are closed")
+    @Test("Of too many idle connections the oldest are closed")
     func idleLimit() async throws {
         let client = time.client { $0.maximumIdleConnections = 2 }
         let servers = try (0..<3).map { _ in try FixtureServer.start { _ in .text("hello") } }
@@ -317,7 +317,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("when the last copy of a client goes, its idle connections are closed")
+    @Test("The idle connections of a client are closed with its last copy")
     func droppedClient() async throws {
         let server = try FixtureServer.secure("a.test")
         func useOnce() async throws {
@@ -328,7 +328,7 @@ struct KeepAliveTests {
         #expect(try await server.nextRecord().end == .clientClosed)
     }
 
-    @Test("a body under way ends well although its client is gone, and its connection is closed then")
+    @Test("A body in progress is completed without its client, and then its connection is closed")
     func droppedClientWithBody() async throws {
         let mayGoOn = Gate()
         let server = try FixtureServer.start { _ in
@@ -347,7 +347,7 @@ struct KeepAliveTests {
         #expect(try await server.nextRecord().end == .clientClosed)
     }
 
-    @Test("no more connections to an origin than allowed; the others wait and all are served")
+    @Test("An origin gets no more connections than permitted, and the waiting requests are all served")
     func maximumPerOrigin() async throws {
         let server = try FixtureServer.start { .text($0.target) }
         let other = try FixtureServer.start { _ in .text("other") }
@@ -369,7 +369,7 @@ struct KeepAliveTests {
         #expect(server.requests.count == 40)
     }
 
-    @Test("a place whose connection could not be made passes to who waits")
+    @Test("The place of a connection that could not be made passes to a waiting request")
     func placePassesOnFailure() async throws {
         let mayFail = Gate()
         let server = try FixtureServer.start(
@@ -387,9 +387,7 @@ struct KeepAliveTests {
         #expect(try await waiting.text == "hello")
     }
 
-    @Test(
-        "a place is free again after a connection that could not be made, and after a body that nobody wanted"
-    )
+    @Test("A place is free again after a failed connection, and after an abandoned body")
     func placeIsFreeAgain() async throws {
         let dead = try FixtureServer.refusing()
         let server = try FixtureServer.start { .pattern(count: $0.target.count << 20) }

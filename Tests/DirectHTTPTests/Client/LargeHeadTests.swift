@@ -5,7 +5,10 @@ import Testing
 
 @Suite("A request's head", .idleLimit)
 struct LargeHeadTests {
-    @Test("that takes more than one TLS record arrives once, and whole", arguments: [10_000, 16_300, 40_000])
+    @Test(
+        "A head larger than one TLS record is sent once and completely",
+        arguments: [10_000, 16_300, 40_000]
+    )
     func largerThanARecord(size: Int) async throws {
         let server = try FixtureServer.secure("a.test")
         var request = server.request(server.https("a.test"), .post, body: .text("the body"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Name and address", .idleLimit)
 struct NameAndAddressTests {
-    @Test("the name decides SNI, certificate and Host; the address only where the bytes go")
+    @Test("The name decides SNI, certificate and Host, and the address only where the bytes go")
     func nameAndChosenAddress() async throws {
         let server = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let client = HTTPClient.trusting()
@@ -24,7 +24,7 @@ struct NameAndAddressTests {
         #expect(!response.isReused)
     }
 
-    @Test("a certificate for the dialled address and not for the name is refused, before any byte is sent")
+    @Test("A certificate for the dialled address and not for the name is refused before any byte is sent")
     func addressIsNoIdentity() async throws {
         let server = try FixtureServer.secure("127.0.0.3", on: "127.0.0.3")
         let client = HTTPClient.trusting()
@@ -37,7 +37,7 @@ struct NameAndAddressTests {
         #expect(record.serverName == "a.test")
     }
 
-    @Test("a certificate for another name is refused, before any byte of the request is sent")
+    @Test("A certificate for another name is refused before any byte of the request is sent")
     func otherName() async throws {
         let server = try FixtureServer.secure("b.test", on: "127.0.0.3")
         let client = HTTPClient.trusting()
@@ -47,7 +47,7 @@ struct NameAndAddressTests {
         #expect(try await server.nextRecord().receivedCount == 0)
     }
 
-    @Test("an address in the URL is proved by the certificate's addresses, and no SNI is sent")
+    @Test("An address in the URL is checked against the certificate's addresses, and no SNI is sent")
     func addressInURL() async throws {
         let server = try FixtureServer.secure("127.0.0.2", on: "127.0.0.2")
         let client = HTTPClient.trusting()
@@ -59,7 +59,7 @@ struct NameAndAddressTests {
         #expect(record.requests.first?.host == server.authority)
     }
 
-    @Test("an address in the URL is not proved by a name that looks like it, nor by another address")
+    @Test("An address in the URL does not match a name that looks like it, nor another address")
     func addressInURLRefused() async throws {
         let client = HTTPClient.trusting()
         let looksLikeIt = try testAuthority.issue(CertificateProfile([.dns("127.0.0.2")]))
@@ -74,7 +74,7 @@ struct NameAndAddressTests {
         }
     }
 
-    @Test("an address in the URL stays the identity when the request goes to another one")
+    @Test("An address in the URL remains the identity when another address is dialled")
     func addressInURLElsewhere() async throws {
         let client = HTTPClient.trusting()
         let right = try FixtureServer.secure("127.0.0.9", on: "127.0.0.2")
@@ -85,7 +85,7 @@ struct NameAndAddressTests {
         #expect(error.tlsError == .nameMismatch(expected: "127.0.0.9", served: ["127.0.0.2"]))
     }
 
-    @Test("IPv6 in the URL: brackets in Host, the bare address in the check")
+    @Test("An IPv6 address in the URL has brackets in Host and none in the check")
     func addressV6() async throws {
         let server = try FixtureServer.secure("::1", on: "::1")
         let response = try await HTTPClient.trusting().get(server.https("[::1]"))
@@ -94,7 +94,7 @@ struct NameAndAddressTests {
         #expect(server.records.first?.serverName == nil)
     }
 
-    @Test("a name is sent in lower case and without its trailing dot", arguments: ["A.Test", "a.test."])
+    @Test("A name is sent in lower case and without its trailing dot", arguments: ["A.Test", "a.test."])
     func spelling(name: String) async throws {
         let server = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let client = HTTPClient.trusting()
@@ -103,7 +103,7 @@ struct NameAndAddressTests {
         #expect(server.requests.first?.host == "a.test:\(server.port)")
     }
 
-    @Test("the port of an address changes the port that is dialled and not Host")
+    @Test("The port of an address changes the dialled port, and not Host")
     func portOfAddress() async throws {
         let server = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let client = HTTPClient.trusting()
@@ -113,7 +113,7 @@ struct NameAndAddressTests {
         #expect(server.records.count == 2)
     }
 
-    @Test("plain HTTP goes to the chosen address with the name in Host, too")
+    @Test("Plain HTTP goes to the chosen address with the name in Host, too")
     func plain() async throws {
         let server = try FixtureServer.start(on: "127.0.0.4") { _ in .text("plain") }
         let response = try await HTTPClient.untimed().fetch(server.request("http://a.test/"))
@@ -122,7 +122,7 @@ struct NameAndAddressTests {
         #expect(server.requests.first?.host == "a.test")
     }
 
-    @Test("an empty list of addresses is an error, and nobody asks a resolver instead")
+    @Test("An empty list of addresses is an error, and no resolver is asked")
     func emptyList() async throws {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = Request(.get, "http://localhost:\(server.port)/")
@@ -136,7 +136,7 @@ struct NameAndAddressTests {
         #expect(server.records.isEmpty)
     }
 
-    @Test("a literal that is no address is an error, although others in the list are good")
+    @Test("A literal that is no address is an error, although others in the list are valid")
     func faultyLiteral() async throws {
         let server = try FixtureServer.start { _ in .text("never") }
         var request = Request(.get, server.http())
@@ -150,7 +150,7 @@ struct NameAndAddressTests {
         #expect(server.records.isEmpty)
     }
 
-    @Test("a name that no resolver knows is an error of the resolving phase")
+    @Test("A name that no resolver knows is an error of the resolve phase")
     func unknownName() async throws {
         let error = try await httpError { try await HTTPClient.untimed().get("http://nowhere.invalid/") }
         #expect(error.phase == .resolve)
@@ -162,7 +162,7 @@ struct NameAndAddressTests {
         }
     }
 
-    @Test("without addresses the system's resolver is asked")
+    @Test("Without addresses the system's resolver is asked")
     func system() async throws {
         let server = try FixtureServer.secure("localhost", on: "127.0.0.1")
         let response = try await HTTPClient.trusting().get(server.https("localhost"))
@@ -172,7 +172,7 @@ struct NameAndAddressTests {
         #expect(server.records.first?.serverName == "localhost")
     }
 
-    @Test("the request's addresses come before the map, the map before a literal and before the system")
+    @Test("The request's addresses come before the map, the map before a literal, and this before the system")
     func precedence() async throws {
         let addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
         let servers = try FixtureServer.startOnSamePort(addresses) { .text($0.serverAddress) }

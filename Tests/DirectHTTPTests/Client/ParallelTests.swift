@@ -19,7 +19,7 @@ struct ParallelTests {
     }
 
     @Test(
-        "200 at a time through one client, from the client's own thread or any other",
+        "200 concurrent requests share a client, from the client's own thread or any other",
         arguments: [true, false]
     )
     func burst(onLoop: Bool) async throws {
@@ -35,7 +35,7 @@ struct ParallelTests {
         #expect(server.records.count <= 64)
     }
 
-    @Test("2000 with 50 in flight, each with its own body", arguments: [true, false])
+    @Test("2000 requests with 50 at once each get their own body", arguments: [true, false])
     func steady(onLoop: Bool) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.numbered)
         let client = HTTPClient.trusting()
@@ -53,7 +53,7 @@ struct ParallelTests {
         #expect(server.requests.count == 2000)
     }
 
-    @Test("uploads, downloads, small requests and cancelled ones beside each other")
+    @Test("Uploads, downloads, small and cancelled requests do not disturb each other")
     func mixed() async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test"))) { request in
             if request.method == "POST" { return .text("\(try request.discardBody())") }
@@ -85,7 +85,7 @@ struct ParallelTests {
         }
     }
 
-    @Test("more requests than places: nobody is left waiting when many give up")
+    @Test("No request waits forever in the queue when many others give up")
     func queue() async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.numbered)
         let client = HTTPClient.trusting { $0.maximumConnectionsPerOrigin = 2 }

@@ -75,7 +75,7 @@ struct PhaseLimitTests {
         }
     }
 
-    @Test("resolve: a client's resolver that does not answer")
+    @Test("The `resolve` limit ends the wait for a client's resolver")
     func resolver() async throws {
         let gate = Barrier()
         let resolver = ScriptedResolver { _, _ in
@@ -87,7 +87,7 @@ struct PhaseLimitTests {
         gate.open()
     }
 
-    @Test("resolve: the fallback of an answer that leads nowhere")
+    @Test("The `resolve` limit ends the wait for the fallback of an answer")
     func fallback() async throws {
         let gate = Barrier()
         let dead = try FixtureServer.refusing()
@@ -113,14 +113,14 @@ struct PhaseLimitTests {
         withExtendedLifetime(dead) {}
     }
 
-    @Test("connect: a server that does not take the connection")
+    @Test("The `connect` limit ends the wait for a server that does not accept")
     func connect() async throws {
         let server = try FixtureServer.unresponsive()
         let client = client { $0.connect = Self.limit }
         try await expectTimeout(.connect) { try await client.get(server.http()) }
     }
 
-    @Test("connect: a proxy that does not lead on, from its first byte or from the middle of a word")
+    @Test("The `connect` limit ends the wait for a proxy, from its first byte or in the middle of a line")
     func conversation() async throws {
         for script in [[.awaitHead, .stall], [.awaitHead, .send("HTTP/1.1 2"), .stall]] as [ByteScript] {
             let server = try FixtureServer.scripted(script, on: "127.0.0.3")
@@ -130,14 +130,14 @@ struct PhaseLimitTests {
         }
     }
 
-    @Test("tls: a server that does not shake hands")
+    @Test("The `tls` limit ends the wait for a handshake")
     func handshake() async throws {
         let server = try FixtureServer.scripted(.silent)
         let client = client { $0.tls = Self.limit }
         try await expectTimeout(.tls) { try await client.fetch(server.request("https://a.test/")) }
     }
 
-    @Test("write: a server that takes nothing of a body")
+    @Test("The `write` limit ends the wait for a server that does not read a body")
     func body() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let client = client { $0.write = Self.limit }
@@ -145,7 +145,7 @@ struct PhaseLimitTests {
         try await expectTimeout(.write) { try await client.post(server.http(), body) }
     }
 
-    @Test("write: a server that takes nothing of a head behind which the body waits")
+    @Test("The `write` limit ends the wait for a server that does not read a head before its body")
     func head() async throws {
         let server = try FixtureServer.scripted([.stall])
         let client = client { $0.write = Self.limit }
@@ -155,7 +155,7 @@ struct PhaseLimitTests {
         try await expectTimeout(.write) { [request] in try await client.fetch(request) }
     }
 
-    @Test("write: a peer that takes nothing of a stream behind 101")
+    @Test("The `write` limit ends the wait for a peer that does not read a raw stream")
     func rawStream() async throws {
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
         let server = try FixtureServer.scripted([.awaitHead, .send(head), .stall])
@@ -166,14 +166,14 @@ struct PhaseLimitTests {
         try await expectTimeout(.write) { try await stream.write([UInt8](repeating: 1, count: 32 << 20)) }
     }
 
-    @Test("response: a server that says nothing")
+    @Test("The `response` limit ends the wait for a response")
     func response() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let client = client { $0.response = Self.limit }
         try await expectTimeout(.response) { try await client.get(server.http()) }
     }
 
-    @Test("response: a server that says nothing after an interim response, anew from that on")
+    @Test("The `response` limit begins anew after an interim response")
     func interim() async throws {
         let server = try FixtureServer.scripted([
             .awaitHead, .send("HTTP/1.1 103 Early Hints\r\n\r\n"), .stall,
@@ -188,7 +188,7 @@ struct PhaseLimitTests {
         try await expectTimeout(.response) { try await call.value }
     }
 
-    @Test("read: a server that falls silent in the middle of the head, or of the body")
+    @Test("The `read` limit ends the wait in the middle of a head or of a body")
     func read() async throws {
         let cases: [(String, HTTPError.Phase)] = [
             ("HTTP/1.1 200 OK\r\nX: ", .response), ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12", .body),
@@ -200,7 +200,7 @@ struct PhaseLimitTests {
         }
     }
 
-    @Test("continue: a server that does not ask for the body gets it after so long, and not before")
+    @Test("The `continue` limit sends the body without the server's permission, and not before")
     func leave() async throws {
         let mayGoOn = Gate()
         let server = try FixtureServer.scripted([
@@ -222,7 +222,7 @@ struct PhaseLimitTests {
         #expect(try await answer.transaction?.requestTime == Self.limit)
     }
 
-    @Test("a request's own limits count, and not the client's")
+    @Test("A request's own limits replace the client's")
     func ofRequest() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let client = client { $0.response = .seconds(70) }
@@ -231,7 +231,7 @@ struct PhaseLimitTests {
         try await expectTimeout(.response) { [request] in try await client.fetch(request) }
     }
 
-    @Test("total: a server that says nothing")
+    @Test("The `total` limit ends the wait for a server that does not respond")
     func total() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let client = time.client { $0.timeouts = Self.only { $0.total = Self.limit } }
@@ -240,7 +240,7 @@ struct PhaseLimitTests {
         guard case .timedOut(after: Self.limit) = error.reason, elapsed == Self.limit else { throw error }
     }
 
-    @Test("queue: no turn")
+    @Test("The `queue` limit ends the wait for a place")
     func queue() async throws {
         let never = Gate()
         let server = try FixtureServer.start { request in
@@ -255,7 +255,7 @@ struct PhaseLimitTests {
         #expect(try await first.text == "late")
     }
 
-    @Test("minimumSpeed: a head, a response's body and a request's body that do not move")
+    @Test("The minimum speed applies to a head and to the bodies of response and request")
     func speed() async throws {
         let speed = Timeouts.Speed(bytes: 100, in: Self.limit)
         let cases: [(ByteScript, Int, HTTPError.Phase)] = [
@@ -272,7 +272,7 @@ struct PhaseLimitTests {
         }
     }
 
-    @Test("resolve: the system's resolver that does not answer")
+    @Test("The `resolve` limit ends the wait for the system's resolver")
     func system() async throws {
         let gate = DispatchSemaphore(value: 0)
         defer { gate.signal() }

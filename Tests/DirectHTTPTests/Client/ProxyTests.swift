@@ -40,7 +40,7 @@ struct ProxyTests {
 
     private func secret(_ server: FixtureServer) -> String { server.records.map(\.receivedText).joined() }
 
-    @Test("https goes through CONNECT with the name, and the name goes on to decide everything else")
+    @Test("An https request uses CONNECT with the name, which also decides SNI, certificate and Host")
     func connect() async throws {
         let server = try proxyServer()
         let client = try client(server)
@@ -63,7 +63,7 @@ struct ProxyTests {
         #expect(client.connections.origins.first?.proxy == "http://proxy.test:\(server.port)")
     }
 
-    @Test("user and password go to the proxy alone, and a wrong one is an error with status and words")
+    @Test("User and password are sent only to the proxy, and a refusal is an error with status and message")
     func credentials() async throws {
         let server = try proxyServer(credentials: "me:s:cret")
         let response = try await client(server, user: "me:s%3Acret@").get("https://a.test/")
@@ -81,7 +81,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a request's own Proxy-Authorization does not reach the server behind a tunnel")
+    @Test("A request's own Proxy-Authorization is not sent to the server behind a tunnel")
     func ownField() async throws {
         let server = try proxyServer()
         let request = Request(.get, "https://a.test/", headers: ["Proxy-Authorization": "Basic eDp5"])
@@ -89,7 +89,7 @@ struct ProxyTests {
         #expect(origin.requests.first?.headers["proxy-authorization"] == nil)
     }
 
-    @Test("a proxy that says no is an error with its status, and no byte of the request is sent")
+    @Test("A proxy's refusal is an error with its status, and no byte of the request is sent")
     func refused() async throws {
         let server = try proxyServer(refusal: .response("HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"))
         let error = try await httpError { try await client(server).get("https://a.test/") }
@@ -103,7 +103,7 @@ struct ProxyTests {
         #expect(try await httpError { try await client(early).get("https://a.test/") }.phase == .proxy)
     }
 
-    @Test("the TLS to the proxy carries the TLS to the server, each with its own name")
+    @Test("TLS to the server runs inside TLS to the proxy, each with its own name")
     func nested() async throws {
         let server = try proxyServer(.tls(testAuthority.certificate(for: "proxy.test")))
         let client = try client(server, "https")
@@ -117,7 +117,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "http to an address that is chosen on this side goes through the TLS to the proxy, all of it",
+        "An http request to an address chosen by the client uses a tunnel through the TLS proxy",
         arguments: AddressChoice.allCases
     )
     func tunnelOfPlainHTTP(choice: AddressChoice) async throws {
@@ -160,7 +160,7 @@ struct ProxyTests {
         case resolver
     }
 
-    @Test("a proxy is not shown the certificate that is for the servers behind it")
+    @Test("A proxy is not shown the certificate for the servers behind it")
     func clientCertificate() async throws {
         var asking = FixtureTLSSettings(certificates: [testAuthority.certificate(for: "proxy.test")])
         asking.clientCertificates = .requested
@@ -179,7 +179,7 @@ struct ProxyTests {
         #expect(server.records.map { $0.tls?.clientCertificate == nil } == [true])
     }
 
-    @Test("a proxy whose certificate is for another name gets nothing")
+    @Test("A proxy with a certificate for another name receives no request")
     func wrongProxy() async throws {
         let server = try proxyServer(.tls(testAuthority.certificate(for: "a.test")))
         let error = try await httpError { try await client(server, "https").get("https://a.test/") }
@@ -188,7 +188,7 @@ struct ProxyTests {
         #expect(server.records.allSatisfy { $0.receivedCount == 0 })
     }
 
-    @Test("a wrong certificate behind the proxy is refused as it is without")
+    @Test("A wrong certificate behind the proxy is refused as without a proxy")
     func onCertificateMismatch() async throws {
         let wrong = try FixtureServer.secure("b.test", on: "127.0.0.2")
         let server = try proxyServer(.plain, ["a.test:443": wrong.authority])
@@ -198,7 +198,7 @@ struct ProxyTests {
         #expect(wrong.requests.isEmpty)
     }
 
-    @Test("http is handed to the proxy whole: the URL in the request line, Host and password")
+    @Test("An http request is sent to the proxy with its whole URL, Host and password")
     func forwarding() async throws {
         let server = try FixtureServer.start(on: "127.0.0.3") { request in
             .text("\(request.target) \(request.headers["host"] ?? "-")")
@@ -213,7 +213,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "a pinned address goes through the proxy, whoever looks names up, and the name stays the name",
+        "A given address is used through the proxy, whichever side resolves names, and the name is kept",
         arguments: [Proxy.Lookup.byClient, .byProxy]
     )
     func pinned(lookup: Proxy.Lookup) async throws {
@@ -231,7 +231,7 @@ struct ProxyTests {
         #expect(try await client.fetch(request).isReused)
     }
 
-    @Test("an address of a map goes through the proxy, and no address is ever passed over in silence")
+    @Test("An address of a map is used through the proxy, and a faulty or empty list is an error")
     func mapped() async throws {
         let server = try proxyServer()
         let map = try StaticMap(curl: ["a.test:443:127.0.0.9"])
@@ -248,7 +248,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a connection to where the proxy found the name serves no request that names an address")
+    @Test("A connection to an address that the proxy found serves no request with its own address")
     func apart() async throws {
         let server = try proxyServer()
         let client = try client(server)
@@ -262,7 +262,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "SOCKS gets the address or the name, as its scheme says, and user and password",
+        "SOCKS sends the address or the name, as its scheme says, and user and password",
         arguments: ["", "me:pw@"]
     )
     func socks(user: String) async throws {
@@ -282,7 +282,7 @@ struct ProxyTests {
         #expect(try await client(other, "socks5h", user: user).get("http://b.test/x").text == "/x")
     }
 
-    @Test("what a SOCKS proxy refuses is an error that says why")
+    @Test("A refusal of a SOCKS proxy is an error with its reason")
     func socksRefused() async throws {
         let closed = try proxyServer(credentials: "me:pw")
         let error = try await httpError { try await client(closed, "socks5h").get("https://a.test/") }
@@ -296,7 +296,7 @@ struct ProxyTests {
         #expect(reply.description.contains("not allowed"))
     }
 
-    @Test("a proxy that cannot be reached, or says nothing, is an error of the proxy's phase")
+    @Test("A proxy that is unreachable or silent is an error of the proxy phase")
     func unreachable() async throws {
         let dead = try FixtureServer.refusing()
         #expect(try await httpError { try await client(dead).get("https://a.test/") }.phase == .proxy)
@@ -318,7 +318,7 @@ struct ProxyTests {
         try await mute.waitUntil { $0.count == 3 && $0.allSatisfy { $0.end != nil } }
     }
 
-    @Test("what a vetting cannot see it does not let pass")
+    @Test("A request whose address the vetting cannot see is refused")
     func vetting() async throws {
         let server = try proxyServer()
         var proxy = try Proxy("http://\(server.authority)")
@@ -347,7 +347,7 @@ struct ProxyTests {
         #expect(try await seen.fetch(request).status == 200)
     }
 
-    @Test("exceptions are reached directly")
+    @Test("Exceptions are connected to directly")
     func exceptions() async throws {
         let dead = try FixtureServer.refusing()
         let proxy = try Proxy("http://\(dead.authority)"), exceptions = try ProxyExceptions("a.test")

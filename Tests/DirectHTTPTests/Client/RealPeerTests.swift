@@ -7,7 +7,7 @@ import Testing
 @Suite("Servers that others have made", .idleLimit)
 struct RealPeerTests {
     @Test(
-        "nginx: keep-alive, both versions of TLS, every framing",
+        "A client exchanges requests with nginx: keep-alive, both versions of TLS, all framings",
         .enabled(if: Command.isInstalled("nginx"))
     )
     func nginx() async throws {
@@ -63,7 +63,7 @@ struct RealPeerTests {
     }
 
     @Test(
-        "openssl s_server: a page that ends with the connection",
+        "A client reads a page of openssl s_server that ends with the connection",
         .enabled(if: Command.isInstalled("openssl")),
         arguments: [TLSVersion.tls12, .tls13]
     )

@@ -30,7 +30,7 @@ struct RefusedEarlyTests {
         return error
     }
 
-    @Test("a field's value that may not be sent, of the request and of the client")
+    @Test("A field value that may not be sent is an early error, from the request and from the client")
     func fields() async throws {
         let own = try await refusal { $0.headers["X"] = "a\r\nb" }
         #expect(own.protocolError == .invalidRequestFieldValue(name: "X"))
@@ -38,7 +38,7 @@ struct RefusedEarlyTests {
         #expect(ofClient.protocolError == .invalidRequestFieldValue(name: "Y"))
     }
 
-    @Test("fields that the library writes, a method that is none, a protocol to switch to, a content type")
+    @Test("A reserved field, an invalid method, a protocol or a content type is an early error")
     func heads() async throws {
         #expect(
             try await refusal { $0.headers["Content-Length"] = "4" }.protocolError
@@ -55,9 +55,7 @@ struct RefusedEarlyTests {
         )
     }
 
-    @Test(
-        "an address in the URL and the name in Host: the error says what to do, and no certificate is looked at"
-    )
+    @Test("A name in Host for an address in the URL is an early error that says what to do")
     func nameInHost() async throws {
         let server = try FixtureServer.secure("a.test")
         let error = try await httpError {
@@ -67,7 +65,7 @@ struct RefusedEarlyTests {
         #expect("\(error)".contains("to connect elsewhere, set addresses") && server.records.isEmpty)
     }
 
-    @Test("a body that cannot be read, or is malformed")
+    @Test("A body that cannot be read, or is malformed, is an early error")
     func bodies() async throws {
         let missing = try await refusal { $0.body = .file("/nowhere/at/all") }
         #expect(missing.systemError != nil)
@@ -75,7 +73,7 @@ struct RefusedEarlyTests {
         guard case .requestBody(.invalidPartName(part: 0)) = malformed.reason else { throw malformed }
     }
 
-    @Test("behind a proxy, too, which is not asked", arguments: ["http", "socks5h"])
+    @Test("A faulty request is refused before a proxy is contacted", arguments: ["http", "socks5h"])
     func proxies(_ scheme: String) async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         var proxy = try Proxy("\(scheme)://proxy.test:\(server.port)")
@@ -87,7 +85,7 @@ struct RefusedEarlyTests {
         }
     }
 
-    @Test("a Host that says what the URL says is passed over, and a CONNECT names its port")
+    @Test("A Host equal to the URL's is accepted, and a CONNECT names its port")
     func harmlessHost() async throws {
         let server = try FixtureServer.start { _ in .status(403) }
         var request = server.request("http://a.test/")
@@ -100,7 +98,7 @@ struct RefusedEarlyTests {
         #expect(server.requests.last?.headers["proxy-authorization"] == "for whoever gets it")
     }
 
-    @Test("a deadline that is over", arguments: [Duration.zero, .seconds(-1)])
+    @Test("An expired deadline is an early error", arguments: [Duration.zero, .seconds(-1)])
     func deadline(_ total: Duration) async throws {
         let error = try await refusal(#_sourceLocation, { $0.timeouts.total = total }) { _ in }
         #expect(error.isTimeout && error.name == "a.test")

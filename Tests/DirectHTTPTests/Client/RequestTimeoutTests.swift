@@ -10,7 +10,7 @@ import Testing
 struct RequestTimeoutTests {
     private let time = HeldTime()
 
-    @Test("The one that is set counts in place of the client's")
+    @Test("A limit that is set in the request replaces the client's")
     func one() async throws {
         let server = try FixtureServer.scripted(.silent)
         let client = time.client { $0.timeouts.response = .seconds(90) }
@@ -22,7 +22,7 @@ struct RequestTimeoutTests {
         #expect(error.phase == .response && error.isTimeout && elapsed == .seconds(7))
     }
 
-    @Test("Those that are not set are the client's")
+    @Test("A limit that is not set in the request is the client's")
     func others() async throws {
         let server = try FixtureServer.scripted(.silent)
         let client = time.client { $0.timeouts.response = .seconds(7) }
@@ -34,7 +34,7 @@ struct RequestTimeoutTests {
         #expect(error.phase == .response && error.isTimeout && elapsed == .seconds(7))
     }
 
-    @Test("Each of them replaces the client's limit of its name and no other")
+    @Test("Each limit of a request replaces the client's limit of this name and no other")
     func eachOfThem() {
         let clients = Timeouts.numbered
         let names:
@@ -65,7 +65,7 @@ struct RequestTimeoutTests {
         #expect(Timeouts(total: nil).replaced(by: RequestTimeouts(clients)) == clients)
     }
 
-    @Test("They follow a request that an interceptor builds anew")
+    @Test("The limits are kept when an interceptor rebuilds the request")
     func rebuilt() async throws {
         let server = try FixtureServer.scripted(.silent)
         let client = time.client {

@@ -25,7 +25,7 @@ struct ResponseBodyTests {
         return (count, pieces, largest)
     }
 
-    @Test("are the same whatever their framing, at once or piece by piece", arguments: allFramings)
+    @Test("A body is the same whatever its framing, at once or piece by piece", arguments: allFramings)
     func framings(framing: FixtureReply.Framing) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test"))) { request in
             .pattern(count: Int(request.path.dropFirst()) ?? 0, framing: framing, chunkSize: 1000)
@@ -40,7 +40,7 @@ struct ResponseBodyTests {
         }
     }
 
-    @Test("arrive whole when every byte comes by itself")
+    @Test("A body that arrives byte by byte is complete")
     func byteByByte() async throws {
         let text =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: v\r\n\r\n"
@@ -52,7 +52,7 @@ struct ResponseBodyTests {
         #expect(response.trailers["t"] == "v")
     }
 
-    @Test("of 64 MiB are streamed in pieces of bounded size", arguments: allFramings)
+    @Test("A body of 64 MiB is streamed in pieces of bounded size", arguments: allFramings)
     func largeStreamed(framing: FixtureReply.Framing) async throws {
         let server = try FixtureServer.start { [large] _ in .pattern(count: large, framing: framing) }
         let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
@@ -61,7 +61,7 @@ struct ResponseBodyTests {
         #expect(largest <= 64 << 10)
     }
 
-    @Test("of 64 MiB are streamed and collected over TLS")
+    @Test("A body of 64 MiB is streamed and collected over TLS")
     func largeSecure() async throws {
         let server = try FixtureServer.secure("a.test") { [large] _ in .pattern(count: large) }
         let client = HTTPClient.trusting { $0.maximumBufferedBody = 64 << 20 }
@@ -74,7 +74,7 @@ struct ResponseBodyTests {
         #expect(whole.isReused)
     }
 
-    @Test("that only the end of the stream ends are whole when TLS says so, although the socket stays open")
+    @Test("A body without a length is complete at close_notify, although the socket stays open")
     func closeNotifyEnds() async throws {
         let mayGoOn = Gate()
         let body = FixturePattern.bytes(at: 0, count: 20_000)
@@ -92,7 +92,7 @@ struct ResponseBodyTests {
         #expect(try await response.body.collect(upTo: 20_000) == body)
     }
 
-    @Test("bring their trailers when they have been read")
+    @Test("Trailers are available when the body has been read")
     func trailers() async throws {
         let server = try FixtureServer.start { request in
             .chunked([Array(repeating: 7, count: 100_000), [1]], trailers: ["X-Sum": "42", "X-More": "y"])
@@ -105,7 +105,7 @@ struct ResponseBodyTests {
         #expect(!whole.headers.contains("X-Sum"))
     }
 
-    @Test("are not there for HEAD, 204 and 304, whatever the fields say")
+    @Test("HEAD, 204 and 304 have no body, whatever the fields say")
     func none() async throws {
         let server = try FixtureServer.start { request in
             switch request.path {
@@ -121,7 +121,7 @@ struct ResponseBodyTests {
         }
     }
 
-    @Test("that nobody reads keep the server waiting")
+    @Test("A body that is not read makes the server wait")
     func backPressure() async throws {
         let written = Counter()
         let server = try FixtureServer.start { [large] request in
@@ -146,7 +146,7 @@ struct ResponseBodyTests {
         #expect(count > 0 && count < large)
     }
 
-    @Test("larger than the caller wants to hold are refused, and their connection is closed")
+    @Test("A body beyond the caller's limit is refused, and its connection is closed")
     func limit() async throws {
         let server = try FixtureServer.start { request in .pattern(count: Int(request.path.dropFirst()) ?? 0)
         }
@@ -165,7 +165,7 @@ struct ResponseBodyTests {
         await #expect(throws: HTTPError.self) { try await small.body.collect(upTo: 10) }
     }
 
-    @Test("that nobody wants any more close their connection")
+    @Test("A body that is dropped closes its connection")
     func dropped() async throws {
         let server = try FixtureServer.start { [large] _ in .pattern(count: large) }
         let client = HTTPClient.untimed()
@@ -181,7 +181,7 @@ struct ResponseBodyTests {
         _ = try await server.nextRecord()
     }
 
-    @Test("are read by one task: another one is told so while it reads")
+    @Test("A second task that reads a body while another one reads it gets an error")
     func secondReader() async throws {
         let mayGoOn = Gate()
         let server = try FixtureServer.start { _ in
@@ -221,7 +221,7 @@ struct ResponseBodyTests {
         }
     }
 
-    @Test("that have been read are not empty for the next reader: it is told so")
+    @Test("A second reader of a body gets an error, not an empty body")
     func readTwice() async throws {
         let server = try FixtureServer.start { _ in .pattern(count: 300_000) }
         let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
@@ -233,7 +233,7 @@ struct ResponseBodyTests {
         }
     }
 
-    @Test("an iterator at its end stays there")
+    @Test("An iterator at its end stays there")
     func endOfIteration() async throws {
         let server = try FixtureServer.start { .pattern(count: Int($0.path.dropFirst()) ?? 0) }
         for size in [0, 10, 300_000] {
@@ -246,7 +246,7 @@ struct ResponseBodyTests {
         }
     }
 
-    @Test("interim responses come before them and are passed over")
+    @Test("Interim responses before the body are skipped")
     func interim() async throws {
         let server = try FixtureServer.start { request in
             try request.sendInterim(103, headers: ["Link": "</a>"])

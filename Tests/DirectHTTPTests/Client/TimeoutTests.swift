@@ -32,14 +32,14 @@ struct TimeoutTests {
         #expect(elapsed == limit, sourceLocation: location)
     }
 
-    @Test("connecting")
+    @Test("The `connect` limit ends a connection attempt")
     func connect() async throws {
         let server = try FixtureServer.unresponsive()
         let client = client { $0.connect = limit }
         try await expectTimeout(.connect, after: limit) { try await client.get(server.http()) }
     }
 
-    @Test("the TLS handshake, from its first byte or from the middle of it")
+    @Test("The `tls` limit ends a handshake, from its first byte or in the middle")
     func tls() async throws {
         let silent = try FixtureServer.scripted(.silent)
         let half = try FixtureServer.scripted(
@@ -54,7 +54,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("waiting for a turn")
+    @Test("The `queue` limit ends the wait for a place")
     func queue() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in
@@ -74,7 +74,7 @@ struct TimeoutTests {
         #expect(try await client.get(server.http()).text == "late")
     }
 
-    @Test("waiting for the response")
+    @Test("The `response` limit ends the wait for the response")
     func response() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let client = client { $0.response = limit }
@@ -82,7 +82,7 @@ struct TimeoutTests {
         try await expectTimeout(.response, after: limit) { try await client.post(server.http(), .text("x")) }
     }
 
-    @Test("in the middle of the head it is the limit for reading that counts")
+    @Test("In the middle of the head the `read` limit applies")
     func head() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: "), .stall])
         let client = client { $0.read = limit }
@@ -90,7 +90,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "in the middle of the body",
+        "In the middle of the body the `read` limit applies",
         arguments: ["Content-Length: 10", "Transfer-Encoding: chunked", "X: y"]
     )
     func body(field: String) async throws {
@@ -100,7 +100,10 @@ struct TimeoutTests {
         try await expectTimeout(.body, after: limit) { try await client.get(server.http()) }
     }
 
-    @Test("the peer takes nothing of a body, be it bytes or a stream", arguments: [true, false])
+    @Test(
+        "The `write` limit applies if the peer takes no bytes of a body, in memory or from a stream",
+        arguments: [true, false]
+    )
     func write(isStream: Bool) async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let client = client { $0.write = limit }
@@ -134,7 +137,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a slow drip is no stall, but runs into the limit for everything")
+    @Test("A slow response is no stall, but ends with the total limit")
     func slowDrip() async throws {
         let gates = (0..<5).map { _ in Gate() }
         let server = try drip(gates)
@@ -152,7 +155,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a drip faster than the limit for reading goes on for longer than that limit")
+    @Test("A response may last longer than the `read` limit if its bytes arrive faster")
     func fastDrip() async throws {
         let gates = (0..<5).map { _ in Gate() }
         let server = try drip(gates)
@@ -162,7 +165,7 @@ struct TimeoutTests {
         #expect(try await response.body.count == 5)
     }
 
-    @Test("the limit for everything holds in each phase")
+    @Test("The total limit applies in each phase")
     func total() async throws {
         let dead = try FixtureServer.unresponsive()
         let mute = try FixtureServer.scripted([.awaitHead, .stall])
@@ -176,7 +179,7 @@ struct TimeoutTests {
         #expect(untaken.isTimeout && [.write, .response].contains(untaken.phase), "\(untaken)")
     }
 
-    @Test("a limit of nothing fails at once, in place of never")
+    @Test("A limit of zero fails at once")
     func zero() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         let error = try await httpError { try await client { $0.total = .zero }.get(server.http()) }
@@ -187,7 +190,7 @@ struct TimeoutTests {
         #expect(negative.isTimeout)
     }
 
-    @Test("a request's own limits come before the client's")
+    @Test("A request's own limits come before the client's")
     func ofRequest() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .stall])
         var request = Request(.get, server.http())
@@ -196,7 +199,7 @@ struct TimeoutTests {
         try await expectTimeout(.response, after: limit) { [request] in try await client.fetch(request) }
     }
 
-    @Test("a connection whose request ran out of time is closed, and serves nobody else")
+    @Test("A connection whose request timed out is closed and not reused")
     func closed() async throws {
         let server = try FixtureServer.start(
             behaviour: .sequence([
@@ -209,7 +212,7 @@ struct TimeoutTests {
         #expect(try await client.get(server.http()).text == "second")
     }
 
-    @Test("an earlier request's limit does not hit a later one on the same connection")
+    @Test("The limit of an earlier request does not end a later one on the same connection")
     func oldDeadline() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in

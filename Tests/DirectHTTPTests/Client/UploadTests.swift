@@ -23,7 +23,7 @@ struct UploadTests {
 
     private static let drain: FixtureHandler = { .text("\(try $0.discardBody())") }
 
-    @Test("of any size arrive whole", arguments: [0, 1, 14_000, 14_337, 100_000, 3_000_000])
+    @Test("A body of any size is sent completely", arguments: [0, 1, 14_000, 14_337, 100_000, 3_000_000])
     func bytes(size: Int) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
         let client = HTTPClient.trusting()
@@ -35,7 +35,7 @@ struct UploadTests {
         for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
     }
 
-    @Test("no body says so by its framing: a length of nothing for POST, no field for GET")
+    @Test("A missing body has Content-Length 0 for POST, and no framing field for GET")
     func none() async throws {
         let server = try FixtureServer.start(.plain, Self.judge)
         let client = HTTPClient.untimed()
@@ -43,7 +43,10 @@ struct UploadTests {
         #expect(try await client.fetch(Request(.get, server.http())).text == "0 none true")
     }
 
-    @Test("streams with a length are sent as they are", arguments: [[], [1], [20_000, 1, 0, 70_000]])
+    @Test(
+        "A stream with a length is sent with Content-Length",
+        arguments: [[], [1], [20_000, 1, 0, 70_000]]
+    )
     func streamWithLength(sizes: [Int]) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
         let total = sizes.reduce(0, +)
@@ -52,7 +55,7 @@ struct UploadTests {
         #expect(try await HTTPClient.trusting().fetch(request).text == "\(total) \(total) true")
     }
 
-    @Test("streams without a length are sent in chunks", arguments: [[], [1], [20_000, 1, 0, 70_000]])
+    @Test("A stream without a length is sent in chunks", arguments: [[], [1], [20_000, 1, 0, 70_000]])
     func streamInChunks(sizes: [Int]) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
         let request = server.request("https://a.test/", .post, body: .stream(PatternPieces(sizes: sizes)))
@@ -60,7 +63,7 @@ struct UploadTests {
         #expect(response.text == "\(sizes.reduce(0, +)) chunked true")
     }
 
-    @Test("streams that give more or fewer bytes than announced are an error, and spoil their connection")
+    @Test("A stream of more or fewer bytes than announced is an error, and closes its connection")
     func wrongLength() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
         let client = HTTPClient.untimed()
@@ -79,7 +82,7 @@ struct UploadTests {
         #expect(after.text == "4" && !after.isReused)
     }
 
-    @Test("streams whose source fails carry its error, and spoil their connection")
+    @Test("The error of a failed source is reported, and closes the connection")
     func failingSource() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
         let client = HTTPClient.untimed()
@@ -98,7 +101,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a source that throws CancellationError of its own accord has failed, nobody was cancelled")
+    @Test("A CancellationError from a source is a failure of the source, not a cancellation")
     func sourceThatGivesUp() async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
         let pieces = PatternPieces(sizes: [100], end: CancellationError())
@@ -111,7 +114,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a connection that has carried a body serves again", arguments: [100, 200_000])
+    @Test("A connection is reused after an upload", arguments: [100, 200_000])
     func reuse(size: Int) async throws {
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
         let client = HTTPClient.trusting()
@@ -125,7 +128,10 @@ struct UploadTests {
         #expect(reuses == 7)
     }
 
-    @Test("an answer before the end of the upload is delivered, and stops it", arguments: [true, false])
+    @Test(
+        "A response before the end of the upload is delivered, and stops the upload",
+        arguments: [true, false]
+    )
     func earlyRefusal(closes: Bool) async throws {
         let mayFinish = Gate()
         let text = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\n"
@@ -144,7 +150,7 @@ struct UploadTests {
         #expect(pieces.given < 4096)
     }
 
-    @Test("a refusal is delivered although sending has failed before its head was read")
+    @Test("A refusal is delivered although sending failed before its head was read")
     func refusalAfterFailure() async throws {
         let hasFailed = DispatchSemaphore(value: 0)
         let server = try FixtureServer.scripted([
@@ -159,7 +165,7 @@ struct UploadTests {
         #expect(response.status == 413 && response.text == "too much")
     }
 
-    @Test("a refusal stops the upload before its body is read")
+    @Test("A refusal stops the upload before its body is read")
     func refusalStopsSource() async throws {
         let isAsked = Gate(), mayFinish = Gate()
         let head = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\n"
@@ -183,7 +189,7 @@ struct UploadTests {
         continuation.finish()
     }
 
-    @Test("a response may stream back while the request still streams")
+    @Test("A response may arrive while the request is still being sent")
     func echo() async throws {
         let total = 24 << 20
         let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test"))) { request in
@@ -209,7 +215,7 @@ struct UploadTests {
         #expect(count == total)
     }
 
-    @Test("of 100 MiB are taken from their source no faster than they are sent", arguments: [true, false])
+    @Test("A body of 100 MiB is read from its source no faster than it is sent", arguments: [true, false])
     func large(isChunked: Bool) async throws {
         let server = try FixtureServer.start(.plain, Self.drain)
         let total = 100 << 20
@@ -223,7 +229,7 @@ struct UploadTests {
         #expect(try await HTTPClient.untimed().post(server.http(), body).text == "\(total)")
     }
 
-    @Test("that the server does not take stay with their source")
+    @Test("A source is not read while the server takes no bytes")
     func backPressure() async throws {
         let mayRead = Gate()
         let server = try FixtureServer.start { request in
@@ -240,7 +246,7 @@ struct UploadTests {
         #expect(try await answer.text == "\(1024 * 65_536)")
     }
 
-    @Test("the time for the response counts from the end of the upload")
+    @Test("The `response` limit begins at the end of the upload")
     func patienceAfterUpload() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in

@@ -12,12 +12,12 @@ struct AddressMemoryTests {
 
     private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-    @Test("nothing: the order is the one given")
+    @Test("Without history, the order of addresses is the given one")
     func empty() {
         #expect(AddressHistory().order(list, for: a, at: at(1)) == list)
     }
 
-    @Test("one that failed is tried after the others, and not left out")
+    @Test("An address that failed is tried after the others, and is not dropped")
     func postponed() {
         let memory = AddressHistory()
         memory.noteFailure(list[0], in: .connect, for: a, at: at(1))
@@ -25,7 +25,7 @@ struct AddressMemoryTests {
         #expect(memory.order([list[0]], for: a, at: at(2)) == [list[0]])
     }
 
-    @Test("who does not connect does so for every name, who breaks off a handshake for the one it was with")
+    @Test("A failure to connect counts for all names, and a failed handshake only for its name")
     func whose() {
         let memory = AddressHistory()
         memory.noteFailure(list[0], in: .connect, for: a, at: at(1))
@@ -34,9 +34,7 @@ struct AddressMemoryTests {
         #expect(memory.order(list, for: b, at: at(2)) == [list[1], list[2], list[0]])
     }
 
-    @Test(
-        "a failure is forgotten after a while, later ones after a longer while, and a success wipes them out"
-    )
+    @Test("A failure is forgotten after a while, repeated ones later, and a success removes them")
     func decay() {
         let memory = AddressHistory()
         memory.noteFailure(list[0], in: .connect, for: a, at: at(0))
@@ -53,7 +51,7 @@ struct AddressMemoryTests {
         #expect(memory.order(list, for: a, at: at(702)) == list)
     }
 
-    @Test("one that worked is tried first, for the same name, and for a while")
+    @Test("The address that worked is tried first for the same name, for a while")
     func preferred() {
         let memory = AddressHistory()
         memory.noteSuccess(list[2], for: a, at: at(0))
@@ -63,7 +61,7 @@ struct AddressMemoryTests {
         #expect(memory.order(list, for: a, at: at(600)) == list)
     }
 
-    @Test("one that worked and then failed is no longer first")
+    @Test("An address that worked and then failed is no longer first")
     func fallen() {
         let memory = AddressHistory()
         memory.noteSuccess(list[1], for: a, at: at(0))
@@ -71,7 +69,7 @@ struct AddressMemoryTests {
         #expect(memory.order(list, for: a, at: at(2)) == [list[0], list[2], list[1]])
     }
 
-    @Test("the families take turns, that of the first one first, and bad ones come after all good ones")
+    @Test("Address families alternate, beginning with the first, and failed addresses come last")
     func families() {
         let mixed: [Endpoint] = ["[2001:db8::1]:443", "[2001:db8::2]:443", "10.0.0.1:443", "10.0.0.2:443"]
         #expect(interleaved(mixed) == [mixed[0], mixed[2], mixed[1], mixed[3]])
@@ -83,7 +81,7 @@ struct AddressMemoryTests {
         #expect(memory.order(mixed, for: a, at: at(2)) == [mixed[1], mixed[2], mixed[3], mixed[0]])
     }
 
-    @Test("there is a bound to it")
+    @Test("The history has a bounded size")
     func bound() async {
         let memory = AddressHistory()
         for number in 0..<20_000 {

@@ -25,22 +25,20 @@ struct DetourTests {
         if case .except(let endpoints) = kept { endpoints } else { nil }
     }
 
-    @Test("is none where nothing has failed")
+    @Test("There is no detour without a failure")
     func none() {
         var tries = EarlierTries()
         tries.noteFailure(at: nil)
         #expect(tries.detour() == nil && tries.detour(onNewConnection: true) != nil)
     }
 
-    @Test(
-        "leads to the others in their order, and then to where the request failed, the earliest failure first"
-    )
+    @Test("A detour uses the other addresses in order, and then the failed ones, the earliest first")
     func order() throws {
         let order = try detour(b, a).order([a, b, c])
         #expect(order.first == [c] && order.late == [b, a])
     }
 
-    @Test("leads back to where the request failed first, once it has failed everywhere")
+    @Test("A detour returns to the address that failed first, once all have failed")
     func everywhere() throws {
         let all = try detour(a, b, c).order([c, b, a])
         #expect(all.first == [a] && all.late == [b, c])
@@ -50,14 +48,14 @@ struct DetourTests {
         #expect(only.first == [a] && only.late.isEmpty)
     }
 
-    @Test("leads to a server that does not serve the name only if there is no other")
+    @Test("A detour uses a server that does not serve the name only if there is no other")
     func misdirected() throws {
         let order = try detour(b, misdirected: [a]).order([a, b])
         #expect(order.first == [b] && order.late.isEmpty)
         #expect(try detour(misdirected: [a]).order([a]).first == [a])
     }
 
-    @Test("takes no kept connection to an endpoint of an earlier try, as long as there may be another one")
+    @Test("A detour uses no kept connection of an earlier try while there may be another address")
     func kept() throws {
         #expect(avoided(try detour(a).kept) == [a])
         #expect(avoided(try detour(a).among(choice(a, b)).kept) == [a])

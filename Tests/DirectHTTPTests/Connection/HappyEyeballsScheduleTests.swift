@@ -12,7 +12,7 @@ struct RaceScheduleTests {
         HappyEyeballsSchedule(count: count, stagger: 250_000_000, end: end)
     }
 
-    @Test("the first begins at once, each other one a stagger after the one before")
+    @Test("The first attempt begins at once, each other one a stagger after the previous one")
     func stagger() {
         var schedule = schedule(3)
         #expect(schedule.next(at: at(1000)) == .begin(0))
@@ -24,7 +24,7 @@ struct RaceScheduleTests {
         #expect(schedule.next(at: at(1511)) == .wait(until: .never))
     }
 
-    @Test("when one fails, the next begins at once, and the one after it waits a stagger again")
+    @Test("After a failure the next attempt begins at once, and the one after it waits for a stagger")
     func failure() {
         var schedule = schedule(3)
         #expect(schedule.next(at: at(1000)) == .begin(0))
@@ -33,7 +33,7 @@ struct RaceScheduleTests {
         #expect(schedule.next(at: at(1010)) == .wait(until: at(1260)))
     }
 
-    @Test("a late one begins when all others have failed, or two seconds after the last of them began")
+    @Test("A late address is tried when all others have failed, or two seconds after the last began")
     func late() {
         var slow = HappyEyeballsSchedule(count: 3, late: 1, stagger: 250_000_000, end: .never)
         #expect(slow.next(at: at(0)) == .begin(0))
@@ -48,7 +48,7 @@ struct RaceScheduleTests {
         #expect(failed.next(at: at(10)) == .begin(1))
     }
 
-    @Test("the race is over when one has decided it, or when the last one has failed")
+    @Test("The race ends with a success or with the last failure")
     func over() {
         var decided = schedule(2)
         #expect(decided.next(at: at(0)) == .begin(0))
@@ -66,7 +66,7 @@ struct RaceScheduleTests {
         #expect(none.next(at: at(0)) == .over)
     }
 
-    @Test("nothing begins once the call has to be over, and who has begun is waited for")
+    @Test("No attempt begins after the deadline, and running ones are awaited")
     func end() {
         var schedule = schedule(3, end: at(1100))
         #expect(schedule.next(at: at(1000)) == .begin(0))
@@ -75,7 +75,7 @@ struct RaceScheduleTests {
         #expect(schedule.next(at: at(1200)) == .over)
     }
 
-    @Test("the stagger stays between 100 ms and 2 s")
+    @Test("The stagger is clamped to between 100 ms and 2 s")
     func bounds() {
         var settings = DiallingSettings()
         #expect(settings.staggerNanoseconds == 250_000_000)

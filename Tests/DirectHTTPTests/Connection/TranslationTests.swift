@@ -10,7 +10,7 @@ import Testing
 struct TranslationTests {
     /// RFC 6052, section 2.4, with the address of the examples replaced by a public one.
     @Test(
-        "an address is put behind a prefix of any length, around the ninth byte",
+        "An address is embedded in a prefix of any length, around the ninth byte",
         arguments: [
             ("2001:db8:c000:aa::", "2001:db8:102:304::"),
             ("2001:db8:1c0:0:aa::", "2001:db8:101:203:4::"),
@@ -27,7 +27,7 @@ struct TranslationTests {
         #expect(prefix.address(for: address("::ffff:1.2.3.4")) == IPAddress(expected))
     }
 
-    @Test("addresses that are not of the public internet are never put behind one")
+    @Test("Addresses outside the public internet are never embedded")
     func special() throws {
         let prefix = try #require(NAT64Prefix(seenIn: address("64:ff9b::192.0.0.170")))
         for text in [
@@ -38,14 +38,14 @@ struct TranslationTests {
         #expect(prefix.address(for: address("2001:db8::1")) == nil)
     }
 
-    @Test("an answer without the well-known addresses names no prefix")
+    @Test("An answer without the well-known addresses gives no prefix")
     func noPrefix() {
         for text in ["2001:db8::1", "64:ff9b::1.2.3.4", "192.0.0.170", "::ffff:192.0.0.170"] {
             #expect(NAT64Prefix(seenIn: address(text)) == nil, "\(text)")
         }
     }
 
-    @Test("where there is no way to an IPv4 address it is dialled behind the prefix, and stays the endpoint")
+    @Test("An unreachable IPv4 address is dialled behind the prefix, and remains the endpoint")
     func dialled() async throws {
         let server = try FixtureServer.secure("a.test", on: "::1")
         let asked = Locked(0)
@@ -66,7 +66,7 @@ struct TranslationTests {
         connection.close()
     }
 
-    @Test("without a prefix, and for special addresses, the failure is that there is no way")
+    @Test("Without a prefix, and for special addresses, the failure is that there is no route")
     func noWay() async throws {
         let server = try FixtureServer.secure("a.test", on: "::1")
         for (address, answers) in [("1.2.3.4", []), ("10.0.0.1", ["64:ff9b::192.0.0.170"])] {
@@ -81,7 +81,7 @@ struct TranslationTests {
         }
     }
 
-    @Test("a translated address is vetted like the one that it stands for, and not dialled if it is refused")
+    @Test("A translated address is vetted like the original, and not dialled if it is refused")
     func vetted() async throws {
         let server = try FixtureServer.secure("a.test", on: "::1")
         let seen = Locked<[String]>([])
@@ -104,7 +104,7 @@ struct TranslationTests {
     }
 
     @Test(
-        "a client whose resolver never asks the system asks it for no translator either",
+        "A client that never uses the system's resolver does not ask it for a prefix either",
         arguments: [true, false]
     )
     func systemIsNotAsked(_ mayAsk: Bool) async throws {
@@ -125,7 +125,7 @@ struct TranslationTests {
         connection?.close()
     }
 
-    @Test("who refuses the connection is there: nobody asks for another way")
+    @Test("After a refused connection no translated address is looked up")
     func refused() async throws {
         let server = try FixtureServer.secure("a.test", on: "::1")
         let asked = Locked(0)

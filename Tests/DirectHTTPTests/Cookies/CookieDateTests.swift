@@ -7,7 +7,7 @@ import Testing
 @Suite("Dates of cookies")
 struct CookieDateTests {
     @Test(
-        "whatever looks like a time, a day, a month and a year is taken, in any order",
+        "A time, a day, a month and a year are accepted in any order",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
             "6 nov 94 8:49:37", "1994 november 6 08:49:37x", "08:49:37 Nov 06 1994 and more",
@@ -20,7 +20,7 @@ struct CookieDateTests {
     }
 
     @Test(
-        "what lacks one of them, or is no moment, is no date",
+        "A date without one of its parts, or out of range, is refused",
         arguments: [
             "", "06 Nov 1994", "Nov 1994 08:49:37", "06 1994 08:49:37", "06 Nov 08:49:37", "06 Nov 1994 8:49",
             "32 Nov 1994 08:49:37", "31 Nov 1994 08:49:37", "29 Feb 2023 08:49:37", "0 Nov 1994 08:49:37",
@@ -33,7 +33,7 @@ struct CookieDateTests {
         #expect(CookieDate.parse(text.utf8) == nil)
     }
 
-    @Test("years of two digits lie between 1970 and 2069")
+    @Test("Years of two digits lie between 1970 and 2069")
     func years() {
         func year(_ text: String) -> Int? {
             CookieDate.parse("1 Jan \(text) 00:00:00".utf8).map {

@@ -29,7 +29,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("both formats give back what they were given", arguments: [CookieJar.FileFormat.netscape, .json])
+    @Test("Both file formats restore what was stored", arguments: [CookieJar.FileFormat.netscape, .json])
     func roundTrip(format: CookieJar.FileFormat) throws {
         let jar = CookieJar()
         for cookie in try samples { jar.add(cookie) }
@@ -38,7 +38,7 @@ struct CookieFileTests {
         #expect(copy.cookies == jar.cookies)
     }
 
-    @Test("lines of JSON also keep SameSite, tabs in names and bytes that are no text")
+    @Test("JSON lines also keep SameSite, tabs in names and bytes that are not text")
     func jsonKeepsAll() throws {
         let jar = CookieJar()
         jar.add(try Cookie("a\tb", "1", for: HTTPHost("a.test"), sameSite: .lax))
@@ -51,7 +51,7 @@ struct CookieFileTests {
         #expect(copy.add(text: jar.text(as: .netscape)) == [])
     }
 
-    @Test("curl's file is read")
+    @Test("A cookie file of curl is read")
     func curl() throws {
         let text = """
             # Netscape HTTP Cookie File
@@ -73,7 +73,7 @@ struct CookieFileTests {
         #expect(jar.cookies.first { $0.name == "secret" }?.isHTTPOnly == true)
     }
 
-    @Test("a broken line costs no other, and is told of by its number")
+    @Test("A broken line is skipped, and reported by its number")
     func brokenNetscape() {
         let text = """
             a.test\tFALSE\t/\tFALSE\t0\tgood\t1
@@ -96,7 +96,7 @@ struct CookieFileTests {
         #expect(faults.first?.description == "line 2: there are 1 fields, not 7")
     }
 
-    @Test("a broken line of JSON costs no other")
+    @Test("A broken JSON line is skipped")
     func brokenJSON() {
         let text = """
             {"format":"direct-http cookies","version":1}
@@ -117,7 +117,7 @@ struct CookieFileTests {
         #expect(jar.cookies.map(\.name) == ["good", "last"])
     }
 
-    @Test("any bytes at all are read without harm")
+    @Test("Any bytes are read without a crash")
     func noise() async {
         var generator = SystemRandomNumberGenerator()
         let jar = CookieJar()
@@ -140,7 +140,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("a file is its owner's alone, replaced as a whole, and never a link")
+    @Test("A file is readable only by its owner, replaced as a whole, and never a link")
     func files() async throws {
         let path = "/tmp/direct-http-cookies-\(UInt64.random(in: 0 ... .max))"
         let jar = CookieJar()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Cookie jar")
 struct CookieJarTests {
-    @Test("a cookie goes back to the host that set it, and to no other")
+    @Test("A cookie is sent to the host that set it, and to no other")
     func hostOnly() throws {
         let jar = CookieJar()
         try jar.take("a=1", from: "https://www.example.com/")
@@ -17,7 +17,7 @@ struct CookieJarTests {
         #expect(try jar.field("https://x.www.example.com/") == nil)
     }
 
-    @Test("the longest path comes first, then the oldest")
+    @Test("The longest path comes first, then the oldest cookie")
     func order() throws {
         let jar = CookieJar()
         try jar.take("a=1; Path=/", "b=2; Path=/deep", "c=3; Path=/", from: "https://a.test/")
@@ -25,7 +25,7 @@ struct CookieJarTests {
         #expect(try jar.field("https://a.test/deep/er") == "b=2; a=4; c=3")
     }
 
-    @Test("cookies of several sites above a host are mixed in the same order")
+    @Test("Cookies of several domains above a host are in the same order")
     func mixedSites() throws {
         let jar = CookieJar()
         // Below amazonaws.com, which can be registered, s3.amazonaws.com is a suffix again.
@@ -39,7 +39,7 @@ struct CookieJarTests {
         #expect(try jar.field("https://s3.amazonaws.com/deep") == "deep=2; all=3")
     }
 
-    @Test("the caller's cookies come first, and the jar adds none of their names")
+    @Test("The caller's cookies come first, and the jar adds none with the same names")
     func merging() throws {
         let jar = CookieJar()
         try jar.take("a=1", "b=2", from: "https://a.test/")
@@ -63,7 +63,7 @@ struct CookieJarTests {
         #expect(headers.values(for: "Cookie") == ["x; y"])
     }
 
-    @Test("a value that is not UTF-8 goes back as it came")
+    @Test("A value that is not UTF-8 is sent back unchanged")
     func bytes() throws {
         let jar = CookieJar()
         var headers = HTTPHeaders()
@@ -74,7 +74,7 @@ struct CookieJarTests {
         #expect(jar.cookies(for: url).map(\.value) == ["\u{E4}\u{FF}"])
     }
 
-    @Test("cookies can be put in, taken out and looked at")
+    @Test("Cookies can be added, removed and listed")
     func editing() throws {
         let jar = CookieJar()
         let session = try Cookie("a", "1", for: HTTPHost("a.test"))
@@ -110,13 +110,13 @@ struct CookieJarTests {
         ("", "__Host-a", "/", .brokenPrefix),
     ]
 
-    @Test("the caller cannot make a cookie that no server could", arguments: impossibilities)
+    @Test("The caller cannot create a cookie that no server could set", arguments: impossibilities)
     func impossible(name: String, value: String, path: String, fault: CookieError) throws {
         let host = try HTTPHost("a.test")
         #expect(throws: fault) { try Cookie(name, value, for: host, path: path) }
     }
 
-    @Test("a cookie for a domain needs one")
+    @Test("Neither an address nor a public suffix can have a cookie for subdomains")
     func domains() throws {
         let address = try HTTPHost("192.0.2.1"), suffix = try HTTPHost("co.uk"),
             host = try HTTPHost("example.co.uk")
@@ -129,13 +129,13 @@ struct CookieJarTests {
         #expect(try Cookie("a", "1", for: host, coversSubdomains: true).coversSubdomains)
     }
 
-    @Test("what a cookie says of itself never shows its value")
+    @Test("The description of a cookie never shows its value")
     func description() throws {
         let cookie = try Cookie("a", "secret", for: HTTPHost("a.test"), coversSubdomains: true, path: "/p")
         #expect(cookie.description == "a for *.a.test/p")
     }
 
-    @Test("one jar may be used from many threads")
+    @Test("Several threads may use one jar")
     func threads() async throws {
         let jar = CookieJar(limits: .init())
         await withTaskGroup { group in
@@ -161,7 +161,7 @@ struct CookieLimitTests {
         return CookieJar(limits: limits)
     }
 
-    @Test("of a site that has too many, what was not used for longest goes first, over http before https")
+    @Test("A site with too many cookies loses the least recently used, insecure ones first")
     func siteLimit() throws {
         let jar = limits { $0.perSite = 3 }
         try jar.take("a=1; Path=/a", "b=2; Secure", "c=3", from: "https://x.a.test/")
@@ -174,7 +174,7 @@ struct CookieLimitTests {
         #expect(Set(jar.cookies.map(\.name)) == ["d", "e", "f"])
     }
 
-    @Test("what has expired goes before anything else")
+    @Test("Expired cookies are removed before all others")
     func expiredFirst() throws {
         let jar = limits { $0.perSite = 2 }
         try jar.take("a=1", "b=2; Max-Age=10; Secure", from: "https://a.test/")
@@ -182,7 +182,7 @@ struct CookieLimitTests {
         #expect(try jar.field("https://a.test/") == "a=1; c=3")
     }
 
-    @Test("a server with many names cannot drive out the cookies of others")
+    @Test("A server with many names cannot displace the cookies of others")
     func flood() throws {
         let jar = limits {
             $0.total = 200
@@ -195,7 +195,7 @@ struct CookieLimitTests {
         #expect(names.count <= 200)
     }
 
-    @Test("of all sites, the shares of those that have many go first")
+    @Test("With too many cookies in total, the sites with the most lose theirs first")
     func totalLimit() throws {
         let jar = limits {
             $0.total = 200
@@ -208,7 +208,7 @@ struct CookieLimitTests {
         #expect(names.count == 190 && names.contains("big180") && !names.contains("big0"))
     }
 
-    @Test("CVE-2022-32205: a flood of cookies is taken, and sent, in part")
+    @Test("CVE-2022-32205: only part of a flood of cookies is stored and sent")
     func fieldLimit() throws {
         let jar = CookieJar()
         let large = String(repeating: "x", count: 4000)
@@ -223,7 +223,7 @@ struct CookieLimitTests {
         #expect(try many.field("https://b.test/")?.split(separator: ";").count == 150)
     }
 
-    @Test("no cookie lives longer than 400 days")
+    @Test("No cookie lives longer than 400 days")
     func longestLife() throws {
         let jar = CookieJar()
         try jar.take(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A client with a jar and a memory for HSTS", .idleLimit)
 struct CookieWalkTests {
-    @Test("cookies belong to the name, whatever address is dialled")
+    @Test("Cookies belong to the name, whatever address is dialled")
     func nameNotAddress() async throws {
         let server = try FixtureServer.secure("a.test", "b.test", on: "127.0.0.2") { request in
             .text(
@@ -22,7 +22,7 @@ struct CookieWalkTests {
         #expect(jar.cookies.map(\.host.description) == ["a.test", "b.test"])
     }
 
-    @Test("a redirect's cookies count, and each hop has its own")
+    @Test("The cookies of a redirect are stored, and each hop has its own")
     func redirects() async throws {
         let server = try FixtureServer.secure("a.test", "b.test") { request in
             switch request.path {
@@ -46,7 +46,7 @@ struct CookieWalkTests {
         #expect(requests.map { $0.headers["cookie"] } == ["mine=0", nil, "a=1"])
     }
 
-    @Test("a name that asked for https gets no request without it")
+    @Test("A name with HSTS receives no request over plain HTTP")
     func upgrade() async throws {
         let server = try FixtureServer.secure("a.test") { _ in
             .text("safe", ["Strict-Transport-Security": "max-age=1000"])
@@ -58,7 +58,7 @@ struct CookieWalkTests {
         #expect(response.url.scheme == .https)
     }
 
-    @Test("an answer without TLS teaches nothing")
+    @Test("Strict-Transport-Security without TLS is not stored")
     func notLearned() async throws {
         let server = try FixtureServer.start { _ in
             .text("plain", ["Strict-Transport-Security": "max-age=1000"])

@@ -22,14 +22,14 @@ struct DecodingSettingsTests {
         return try FixtureServer.start { _ in .bytes(coded, ["Content-Encoding": "gzip"]) }
     }
 
-    @Test("codings are those that are asked for")
+    @Test("The setting `codings` chooses the codings that are requested")
     func codings() async throws {
         let server = try FixtureServer.start { .text($0.headers["accept-encoding"] ?? "none") }
         let client = HTTPClient { $0.decoding.codings = [.deflate] }
         #expect(try await client.get(server.http()).text == "deflate")
     }
 
-    @Test("maximumSize bounds the decoded bytes")
+    @Test("The setting `maximumSize` bounds the decoded bytes")
     func maximumSize() async throws {
         let server = try server()
         let error = try await httpError {
@@ -40,7 +40,7 @@ struct DecodingSettingsTests {
         #expect(try await client.get(server.http()).body == Self.content)
     }
 
-    @Test("maximumRatio bounds the growth of content that is larger than unratedSize")
+    @Test("The setting `maximumRatio` bounds the growth of content beyond `unratedSize`")
     func maximumRatio() async throws {
         let server = try server()
         func client(_ size: UInt64) -> HTTPClient {
@@ -54,7 +54,7 @@ struct DecodingSettingsTests {
         #expect(try await client(200_000).get(server.http()).body == Self.content)
     }
 
-    @Test("maximumCodings bounds how many codings are undone")
+    @Test("The setting `maximumCodings` bounds how many codings are undone")
     func maximumCodings() async throws {
         let coded = deflated(deflated(Array("hello".utf8)))
         let server = try FixtureServer.start { _ in .bytes(coded, ["Content-Encoding": "gzip, gzip"]) }

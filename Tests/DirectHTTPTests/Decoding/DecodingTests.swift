@@ -16,7 +16,7 @@ struct DecodingTests {
         try FixtureServer.start { _ in .bytes(content, ["Content-Encoding": encoding], framing: framing) }
     }
 
-    @Test("is asked for and decoded, and the fields stay as they came")
+    @Test("Coded content is requested and decoded, and the fields remain unchanged")
     func decoded() async throws {
         let coded = deflated(text)
         let server = try server(coded)
@@ -33,7 +33,7 @@ struct DecodingTests {
     }
 
     @Test(
-        "is the same whatever the framing, at once or piece by piece",
+        "Decoded content is the same whatever the framing, at once or piece by piece",
         arguments: [FixtureReply.Framing.length, .chunked, .untilClose]
     )
     func framings(framing: FixtureReply.Framing) async throws {
@@ -56,7 +56,10 @@ struct DecodingTests {
         #expect(largest <= 64 * 1024)
     }
 
-    @Test("stays as it is for who asks for it himself", arguments: ["request", "client", "switched off"])
+    @Test(
+        "Content is not decoded if the caller requests a coding itself, or decoding is off",
+        arguments: ["request", "client", "switched off"]
+    )
     func manual(who: String) async throws {
         let coded = deflated(text)
         let server = try server(coded)
@@ -73,7 +76,7 @@ struct DecodingTests {
         #expect(asked == ["request": "br", "client": "gzip;q=0.5"][who])
     }
 
-    @Test("is not asked for with a range, and a part of it is left as it came")
+    @Test("No coding is requested with a range, and partial content is not decoded")
     func ranges() async throws {
         let part = Array(deflated(text).prefix(20))
         let server = try FixtureServer.start { _ in
@@ -85,7 +88,10 @@ struct DecodingTests {
         #expect(try await server.nextRequest().headers["accept-encoding"] == nil)
     }
 
-    @Test("that nobody knows is handed out as it came", arguments: ["sdch", "gzip, sdch", "gzip;x"])
+    @Test(
+        "Content with an unknown coding is delivered as it came",
+        arguments: ["sdch", "gzip, sdch", "gzip;x"]
+    )
     func unknown(encoding: String) async throws {
         let server = try server(text, encoding)
         let response = try await HTTPClient.untimed().get(server.http())
@@ -93,7 +99,7 @@ struct DecodingTests {
         #expect(response.decoding == .leftCoded)
     }
 
-    @Test("need not be there: HEAD, 204, 304 and nothing at all are no errors")
+    @Test("Missing content with a coding is no error: HEAD, 204, 304 and empty bodies")
     func nothing() async throws {
         let field = "Content-Encoding: gzip\r\n"
         let heads = [
@@ -115,7 +121,7 @@ struct DecodingTests {
         #expect(try await HTTPClient.untimed().get(chunked.http()).body.isEmpty)
     }
 
-    @Test("of which something is wrong is an error with name and address", arguments: [100, 100_000])
+    @Test("Corrupt content is an error with name and address", arguments: [100, 100_000])
     func corrupt(count: Int) async throws {
         // One of them comes with its head, the other does not.
         var coded = deflated(scattered(count))
@@ -132,7 +138,7 @@ struct DecodingTests {
         #expect(error.codingError == .corrupt(.gzip, detail: "incorrect data check"))
     }
 
-    @Test("that ends before its coding does is an error, although the framing is complete")
+    @Test("Content that ends before its coding does is an error, although the framing is complete")
     func truncated() async throws {
         for framing in [FixtureReply.Framing.length, .chunked, .untilClose] {
             let server = try server(deflated(text).dropLast(), framing: framing)
@@ -141,7 +147,7 @@ struct DecodingTests {
         }
     }
 
-    @Test("with too many codings is refused, and the connection closed")
+    @Test("Content with too many codings is refused, and its connection closed")
     func tooMany() async throws {
         let server = try server([UInt8](repeating: 0, count: 1 << 20), "gzip, gzip, gzip, gzip, gzip, gzip")
         let error = try await httpError { try await HTTPClient.untimed().get(server.http()) }
@@ -149,7 +155,7 @@ struct DecodingTests {
         _ = try await server.nextRecord()
     }
 
-    @Test("of a redirect is not looked at")
+    @Test("The content of a redirect is not decoded")
     func redirect() async throws {
         let server = try FixtureServer.start { [text] request in
             request.path == "/old"
@@ -161,7 +167,7 @@ struct DecodingTests {
 
 @Suite("Decoded bodies", .idleLimit)
 struct DecodedBodyTests {
-    @Test("give the connection back when they are read to their end, with their trailers")
+    @Test("A decoded body returns its connection when it is read to the end, with its trailers")
     func reuse() async throws {
         let coded = deflated(Array("hello".utf8))
         let server = try FixtureServer.start { _ in
@@ -179,7 +185,7 @@ struct DecodedBodyTests {
         }
     }
 
-    @Test("hand out what has come, although more will follow")
+    @Test("A decoded body delivers what has arrived before more follows")
     func promptness() async throws {
         let gate = Gate()
         // Two stored blocks, the first of which is not the last.
@@ -207,7 +213,7 @@ struct DecodedBodyTests {
     }
 
     /// 64 MiB of 64 KiB: the same form as the ten gigabytes of scripts/bench.
-    @Test("that are bombs are refused at once, and the connection closed", arguments: [1, 2])
+    @Test("A bomb is refused at once, and its connection closed", arguments: [1, 2])
     func bomb(layers: Int) async throws {
         var bomb = [UInt8](repeating: 0, count: 64 << 20)
         for _ in 0..<layers { bomb = deflated(bomb, level: 9) }
@@ -224,7 +230,7 @@ struct DecodedBodyTests {
         await #expect(throws: HTTPError.self) { try await response.body.collect(upTo: .max) }
     }
 
-    @Test("are bound by what they decode to, where they are collected")
+    @Test("The limit for a collected body counts decoded bytes")
     func collected() async throws {
         let server = try FixtureServer.start { _ in
             .bytes(deflated([UInt8](repeating: 1, count: 5000)), ["Content-Encoding": "gzip"])
@@ -240,7 +246,7 @@ struct DecodedBodyTests {
         #expect(other.codingError == .tooLarge(limit: 4999))
     }
 
-    @Test("are read once")
+    @Test("A decoded body is read once")
     func once() async throws {
         let server = try FixtureServer.start { _ in
             .bytes(deflated(Array("hello".utf8)), ["Content-Encoding": "gzip"])
@@ -254,7 +260,7 @@ struct DecodedBodyTests {
         }
     }
 
-    @Test("stop when their task is cancelled, although all their bytes are there")
+    @Test("Cancelling stops a decoded body, although all its bytes have arrived")
     func cancelled() async throws {
         let server = try FixtureServer.start { _ in
             .bytes(deflated([UInt8](repeating: 1, count: 500_000)), ["Content-Encoding": "gzip"])

@@ -44,7 +44,7 @@ struct DecodingTimeTests {
         return try await client.send(Request(.get, server.http()))
     }
 
-    @Test("ends with the limit for the whole in the middle of one piece", arguments: Arrival.allCases)
+    @Test("The total limit ends the decoding in the middle of one piece", arguments: Arrival.allCases)
     func limit(_ arrival: Arrival) async throws {
         let response = try await response(Self.zeros, "gzip", arrival)
         var pieces = response.body.makeAsyncIterator()
@@ -60,7 +60,7 @@ struct DecodingTimeTests {
     }
 
     @Test(
-        "ends with the limit although nothing comes of it, one coding over the other",
+        "The total limit ends a decoding without output, with one coding on the other",
         arguments: Arrival.allCases
     )
     func limitOfNothing(_ arrival: Arrival) async throws {
@@ -70,7 +70,7 @@ struct DecodingTimeTests {
         #expect(error.phase == .body && error.isTimeout)
     }
 
-    @Test("lets other tasks have their turn, and ends when it is cancelled, although nothing comes of it")
+    @Test("A decoding without output lets other tasks run, and ends when it is cancelled")
     func turns() async throws {
         let response = try await response(Self.nothing, "gzip, gzip", .whole)
         let reading = Locked(Task<[UInt8], any Error>?.none)
@@ -84,7 +84,7 @@ struct DecodingTimeTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("can be had late if it is little and all of it is there")
+    @Test("A short content that has arrived is decoded even after its deadline")
     func late() async throws {
         let content = [UInt8](repeating: 7, count: 60_000)
         let response = try await response(deflated(content), "gzip", .whole)

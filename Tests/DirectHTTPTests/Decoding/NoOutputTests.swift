@@ -19,7 +19,7 @@ struct NoOutputTests {
         return try FixtureServer.scripted([.awaitHead, .send(head), .flood(emptyMembers, times: .max)])
     }
 
-    @Test("ends with an error, though the server never ends it")
+    @Test("Endless content without output ends with an error")
     func endless() async throws {
         let server = try Self.endlessServer()
         let error = try await httpError { try await HTTPClient().get(server.http()) }
@@ -27,7 +27,10 @@ struct NoOutputTests {
         #expect(error.phase == .body)
     }
 
-    @Test("ends at the limit of the settings, one coding over the other as well", arguments: [1, 2])
+    @Test(
+        "Content without output ends at the limit of the settings, with one coding on the other, too",
+        arguments: [1, 2]
+    )
     func limit(layers: Int) async throws {
         var content = Array(repeatElement(Self.emptyMember, count: 10_000).joined())
         if layers == 2 { content = deflated(content) }
@@ -41,7 +44,7 @@ struct NoOutputTests {
         #expect(try await lax.get(server.http()).body.isEmpty)
     }
 
-    @Test("ends with the limit for the whole")
+    @Test("Content without output ends with the total limit")
     func total() async throws {
         let server = try Self.endlessServer()
         let client = time.client {
@@ -56,7 +59,7 @@ struct NoOutputTests {
         #expect(error.phase == .body && error.isTimeout)
     }
 
-    @Test("ends when its task is cancelled")
+    @Test("Content without output ends when its task is cancelled")
     func cancelled() async throws {
         let server = try Self.endlessServer()
         let client = HTTPClient { $0.decoding.maximumInputWithoutOutput = nil }
@@ -67,7 +70,7 @@ struct NoOutputTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("lets other tasks of the client's executor have their turn while it comes")
+    @Test("Content without output lets other tasks of the client's executor run while it arrives")
     func fairness() async throws {
         let server = try Self.endlessServer()
         let client = HTTPClient {
@@ -89,7 +92,10 @@ struct NoOutputTests {
         }
     }
 
-    @Test("lets other tasks have their turn although all of it is there", arguments: [true, false])
+    @Test(
+        "Content without output lets other tasks run although all of it is there",
+        arguments: [true, false]
+    )
     func wholeContent(isEmpty: Bool) async throws {
         let content =
             isEmpty

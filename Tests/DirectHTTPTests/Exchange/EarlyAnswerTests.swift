@@ -34,7 +34,7 @@ struct EarlyAnswerTests {
         PatternPieces(sizes: Array(repeating: 65_536, count: Self.size / 65_536))
     }
 
-    @Test("The upload goes on after an early success, for as long as the server takes it")
+    @Test("The upload continues after an early success for as long as the server reads it")
     func slowReader() async throws {
         let mayRead = Gate()
         let server = try earlyServer(mayRead)
@@ -54,7 +54,7 @@ struct EarlyAnswerTests {
         #expect(server.requests.first?.bodyCount == Self.size)
     }
 
-    @Test("The whole of a response that is collected waits for the upload")
+    @Test("Collecting a response waits for the end of the upload")
     func collected() async throws {
         let mayRead = Gate()
         let server = try earlyServer(mayRead)
@@ -68,7 +68,7 @@ struct EarlyAnswerTests {
     }
 
     @Test(
-        "Where the connection ends after an early success, the error carries the response",
+        "If the connection ends after an early success, the error has the response",
         arguments: [true, false]
     )
     func lostUpload(collects: Bool) async throws {
@@ -93,7 +93,7 @@ struct EarlyAnswerTests {
         #expect(error.response?.status == 200)
     }
 
-    @Test("A server that accepts and reads no further is noticed by the limit for writing")
+    @Test("A server that responds and stops reading violates the write limit")
     func standstill() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .stall])
         let client = time.client { $0.timeouts.write = .seconds(61) }
@@ -106,7 +106,7 @@ struct EarlyAnswerTests {
         #expect(client.connections.origins.isEmpty)
     }
 
-    @Test("A response that the caller drops ends its upload")
+    @Test("Dropping a response ends its upload")
     func dropped() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .awaitClose])
         let source = pieces
@@ -125,7 +125,7 @@ struct EarlyAnswerTests {
         continuation.finish()
     }
 
-    @Test("Head and body are delivered while the source of the upload takes its time")
+    @Test("Head and body are delivered while the source of the upload is slow")
     func slowSource() async throws {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(Self.accepted), .awaitClose,
@@ -147,7 +147,7 @@ struct EarlyAnswerTests {
         #expect(source.given == Self.size / 65_536)
     }
 
-    @Test("A server that ends its side after an early success is still sent the rest")
+    @Test("After an early success the rest of the upload is sent to a half-closed server")
     func halfClosed() async throws {
         let mayRead = Gate()
         let server = try FixtureServer.scripted([
@@ -161,7 +161,7 @@ struct EarlyAnswerTests {
         #expect(try await server.nextRecord().receivedCount >= Self.size)
     }
 
-    @Test("Cancelling a caller that waits for the end of its upload ends both")
+    @Test("Cancelling a caller that awaits the end of its upload ends both")
     func cancelled() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send(Self.accepted), .awaitClose])
         let source = pieces

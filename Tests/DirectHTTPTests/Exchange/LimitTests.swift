@@ -12,7 +12,7 @@ struct LimitTests {
     private let time = HeldTime()
     private static let endless = "HTTP/1.1 200 OK\r\n\r\n"
 
-    @Test("The limit for the whole holds while bytes keep coming", arguments: [true, false])
+    @Test("The total limit applies while bytes keep arriving", arguments: [true, false])
     func totalOfFlood(isChunked: Bool) async throws {
         let head = isChunked ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" : Self.endless
         let piece =
@@ -33,7 +33,7 @@ struct LimitTests {
         #expect(error.phase == .body && error.isTimeout)
     }
 
-    @Test("Collecting a body that keeps coming ends with the limit for the whole")
+    @Test("Collecting a body that keeps arriving ends with the total limit")
     func totalOfCollect() async throws {
         let piece = [UInt8](repeating: 120, count: 65_536)
         let server = try FixtureServer.scripted([
@@ -51,7 +51,7 @@ struct LimitTests {
         #expect(error.phase == .body && error.isTimeout)
     }
 
-    @Test("A cancelled task notices it while bytes keep coming")
+    @Test("A cancelled task ends while bytes keep arriving")
     func cancellation() async throws {
         let piece = [UInt8](repeating: 120, count: 65_536)
         let server = try FixtureServer.scripted([
@@ -64,7 +64,7 @@ struct LimitTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("A body that never stops lets other tasks of the client's executor have their turn")
+    @Test("A body that never pauses lets other tasks of the client's executor run")
     func fairness() async throws {
         let chunks = Array(String(repeating: "1\r\nx\r\n", count: 4096).utf8)
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -85,7 +85,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A raw stream's write has its limit although TLS waits for the other half of a message")
+    @Test("The write limit of a raw stream applies although TLS awaits the rest of a message")
     func halfATicketUnderAStream() async throws {
         let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
         let server = try FixtureServer.scripted(
@@ -105,7 +105,7 @@ struct LimitTests {
     }
 
     @Test(
-        "An upload has its limit although half a message of TLS has come",
+        "The write limit of an upload applies although half a TLS message has arrived",
         arguments: [.halfATicket, halfARecord] as [ByteScript.Step],
         [true, false]
     )
@@ -128,10 +128,7 @@ struct LimitTests {
     /// The head of a record of 100 bytes, and three of them.
     private static let halfARecord = ByteScript.Step.rawBytes([23, 3, 3, 0, 100, 1, 2, 3])
 
-    @Test(
-        "A cancelled write leaves a stream on which the next bytes arrive as they are",
-        arguments: [true, false]
-    )
+    @Test("After a cancelled write the next bytes arrive intact", arguments: [true, false])
     func cancelledWrite(isSecure: Bool) async throws {
         let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
         let mayRead = Gate()
@@ -160,7 +157,7 @@ struct LimitTests {
         #expect(end.dropLast(100).allSatisfy { $0 == UInt8(ascii: "A") })
     }
 
-    @Test("A head that comes too slowly is refused by the least speed")
+    @Test("A head that arrives too slowly violates the minimum speed")
     func slowHead() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .send("HTTP/1.1 200 OK\r\nX: "), .stall])
         let client = time.client { $0.timeouts.minimumSpeed = .init(bytes: 1000, in: .seconds(7)) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Sockets that take few bytes at a time", .idleLimit)
 struct SmallBufferTests {
-    @Test("A small body and a server that writes much before it reads do not wait for each other")
+    @Test("An upload and a response larger than the socket buffers do not wait for each other")
     func writesFirst() async throws {
         let size = 16 << 20
         let server = try FixtureServer.scripted([

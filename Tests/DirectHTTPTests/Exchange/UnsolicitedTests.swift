@@ -10,7 +10,7 @@ import Testing
 struct UnsolicitedTests {
     private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 
-    @Test("A response that comes before the request on a new connection answers nothing")
+    @Test("Bytes that precede the request on a new connection are no response to it")
     func beforeTheRequest() async throws {
         let server = try FixtureServer.scripted([.send(Self.good), .stall])
         let settings = HTTPClient().settings
@@ -27,7 +27,7 @@ struct UnsolicitedTests {
         #expect(throws: TransportError.self) { try connection.checkSilence() }
     }
 
-    @Test("A 408 on a kept connection is a goodbye, and the request is sent again")
+    @Test("After a 408 on a kept connection the request is sent again")
     func goodbye() async throws {
         let server = try FixtureServer.start { request in
             request.connectionNumber == 0 && request.target != "/first"
@@ -38,7 +38,7 @@ struct UnsolicitedTests {
         #expect(try await client.get(server.http()).text == "1")
     }
 
-    @Test("A 408 for a request that must not be repeated is its answer")
+    @Test("A 408 for a request that must not be repeated is its response")
     func goodbyeToPost() async throws {
         let server = try FixtureServer.start { request in
             _ = try request.discardBody()
@@ -49,14 +49,14 @@ struct UnsolicitedTests {
         #expect(try await client.post(server.http(), .text("pay")).status == 408)
     }
 
-    @Test("A 408 on a new connection is an answer like any other")
+    @Test("A 408 on a new connection is an ordinary response")
     func freshGoodbye() async throws {
         let server = try FixtureServer.start { _ in .status(408, ["Connection": "close"]) }
         #expect(try await HTTPClient().get(server.http()).status == 408)
         #expect(server.records.count == 1)
     }
 
-    @Test("A late line end of the response before is no answer, and the request is sent again")
+    @Test("A late line end of the previous response is no response, and the request is sent again")
     func lateLineEnd() async throws {
         let server = try FixtureServer.scripted([
             .awaitHead, .send(Self.good), .awaitHead, .send("\r\n"), .awaitClose,
@@ -67,7 +67,7 @@ struct UnsolicitedTests {
         #expect(second.text == "good" && !second.isReused)
     }
 
-    @Test("A request that must not be repeated is not sent on a connection that has been closed unseen")
+    @Test("A request that must not be repeated is not sent on a connection that was closed unseen")
     func closedUnseen() async throws {
         let mayClose = Gate()
         let server = try FixtureServer.scripted([.awaitHead, .send(Self.good), .wait(mayClose), .cut])

@@ -35,7 +35,7 @@ struct DescriptionTests {
         ]
     }
 
-    @Test("has no password, no token, no value of a field or cookie, and no byte of a body")
+    @Test("Descriptions and dumps have no password, token, field or cookie value, and no byte of a body")
     func secrets() async throws {
         let bytes = "hunter2".utf8.map { "\($0)" }
         let secrets = ["hunter2", bytes.joined(separator: ", "), base64(Array("joe:hunter2".utf8))]
@@ -50,7 +50,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("says of messages what they are")
+    @Test("The descriptions of messages name their parts")
     func words() async throws {
         let client = Script((404, [:])).client()
         let full = try await client.get("http://a.test/x")
@@ -61,7 +61,7 @@ struct DescriptionTests {
         #expect("\(RequestBody.text("abc"))" == "3 bytes, text/plain; charset=utf-8")
     }
 
-    @Test("says of a status that is none of success what it is, if the caller asks for success")
+    @Test("A status other than success is an error if the caller requires success")
     func success() async throws {
         let client = Script((302, ["Location": "/home"]), (404, [:]), (201, [:])).client()
         let error = try await httpError { try await client.get("http://a.test/").requiringSuccess() }
@@ -72,7 +72,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "tells what to do instead of writing a field that is the library's",
+        "The error for a reserved field says what to do instead",
         arguments: [
             ("Host", "addresses"), ("Connection", "upgrade"), ("Expect", "expectsContinue"),
             ("Content-Length", "the request's body determines it"),
@@ -82,7 +82,7 @@ struct DescriptionTests {
         #expect("\(HTTP1Error.fieldOwnedByLibrary(name: field))".contains(advice))
     }
 
-    @Test("names the file that cannot be read or written")
+    @Test("The error for a file that cannot be read or written names the file")
     func files() async throws {
         let client = Script((200, [:])).client()
         let server = try FixtureServer.start { _ in .text("never") }
@@ -103,7 +103,7 @@ struct DescriptionTests {
         )
     }
 
-    @Test("of a configuration that fails is its own error")
+    @Test("An error in a client's configuration is thrown unchanged")
     func configuration() {
         #expect(throws: ProxyError.self) {
             try HTTPClient.untimed { $0.proxy = ProxySettings(try Proxy("ftp://a")) }

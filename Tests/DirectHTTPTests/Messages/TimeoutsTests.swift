@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The limits of a request")
 struct TimeoutsTests {
-    @Test("count the same whether they are given at the start or set later")
+    @Test("Limits are equal whether they are set at the start or later")
     func settingLater() {
         let given = Timeouts.numbered
         var set = Timeouts()
@@ -22,7 +22,7 @@ struct TimeoutsTests {
         #expect(set == given && set.nanoseconds == given.nanoseconds)
     }
 
-    @Test("are machine words, each its own")
+    @Test("Each limit has its own machine word")
     func words() {
         let limits = Timeouts.numbered.nanoseconds
         let words = [

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("An observer", .idleLimit)
 struct ObserverTests {
-    @Test("hears of every step of a call, in its order")
+    @Test("An observer receives the steps of a call in their order")
     func steps() async throws {
         let server = try FixtureServer.secure("a.test") { _ in .text("hello") }
         let diary = Diary()
@@ -32,7 +32,7 @@ struct ObserverTests {
         #expect(times == times.sorted())
     }
 
-    @Test("hears of a kept connection that nothing was dialled")
+    @Test("An observer learns that a kept connection was not dialled")
     func reuse() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let diary = Diary()
@@ -43,7 +43,7 @@ struct ObserverTests {
         #expect(Set(diary.all.map(\.call)).count == 2)
     }
 
-    @Test("hears of each address that does not do, also when none does")
+    @Test("An observer receives each address that fails, also if none works")
     func failures() async throws {
         let dead = try FixtureServer.refusing()
         let good = try FixtureServer.start { _ in .text("hello") }
@@ -63,7 +63,7 @@ struct ObserverTests {
         #expect(diary.words.last == "ended")
     }
 
-    @Test("hears where a call goes on, and why")
+    @Test("An observer receives each further hop and its reason")
     func hops() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next") : .text("there")
@@ -79,7 +79,7 @@ struct ObserverTests {
         #expect(diary.words.contains("goesOn"))
     }
 
-    @Test("CVE-2020-8169: hears nothing of user and password, and neither do resolver, errors and responses")
+    @Test("CVE-2020-8169: observer, resolver, errors and responses never see user and password")
     func credentials() async throws {
         let resolver = ScriptedResolver("scripted", .refused("no"))
         let diary = Diary()
@@ -102,7 +102,7 @@ struct ObserverTests {
         #expect(!"\(settings)\(shown)".contains("bWU6cEBzcw=="))
     }
 
-    @Test("hears that a kept connection was dead")
+    @Test("An observer learns that a kept connection was dead")
     func stale() async throws {
         let ok = ByteScript.Step.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
         let server = try FixtureServer.start(
@@ -119,7 +119,10 @@ struct ObserverTests {
         #expect(diary.words.count { $0 == "foundDead" } == 1)
     }
 
-    @Test("hears the end when the body ends, or is given up", arguments: [true, false])
+    @Test(
+        "An observer receives the end of a call when the body ends or is dropped",
+        arguments: [true, false]
+    )
     func bodies(isRead: Bool) async throws {
         let server = try FixtureServer.start { _ in .pattern(count: 4_000_000) }
         let diary = Diary()
@@ -135,7 +138,7 @@ struct ObserverTests {
         #expect(!isRead || report.exchanges.first?.bodyBytes == 4_000_000)
     }
 
-    @Test("hears the end of a call that is cancelled")
+    @Test("An observer receives the end of a cancelled call")
     func cancelled() async throws {
         let server = try FixtureServer.scripted([.awaitHead, .wait(Gate())])
         let diary = Diary()
@@ -148,7 +151,7 @@ struct ObserverTests {
         #expect(diary.words.last == "ended")
     }
 
-    @Test("hears of responses that broke off, were tried again and came")
+    @Test("An observer receives responses that were truncated, tried again and completed")
     func retried() async throws {
         let server = try FixtureServer.start(
             behaviour: .sequence([.bytes([.awaitHead, .cut]), .http { _ in .text("fresh") }])
@@ -165,7 +168,7 @@ struct ObserverTests {
         #expect(diary.words.count { $0 == "ended" } == 1)
     }
 
-    @Test("hears that nothing went over the network")
+    @Test("An observer learns that a call did not use the network")
     func mock() async throws {
         let diary = Diary()
         let client = Script((200, [:])).client { $0.observer = diary.observer }
@@ -176,7 +179,7 @@ struct ObserverTests {
         #expect(diary.reports.count == 2)
     }
 
-    @Test("may do what leads to more events of the same call")
+    @Test("An observer may cause further events of the same call")
     func reentrance() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let diary = Diary()
@@ -192,7 +195,7 @@ struct ObserverTests {
         #expect(diary.words.first == "began" && diary.words.last == "ended")
     }
 
-    @Test("is told no secrets")
+    @Test("An observer receives no secrets")
     func secrets() async throws {
         let server = try FixtureServer.start { _ in
             .status(401).adding("WWW-Authenticate", value: "Basic realm=x")

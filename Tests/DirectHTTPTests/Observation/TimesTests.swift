@@ -29,7 +29,7 @@ struct TimesTests {
         }
     }
 
-    @Test("are those between its steps: the look-up, the request, the head, the body")
+    @Test("The times are those between the steps: look-up, request, head and body")
     func steps() async throws {
         let (mayAnswer, mayEnd) = (Gate(), Gate())
         let server = try FixtureServer.start { request in
@@ -64,7 +64,7 @@ struct TimesTests {
         #expect(times.first == .zero && times.last == .seconds(12) && times.contains(.seconds(5)))
     }
 
-    @Test("of a connection that was there are none for finding and making it")
+    @Test("A reused connection has no times for look-up, connect and TLS")
     func reused() async throws {
         let server = try FixtureServer.secure("a.test")
         let client = client { $0.resolver = resolver(server) }
@@ -78,7 +78,7 @@ struct TimesTests {
         #expect(second.requestTime == .seconds(2))
     }
 
-    @Test("count from the beginning of the call for what it went on with")
+    @Test("The times of a second exchange count from the beginning of the call")
     func secondExchange() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/next" ? .text("there") : .redirect(to: "/next")
@@ -95,7 +95,7 @@ struct TimesTests {
         #expect(report.duration == .seconds(4))
     }
 
-    @Test("have that of the TLS handshake for itself, and the roots are read in it")
+    @Test("The TLS handshake has its own time, which includes reading the roots")
     func handshake() async throws {
         let server = try FixtureServer.secure("a.test")
         let pipe = try NamedPipe()
@@ -109,14 +109,14 @@ struct TimesTests {
         #expect(transaction.resolveTime == nil && transaction.requestTime == .seconds(3))
     }
 
-    @Test("have that of connecting for itself")
+    @Test("Connecting has its own time")
     func connecting() async throws {
         let server = try FixtureServer.secure("a.test")
         let facts = try await dial("https://a.test/", to: server)
         #expect(facts.connectTime == .seconds(2) && facts.tlsTime == .zero)
     }
 
-    @Test("of connecting include the conversation with a proxy, on whichever side the name is looked up")
+    @Test("The time for connecting includes the exchange with a proxy, whichever side resolves the name")
     func conversation() async throws {
         let socks: ByteScript = [
             .awaitBytes(3), .bytes([5, 0]), .awaitBytes(10), .bytes([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
@@ -145,7 +145,7 @@ struct TimesTests {
         }
     }
 
-    @Test("of connecting include the way to a proxy, and the TLS to it")
+    @Test("The time for connecting includes the way to a proxy, and the TLS to it")
     func wayToProxy() async throws {
         let origin = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let server = try FixtureServer.start(
@@ -172,7 +172,7 @@ struct TimesTests {
         }
     }
 
-    @Test("of looking up are there when the system was asked, for a proxy as well")
+    @Test("The time for the look-up is present if the system was asked, for a proxy, too")
     func system() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = client()
@@ -185,7 +185,7 @@ struct TimesTests {
         #expect(try await proxied.get("http://a.test/").transaction?.resolveTime == .zero)
     }
 
-    @Test("of looking up are those of the answer that was used")
+    @Test("The time for the look-up is that of the answer that was used")
     func fallback() async throws {
         let dead = try FixtureServer.refusing()
         let server = try FixtureServer.start { _ in .text("hello") }
@@ -205,7 +205,7 @@ struct TimesTests {
         #expect(response.transaction?.failedAttempts.map(\.endpoint) == [wrong])
     }
 
-    @Test("of an attempt in vain are in the list of those, also on the way to a proxy")
+    @Test("Failed attempts are listed with their times, also on the way to a proxy")
     func attempts() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let clock = clock

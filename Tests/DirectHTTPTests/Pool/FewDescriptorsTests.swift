@@ -10,7 +10,7 @@ import Testing
 /// Programs of their own, whose descriptors are few. The servers are here, with others.
 @Suite("Few descriptors", .idleLimit)
 struct FewDescriptorsTests {
-    @Test("with the defaults 400 requests at a time to one origin succeed with 128 of them", .ownProcess)
+    @Test("By default 400 concurrent requests to one origin succeed with 128 descriptors", .ownProcess)
     func oneOrigin() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         await #expect(processExitsWith: .success) { [port = server.port as UInt16] in
@@ -21,7 +21,7 @@ struct FewDescriptorsTests {
         #expect(server.records.count <= 8)
     }
 
-    @Test("with the defaults 2,000 requests at a time to 500 names succeed with 256 of them", .ownProcess)
+    @Test("By default 2,000 concurrent requests to 500 names succeed with 256 descriptors", .ownProcess)
     func manyNames() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         await #expect(processExitsWith: .success) { [port = server.port as UInt16] in
@@ -31,7 +31,7 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test("requests whose addresses are raced, with two sockets each, succeed with 64 of them", .ownProcess)
+    @Test("Requests that race two addresses each succeed with 64 descriptors", .ownProcess)
     func races() async throws {
         let dead = try FixtureServer.unresponsive(on: "127.0.0.2")
         let server = try FixtureServer.start { _ in .text("hello") }
@@ -42,10 +42,7 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test(
-        "without any limit requests wait until a descriptor is free, and connections without work make room",
-        .ownProcess
-    )
+    @Test("Without limits, requests wait for a free descriptor, and idle connections make room", .ownProcess)
     func noLimits() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         await #expect(processExitsWith: .success) { [port = server.port as UInt16] in
@@ -56,7 +53,7 @@ struct FewDescriptorsTests {
     }
 
     @Test(
-        "another client's connections without work make room as well, and some descriptors are always left",
+        "Idle connections of another client make room, too, and some descriptors always stay free",
         .ownProcess
     )
     func otherClient() async throws {
@@ -72,7 +69,7 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test("a want of descriptors is no failed attempt, and no reason to prefer another address")
+    @Test("A lack of descriptors is no failed attempt, and does not demote an address")
     func noGrudge() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3"]) { _ in .text("hello") }
         let tried = Locked<[IPAddress]>([])
@@ -93,7 +90,7 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test("the system's resolver is asked again where it lacked a descriptor")
+    @Test("The system's resolver is asked again if it lacked a descriptor")
     func lookUp() async throws {
         let lab = Lab(canMakeRoom: true) { _ in }
         let limits = DialLimits(timeouts: Timeouts().nanoseconds, end: .never, loop: .shared)
@@ -111,7 +108,7 @@ struct FewDescriptorsTests {
         #expect(answer == "an answer" && asked.withLock { $0 } == 2)
     }
 
-    @Test("who waits in vain is told that there are no descriptors, and of no address that failed")
+    @Test("A request that waited in vain reports the lack of descriptors, and no failed address")
     func inVain() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3"]) { _ in .text("hello") }
         let tried = Locked<[IPAddress]?>(nil)

@@ -10,7 +10,7 @@ import Testing
 struct IdleTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    @Test("after a time-out without an answer those to the same place that were silent as well are closed")
+    @Test("A timeout without a response closes connections to the same place that were silent as well")
     func frozen() async throws {
         let frozen = FixtureBehaviour.bytes([.awaitHead, .stall])
         let server = try FixtureServer.start(
@@ -26,7 +26,7 @@ struct IdleTests {
         #expect(try await client.get(server.http()).text == "hello")
     }
 
-    @Test("after a time-out in the middle of an answer the others stay: the server is there")
+    @Test("A timeout in the middle of a response closes no other connection")
     func slow() async throws {
         let server = try FixtureServer.start { request in
             guard request.target == "/slow" else { return .text("hello") }
@@ -41,9 +41,7 @@ struct IdleTests {
         #expect(client.connections.origins.first?.connections.count == 2)
     }
 
-    @Test(
-        "one whose server sends messages of TLS without end is closed; one that was sent a few serves again"
-    )
+    @Test("A flood of TLS messages closes an idle connection, and a few messages do not")
     func flood() async throws {
         let keys = ByteScript.Step.askForNewKeys
         for (count, isKept) in [(3, true), (40, false)] {
@@ -73,7 +71,7 @@ struct IdleTests {
         }
     }
 
-    @Test("responses whose bodies nobody reads leave no more connections than an origin may have")
+    @Test("Unread responses leave no more connections than an origin may have")
     func unread() async throws {
         let server = try FixtureServer.scripted([
             .awaitHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), .awaitClose,

@@ -80,7 +80,7 @@ struct PoolTests {
 
     private struct Unexpected: Error {}
 
-    @Test("the connection used last serves first")
+    @Test("The connection used last is used first")
     func lastInFirstOut() throws {
         let pool = FakePool(.init())
         let first = try dial(pool, a), second = try dial(pool, a)
@@ -92,7 +92,7 @@ struct PoolTests {
         #expect(pool.takeIdle(a, .system) == nil)
     }
 
-    @Test("a connection serves its own origin only")
+    @Test("A connection serves only its own origin")
     func origins() throws {
         let pool = FakePool(.init())
         _ = try idle(pool, a, since: 1)
@@ -104,7 +104,7 @@ struct PoolTests {
         #expect(pool.takeIdle(a, .system) != nil)
     }
 
-    @Test("a connection that leads elsewhere is passed over, a deeper one that fits is taken")
+    @Test("A connection to another address is skipped, and a later one that fits is used")
     func routes() throws {
         let pool = FakePool(.init())
         let fits = try idle(pool, a, since: 1, FakeMember("10.0.0.1:443", .request))
@@ -115,7 +115,7 @@ struct PoolTests {
         #expect(pool.takeIdle(a, route) == nil)
     }
 
-    @Test("a route leads to the addresses it names, with their ports, and from the source it follows")
+    @Test("A route permits its named addresses and ports, and the system's route only its own source")
     func leads() {
         let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, source: .request)
         #expect(chosen.allows("10.0.0.1:443", from: .request))
@@ -129,7 +129,7 @@ struct PoolTests {
         #expect(!Route.system.allows("10.0.0.1:443", from: .request))
     }
 
-    @Test("who finds every connection of the origin in use waits, and others are not kept waiting")
+    @Test("A request waits if all connections of its origin are in use, and other origins do not")
     func limit() throws {
         let pool = FakePool(.init(perOrigin: 2))
         _ = try dial(pool, a)
@@ -138,7 +138,7 @@ struct PoolTests {
         _ = try dial(pool, b)
     }
 
-    @Test("a connection given back goes to who waits longest, and does not become idle")
+    @Test("A returned connection goes to the request that has waited longest, and does not become idle")
     func fifo() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -156,7 +156,7 @@ struct PoolTests {
         #expect(origin.open == 1)
     }
 
-    @Test("a connection that leads elsewhere is closed for the waiter, who may dial in its place")
+    @Test("A connection to another address is closed for the waiting request, which may dial")
     func handOverOfPlace() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -169,7 +169,7 @@ struct PoolTests {
         #expect(origin.open == 1)
     }
 
-    @Test("a place given up goes to who waits longest, who may dial")
+    @Test("A released place goes to the request that has waited longest, which may dial")
     func handOverOfLeave() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -181,7 +181,7 @@ struct PoolTests {
         #expect(origin.open == 1)
     }
 
-    @Test("who leaves the queue gets nothing, and who had its turn cannot leave any more")
+    @Test("A request that left the queue gets no grant, and one with a grant cannot leave")
     func leave() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -194,7 +194,7 @@ struct PoolTests {
         #expect(origin.open == 0)
     }
 
-    @Test("at the limit an idle connection that leads elsewhere makes room, the longest idle first")
+    @Test("At the limit an idle connection to another address makes room, the longest idle first")
     func idleMakesRoom() throws {
         let pool = FakePool(.init(perOrigin: 2))
         let old = try idle(pool, a, since: 1, FakeMember("10.0.0.1:443", .request))
@@ -208,7 +208,7 @@ struct PoolTests {
         #expect(origin.open == 2)
     }
 
-    @Test("who wants a fresh connection gets no idle one")
+    @Test("A request for a fresh connection gets no idle one")
     func fresh() throws {
         let pool = FakePool(.init())
         _ = try idle(pool, a, since: 1)
@@ -222,7 +222,7 @@ struct PoolTests {
         }
     }
 
-    @Test("a request that keeps away from an endpoint gets another idle connection, and closes none")
+    @Test("A request that avoids an endpoint gets another idle connection, and closes none")
     func elsewhere() throws {
         let pool = FakePool(.init())
         let good = try idle(pool, a, since: 1, FakeMember("10.0.0.2:443", .resolver("dns")))
@@ -233,7 +233,7 @@ struct PoolTests {
         #expect(pool.takeIdle(a, answer) === avoided)
     }
 
-    @Test("a waiter that keeps away from an endpoint is not granted a connection to it")
+    @Test("A waiting request that avoids an endpoint is not granted a connection to it")
     func elsewhereWaiter() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -245,7 +245,7 @@ struct PoolTests {
         #expect(actions.grant?.ticket == ticket && actions.grant?.member == nil && actions.closed === member)
     }
 
-    @Test("a waiter that wants a fresh connection is granted a place to dial, never a kept connection")
+    @Test("A waiting request for a fresh connection is granted a place to dial, never a kept connection")
     func freshWaiter() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -260,7 +260,7 @@ struct PoolTests {
         #expect(origin.open == 1 && origin.members.isEmpty)
     }
 
-    @Test("too many idle connections: the one that has been idle longest is closed, whosever it is")
+    @Test("Of too many idle connections of all origins the one that has been idle longest is closed")
     func idleCap() throws {
         let pool = FakePool(.init(idle: 2))
         let oldest = try idle(pool, a, since: 1)
@@ -272,7 +272,7 @@ struct PoolTests {
         #expect(pool.takeIdle(b, .system) === newest)
     }
 
-    @Test("with no idle connections allowed, the one given back is closed at once")
+    @Test("If no idle connections are permitted, a returned one is closed at once")
     func noIdle() throws {
         let pool = FakePool(.init(idle: 0))
         let origin = try dial(pool, a)
@@ -282,7 +282,7 @@ struct PoolTests {
         #expect(origin.open == 0)
     }
 
-    @Test("a sweep takes out what has been idle for too long, and what its caller names")
+    @Test("A sweep removes connections that were idle for too long, and those that its caller names")
     func sweep() throws {
         let pool = FakePool(.init(idleTime: 10_000_000_000))
         let old = try idle(pool, a, since: 1)
@@ -297,9 +297,7 @@ struct PoolTests {
         #expect(!pool.hasIdle)
     }
 
-    @Test(
-        "a resolver's changed answer closes the idle connections that it no longer names, and those given back later"
-    )
+    @Test("A changed answer closes idle connections to other addresses, and those returned later")
     func changedAnswer() throws {
         let pool = FakePool(.init())
         let before = answer("10.0.0.1", "10.0.0.2"), after = answer("10.0.0.2", "10.0.0.3")
@@ -320,7 +318,7 @@ struct PoolTests {
         #expect(pool.takeIdle(a, .chosen(["10.0.0.1"], port: 443, source: .request)) === chosen)
     }
 
-    @Test("an answer in another order closes nothing")
+    @Test("An answer in another order closes no connection")
     func reorderedAnswer() throws {
         let pool = FakePool(.init())
         let member = try idle(pool, a, since: 1, follower("10.0.0.1:443"), answer("10.0.0.1", "10.0.0.2"))
@@ -328,9 +326,7 @@ struct PoolTests {
         #expect(pool.actions().isEmpty)
     }
 
-    @Test(
-        "a limit for all: the longest idle of any origin makes room, else the next place goes to who waits longest"
-    )
+    @Test("At the total limit the longest idle connection makes room, or a place goes to the longest wait")
     func total() throws {
         let pool = FakePool(.init(total: 2))
         let old = try idle(pool, a, since: 1)
@@ -352,7 +348,7 @@ struct PoolTests {
         #expect(pool.release(first)?.ticket == waitsInC)
     }
 
-    @Test("a limit for all does not lift the limit for one origin")
+    @Test("The total limit does not lift the limit for one origin")
     func bothLimits() throws {
         let pool = FakePool(.init(perOrigin: 1, total: 2))
         let inA = try dial(pool, a)
@@ -362,7 +358,7 @@ struct PoolTests {
         #expect(pool.leave(first, inA) == false)
     }
 
-    @Test("a connection serves as often as it may, and is then closed")
+    @Test("A connection serves the permitted number of requests, and is then closed")
     func uses() throws {
         let pool = FakePool(.init(uses: 2))
         let member = FakeMember()
@@ -374,7 +370,7 @@ struct PoolTests {
         #expect(!pool.hasIdle)
     }
 
-    @Test("a connection that is too old is neither kept nor lent")
+    @Test("A connection that is too old is neither kept nor used")
     func age() throws {
         let pool = FakePool(.init(age: 10_000_000_000))
         let member = try idle(pool, a, since: 1)
@@ -387,9 +383,7 @@ struct PoolTests {
         #expect(pool.checkIn(other, to: origin, at: at(10)).closed === other)
     }
 
-    @Test(
-        "what the server says about keeping it counts: less than the seconds it names, and no use past the last"
-    )
+    @Test("The server's keep-alive hint shortens the idle time, and its last request closes")
     func keepAlive() throws {
         let pool = FakePool(.init(idleTime: 60_000_000_000))
         let brief = FakeMember()
@@ -412,7 +406,7 @@ struct PoolTests {
         #expect(pool.sweep(at: at(61)) { _ in false }.first === long)
     }
 
-    @Test("who was handed a dead connection keeps its place, and nobody overtakes")
+    @Test("A request that was given a dead connection keeps its place, and no other overtakes it")
     func deadHandOver() throws {
         let pool = FakePool(.init(perOrigin: 1))
         let origin = try dial(pool, a)
@@ -426,7 +420,7 @@ struct PoolTests {
         #expect(pool.release(origin)?.ticket == second)
     }
 
-    @Test("a time-out closes what leads to the same place and has been silent for longer, and nothing else")
+    @Test("A timeout closes only connections to the same place that have been silent for longer")
     func siblings() throws {
         let pool = FakePool(.init())
         let silent = try idle(pool, a, since: 3),
@@ -444,7 +438,7 @@ struct PoolTests {
         #expect(pool.takeIdle(b, .chosen([other.endpoint], port: 443, source: .request)) === other)
     }
 
-    @Test("a connection that is looked at is lent to nobody, and goes to who waits or back to its place")
+    @Test("A connection under inspection is not used, and returns to its place or to a waiting request")
     func inspection() throws {
         let pool = FakePool(.init(perOrigin: 2, idleTime: 100_000_000_000))
         let old = try idle(pool, a, since: 1), young = try idle(pool, a, since: 2)
@@ -468,7 +462,7 @@ struct PoolTests {
         #expect(origin.open == 1)
     }
 
-    @Test("a connection made ahead has served nothing: it serves as often as any other")
+    @Test("A prewarmed connection has served no request, and serves as often as any other")
     func warmed() throws {
         let pool = FakePool(.init(perOrigin: 2, uses: 1))
         let (origin, tickets) = pool.warm(a, .system, count: 3)
@@ -482,9 +476,7 @@ struct PoolTests {
         #expect(origin.open == 0 && origin.warming.isEmpty)
     }
 
-    @Test(
-        "connections made ahead are no more than may be idle, and close idle ones only where they lead elsewhere"
-    )
+    @Test("Prewarmed connections stay within the limits, and close only idle ones of other origins")
     func warmedWithinLimits() throws {
         let pool = FakePool(.init(total: 3, idle: 2))
         let other = try idle(pool, b, since: 1, FakeMember("10.0.0.9:443", .system))
@@ -497,7 +489,7 @@ struct PoolTests {
         #expect(pool.actions().isEmpty)
     }
 
-    @Test("an origin without connections is forgotten")
+    @Test("An origin without connections is forgotten")
     func forgotten() throws {
         let pool = FakePool(.init(idleTime: 10_000_000_000))
         weak var released: FakePool.Machine.Origin?

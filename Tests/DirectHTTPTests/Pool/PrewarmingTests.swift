@@ -18,7 +18,9 @@ struct PrewarmingTests {
         return try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), behaviour: behaviour)
     }
 
-    @Test("what has no room is not made, nor waited for: a request gets what is there")
+    @Test(
+        "Prewarming neither exceeds the limit nor waits, and the next request uses a connection that exists"
+    )
     func besideABusyOne() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in
@@ -35,7 +37,7 @@ struct PrewarmingTests {
         #expect(try await slow.text == "hello")
     }
 
-    @Test("several calls at a time do not wait for each other, and make no more than there shall be")
+    @Test("Concurrent calls of `prewarm` do not wait for each other, and share the requested number")
     func atATime() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         for _ in 0..<20 {
@@ -55,7 +57,7 @@ struct PrewarmingTests {
         }
     }
 
-    @Test("one that a request waits for is given to it as soon as it is made")
+    @Test("A prewarmed connection is given to a waiting request as soon as it is made")
     func toAWaiter() async throws {
         let mayShakeHands = Gate()
         let server = try server(.wait(mayShakeHands), .awaitHead, Self.ok)
@@ -70,7 +72,7 @@ struct PrewarmingTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("one that cannot be made gives its place to who waits", arguments: [true, false])
+    @Test("A prewarmed connection that fails gives its place to a waiting request", arguments: [true, false])
     func givesUpItsPlace(isCancelled: Bool) async throws {
         let mayFail = Gate()
         let server = try server(.wait(mayFail), .rawBytes([1]), .cut, then: .http { _ in .text("hello") })
@@ -85,7 +87,7 @@ struct PrewarmingTests {
         mayFail.open()
     }
 
-    @Test("connections that lead elsewhere do not count, and make room")
+    @Test("Connections to other addresses do not count for prewarming, and make room")
     func elsewhere() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3"]) {
             .text($0.serverAddress)
@@ -105,7 +107,7 @@ struct PrewarmingTests {
         #expect(connections.count { $0.endpoint == servers[1].endpoint } == 2)
     }
 
-    @Test("a name that wants TLS gets it")
+    @Test("Prewarming a name with HSTS uses TLS")
     func hsts() async throws {
         let server = try FixtureServer.secure("a.test")
         let store = HSTSStore()
@@ -117,7 +119,7 @@ struct PrewarmingTests {
         #expect(client.connections.origins.map(\.origin.scheme) == [.https])
     }
 
-    @Test("none is made where something else answers in the place of the network")
+    @Test("Prewarming makes no connection if a custom transport replaces the network")
     func transport() async throws {
         let server = try FixtureServer.refusing()
         let client = HTTPClient { $0.transport = { try Response(to: $0, 200) } }

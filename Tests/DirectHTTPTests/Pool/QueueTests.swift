@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Waiting for a connection", .idleLimit)
 struct QueueTests {
-    @Test("a request that is cancelled at any moment of its wait keeps neither a connection nor a place")
+    @Test("A request that is cancelled at any moment of its wait keeps neither a connection nor a place")
     func cancelledAtAnyMoment() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         let client = HTTPClient { $0.maximumConnectionsPerOrigin = 1 }
@@ -36,9 +36,7 @@ struct QueueTests {
         #expect(try await client.get(url).text == "hello")
     }
 
-    @Test(
-        "a request that is cancelled before it hears of its turn is not sent, and its connection serves the next"
-    )
+    @Test("A request that is cancelled before its turn is not sent, and its connection serves the next one")
     func cancelledBeforeItsTurn() async throws {
         let mayAnswer = Gate()
         let server = try FixtureServer.start { request in
@@ -62,7 +60,7 @@ struct QueueTests {
         #expect(server.requests.map(\.target) == ["/1", "/3"])
     }
 
-    @Test("the limit for waiting begins anew when the line has moved: a long line is not a stuck one")
+    @Test("The queue limit begins anew whenever the queue moves")
     func movingLine() async throws {
         let mayAnswer = (0..<4).map { _ in Gate() }
         let server = try FixtureServer.start { request in

@@ -7,9 +7,7 @@ import Testing
 struct ReplacementTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    @Test(
-        "is replaced by one that is dialled in its place, and not by the next kept one, which is dead as well"
-    )
+    @Test("A dead connection is replaced by a new one in its place, not by another kept one")
     func keepsItsPlace() async throws {
         let mayDie = Gate(), mayAnswer = Gate()
         let server = try FixtureServer.start(
@@ -37,7 +35,7 @@ struct ReplacementTests {
         #expect(try await busy.text == "ok")
     }
 
-    @Test("whose replacement cannot be made gives its place to the next request")
+    @Test("A dead connection that cannot be replaced gives its place to the next request")
     func givesUpItsPlace() async throws {
         let mayDie = Gate()
         let server = try FixtureServer.start(

@@ -21,7 +21,7 @@ struct WaitingLineTests {
     }
 
     @Test(
-        "serves in the order of arrival, passes over who has left, and forgets both",
+        "The queue serves in the order of arrival, skips those that left, and forgets both",
         arguments: [3, 40, 1000]
     )
     func order(count: Int) {
@@ -36,7 +36,7 @@ struct WaitingLineTests {
         #expect(!line.remove(0))
     }
 
-    @Test("does what a plain list does, whatever happens to it")
+    @Test("The queue gives the same results as a plain list under random operations")
     func model() {
         var dice = SystemRandomNumberGenerator()
         let line = Line()

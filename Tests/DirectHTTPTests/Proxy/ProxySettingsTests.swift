@@ -10,7 +10,7 @@ import Testing
 /// What a client does with the settings of its proxies.
 @Suite("Settings of proxies at work", .idleLimit)
 struct ProxySettingsTests {
-    @Test("a proxy's own TLS settings hold on the way to the proxy, and not behind it")
+    @Test("A proxy's own TLS settings apply to the proxy, and not behind it")
     func ownTLS() async throws {
         let origin = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let other = TestAuthority("Proxies' Root")
@@ -32,7 +32,7 @@ struct ProxySettingsTests {
         #expect(try await httpError { try await strange.get("https://a.test/") }.phase == .tls)
     }
 
-    @Test("user and password are sent in UTF-8 to a proxy (RFC 7617, section 2.1)")
+    @Test("User and password are sent in UTF-8 to a proxy (RFC 7617, section 2.1)")
     func basicInUTF8() async throws {
         let server = try FixtureServer.start(on: "127.0.0.3") { _ in .text("hello") }
         var proxy = try Proxy("http://proxy.test:\(server.port)")
@@ -44,7 +44,7 @@ struct ProxySettingsTests {
         #expect(server.requests.first?.headers["proxy-authorization"] == wanted)
     }
 
-    @Test("user and password are sent in UTF-8 to a server (RFC 7617, section 2.1)")
+    @Test("User and password are sent in UTF-8 to a server (RFC 7617, section 2.1)")
     func basicOfRequest() async throws {
         let server = try FixtureServer.start { _ in .text("hello") }
         var request = Request(.get, server.http())
@@ -58,7 +58,7 @@ struct ProxySettingsTests {
     }
 
     /// In a process of its own: the environment belongs to all threads.
-    @Test("fromEnvironment reads the variables of the process")
+    @Test("`fromEnvironment` reads the variables of the process")
     func fromEnvironment() async throws {
         await #expect(processExitsWith: .success) {
             for name in ["all_proxy", "ALL_PROXY", "HTTPS_PROXY", "NO_PROXY"] { unsetenv(name) }

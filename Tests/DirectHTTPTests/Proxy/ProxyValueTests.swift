@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The settings of proxies")
 struct ProxyValueTests {
-    @Test("a proxy is read from a URL, and shown without user and password")
+    @Test("A proxy is read from a URL, and shown without user and password")
     func reading() throws {
         let proxy = try Proxy("https://me:p%40ss@Proxy.Test:8443/")
         #expect(proxy.scheme == .https && proxy.port == 8443 && proxy.lookup == .byProxy)
@@ -25,7 +25,7 @@ struct ProxyValueTests {
     }
 
     @Test(
-        "what is no proxy is refused",
+        "A text that is no proxy is refused",
         arguments: [
             "", "http://", "ftp://a.test", "http://a.test/path", "http://a.test?q", "a b",
             "http://a.test:0x1",
@@ -35,7 +35,7 @@ struct ProxyValueTests {
         #expect(throws: ProxyError.self) { try Proxy(text) }
     }
 
-    @Test("the environment is read as others read it, but for HTTP_PROXY, which comes from requests")
+    @Test("The environment is read as by other clients, except HTTP_PROXY, which a request may set")
     func environment() throws {
         let variables = [
             "HTTP_PROXY": "http://evil.test", "https_proxy": "http://low.test",
@@ -53,7 +53,7 @@ struct ProxyValueTests {
     }
 
     @Test(
-        "exceptions are matched label by label, and addresses bit by bit",
+        "Exceptions are matched label by label, and addresses bit by bit",
         arguments: [
             ("example.com", "example.com", true), ("example.com", "www.example.com", true),
             ("example.com", "evilexample.com", false), (".example.com", "www.example.com", true),
@@ -81,7 +81,7 @@ struct ProxyValueTests {
     }
 
     @Test(
-        "what is no exception is refused",
+        "A text that is no exception is refused",
         arguments: [
             "10.0.0.0/33", "a.test/8", "a_b^", "::1/129", "a.test:x", "/8", "*.foo.*", "10/9", "10.0x1.*",
             "1.2.3.4.*", "10.256.*", "<local>",
@@ -91,7 +91,7 @@ struct ProxyValueTests {
         #expect(throws: ProxyError.self) { try ProxyExceptions(text) }
     }
 
-    @Test("a word in the environment that is no exception is passed over, and the others count")
+    @Test("A word in the environment that is no exception is skipped, and the others count")
     func foreignExceptions() throws {
         let odd = "<local>,*.foo.*,10.0.0.0/33,a_b^,http://a.test/,/8,192.168.*:8080,,*a.test"
         for list in ["\(odd),b.test", "b.test \(odd)", "b.test\n\(odd)"] {
@@ -102,7 +102,7 @@ struct ProxyValueTests {
         }
     }
 
-    @Test("a name of more than 255 bytes is never written into a SOCKS request")
+    @Test("A name of more than 255 bytes is never written into a SOCKS request")
     func longName() throws {
         let name = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 256))
         let dialogue = SOCKSDialogue(credentials: nil)
@@ -112,7 +112,7 @@ struct ProxyValueTests {
         #expect(request.count == 4 + 1 + 255 + 2 && request[4] == 255 && request.suffix(2) == [0x12, 0x34])
     }
 
-    @Test("SOCKS credentials that have no room are refused before a word is said")
+    @Test("SOCKS credentials that are too long are refused before any byte is sent")
     func longCredentials() {
         for (user, password) in [("", "x"), ("x", ""), (String(repeating: "u", count: 256), "x")] {
             let dialogue = SOCKSDialogue(credentials: .init(user: user, password: password))
@@ -120,7 +120,7 @@ struct ProxyValueTests {
         }
     }
 
-    @Test("answers that are not SOCKS are told from refusals")
+    @Test("Responses that are not SOCKS are distinguished from refusals")
     func answers() throws {
         let dialogue = SOCKSDialogue(credentials: nil)
         #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 1, 0]) == 5)

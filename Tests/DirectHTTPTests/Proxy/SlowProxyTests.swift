@@ -12,7 +12,7 @@ struct SlowProxyTests {
     private let time = HeldTime()
 
     @Test(
-        "One limit holds for all that a proxy says, however small the pieces are",
+        "One limit applies to the whole exchange with a proxy, however small its pieces are",
         arguments: ["http", "socks5h"]
     )
     func drip(scheme: String) async throws {

@@ -48,14 +48,14 @@ struct HSTSTests {
         ("max-age=0x10", nil),
     ]
 
-    @Test("the field is read by its grammar, or not at all (RFC 6797, section 6.1)", arguments: fields)
+    @Test("The field is read by its grammar, or not at all (RFC 6797, section 6.1)", arguments: fields)
     func grammar(field: String, policy: (age: Int64, subdomains: Bool)?) {
         let read = HSTSPolicy(Array(field.utf8))
         #expect(read?.maximumAge == policy?.age)
         #expect(read?.includesSubdomains == policy?.subdomains)
     }
 
-    @Test("port 80 becomes 443, another port stays, and all else stays as it was (section 8.3)")
+    @Test("Port 80 becomes 443, and another port and the rest are unchanged (section 8.3)")
     func upgrading() throws {
         let store = HSTSStore()
         try learn(store, "a.test", "max-age=10")
@@ -69,7 +69,7 @@ struct HSTSTests {
         #expect(try upgraded(store, "http://test/") == nil)
     }
 
-    @Test("a URL that has become too long to be read again is upgraded like any other")
+    @Test("A URL that becomes too long to be parsed again is upgraded like any other")
     func longURL() throws {
         let store = HSTSStore()
         try learn(store, "a.test", "max-age=10")
@@ -81,7 +81,7 @@ struct HSTSTests {
         #expect(upgraded?.origin == Origin(scheme: .https, host: long.host, port: 8080))
     }
 
-    @Test("names below are included only where it says so, and label by label (section 8.2)")
+    @Test("Subdomains are included only on demand, and label by label (section 8.2)")
     func subdomains() throws {
         let store = HSTSStore()
         try learn(store, "a.test", "max-age=10; includeSubDomains")
@@ -89,7 +89,7 @@ struct HSTSTests {
         #expect(try upgraded(store, "http://evila.test/") == nil)
     }
 
-    @Test("addresses are neither learned nor upgraded (section 8.1.1)")
+    @Test("Addresses are neither stored nor upgraded (section 8.1.1)")
     func addresses() throws {
         let store = HSTSStore()
         try learn(store, "192.0.2.1", "max-age=10")
@@ -98,7 +98,7 @@ struct HSTSTests {
         #expect(try upgraded(store, "http://192.0.2.1/") == nil)
     }
 
-    @Test("only the first field counts (section 8.1)")
+    @Test("Only the first field counts (section 8.1)")
     func firstField() throws {
         let store = HSTSStore()
         try learn(store, "a.test", "nonsense;;=", "max-age=10")
@@ -107,7 +107,7 @@ struct HSTSTests {
         #expect(store.entries(at: time).count == 1)
     }
 
-    @Test("it ends after its time, counted from the last response, or with max-age=0")
+    @Test("An entry ends after its time, counted from the last response, or with max-age=0")
     func end() throws {
         let store = HSTSStore()
         try learn(store, "a.test", "max-age=10")
@@ -120,7 +120,7 @@ struct HSTSTests {
     }
 
     @Test(
-        "CVE-2022-30115: a dot at the end is no way around",
+        "CVE-2022-30115: a trailing dot does not bypass HSTS",
         arguments: ["http://a.test./", "http://A.TEST./", "http://x.a.test./"]
     )
     func trailingDot(url: String) throws {
@@ -129,15 +129,13 @@ struct HSTSTests {
         #expect(try upgraded(store, url)?.hasPrefix("https://") == true)
     }
 
-    @Test(
-        "CVE-2022-42916, CVE-2022-43551: letters that become ASCII in IDNA are no way around: such hosts are refused"
-    )
+    @Test("CVE-2022-42916, CVE-2022-43551: hosts with letters that IDNA maps to ASCII are refused")
     func foldedDots() {
         #expect(throws: HTTPURLError.self) { try HTTPURL("http://a\u{3002}test/") }
         #expect(throws: HTTPURLError.self) { try HTTPURL("http://\u{FF41}.test/") }
     }
 
-    @Test("CVE-2024-9681: a subdomain changes nothing for the name above it")
+    @Test("CVE-2024-9681: a subdomain does not change the entry of its parent")
     func subdomainExpiry() throws {
         let store = HSTSStore()
         try learn(store, "a.test", "max-age=1000; includeSubDomains")
@@ -149,7 +147,7 @@ struct HSTSTests {
         }
     }
 
-    @Test("CVE-2023-23914, CVE-2023-23915: what several clients learn side by side is all there in the end")
+    @Test("CVE-2023-23914, CVE-2023-23915: entries of several concurrent clients are all stored")
     func parallel() async throws {
         let store = HSTSStore()
         await withTaskGroup { group in
@@ -162,7 +160,7 @@ struct HSTSTests {
         #expect(store.entries(at: time).count == 400)
     }
 
-    @Test("only so many are kept, those that were heard from last")
+    @Test("The number of entries is limited, and the most recent ones stay")
     func limit() throws {
         let store = HSTSStore(limit: 3)
         for name in ["a", "b", "c"] { try learn(store, "\(name).test", "max-age=10") }
@@ -171,7 +169,7 @@ struct HSTSTests {
         #expect(store.entries(at: time).map(\.name.text) == ["a.test", "c.test", "d.test"])
     }
 
-    @Test("a file gives back what it was given, and what it adds makes no name less safe")
+    @Test("A file restores its entries, and never weakens existing ones")
     func files() async throws {
         let store = HSTSStore()
         let end = UnixTime(seconds: 4_000_000_000)
@@ -191,7 +189,7 @@ struct HSTSTests {
         #expect(third.entries == store.entries)
     }
 
-    @Test("a broken line of a file costs no other")
+    @Test("A broken line of a file is skipped")
     func brokenFile() {
         let text = """
             # a comment

@@ -19,7 +19,7 @@ struct KeyPinningTests {
         }
     }
 
-    @Test("the server's own key or its authority's will do, and so will one of several")
+    @Test("A pin of the server's key or of its authority's is enough, also as one of several")
     func pinned() async throws {
         let server = try FixtureServer.secure("a.test", on: "127.0.0.2")
         let own = try testAuthority.certificate(for: "a.test").pin
@@ -30,7 +30,7 @@ struct KeyPinningTests {
         }
     }
 
-    @Test("without a pinned key nothing is sent, and the error says which keys were seen")
+    @Test("Without a pinned key no byte is sent, and the error has the keys of the chain")
     func notPinned() async throws {
         let server = try FixtureServer.secure("a.test")
         let client = client(try KeyPins(["a.test": [strange]]))
@@ -47,7 +47,7 @@ struct KeyPinningTests {
         #expect(try await server.nextRecord().receivedCount == 0)
     }
 
-    @Test("a chain without a pinned key is not hidden by the next address, unless that is asked for")
+    @Test("A chain without a pinned key ends the attempts, unless the settings permit the next address")
     func nextAddress() async throws {
         let other = try testAuthority.issue(CertificateProfile(for: "a.test"))
         let wrong = try FixtureServer.start(.tls(other), on: "127.0.0.2") { _ in .text("wrong") }
@@ -66,7 +66,7 @@ struct KeyPinningTests {
         #expect(try await patient.fetch(request).text == "hello")
     }
 
-    @Test("CVE-2016-2402: a pinned certificate that is only sent along does not count")
+    @Test("CVE-2016-2402: a pinned certificate outside the verified chain does not count")
     func presentedChain() async throws {
         let stranger = TestAuthority().certificate
         let padded = testAuthority.certificate(for: "a.test").sent(with: [stranger])
@@ -77,7 +77,7 @@ struct KeyPinningTests {
     }
 
     @Test(
-        "OkHttp#9724: a dot or a capital letter is no way around a pin",
+        "OkHttp#9724: a trailing dot or a capital letter does not bypass a pin",
         arguments: ["a.test.", "A.TEST", "A.test."]
     )
     func spelling(name: String) async throws {
@@ -91,7 +91,7 @@ struct KeyPinningTests {
         }
     }
 
-    @Test("pins belong to the name, whatever address is dialled")
+    @Test("Pins belong to the name, whatever address is dialled")
     func dialledAddress() async throws {
         let server = try FixtureServer.secure("127.0.0.2", "a.test", "b.test", on: "127.0.0.2")
         let client = client(try KeyPins(["127.0.0.2": [strange], "b.test": [strange]]))
@@ -104,7 +104,7 @@ struct KeyPinningTests {
         }
     }
 
-    @Test("each name has pins of its own, on one server")
+    @Test("Each name has its own pins on a shared server")
     func names() async throws {
         let server = try FixtureServer.secure("a.test", "b.test", "x.b.test")
         let pins = try KeyPins([
@@ -119,7 +119,7 @@ struct KeyPinningTests {
     }
 
     @Test(
-        "a resumed session has the keys of the chain that it began with",
+        "A resumed session has the keys of its original chain",
         arguments: [FixtureTLSSettings.Version.tls12, .tls13]
     )
     func resumption(version: FixtureTLSSettings.Version) async throws {
@@ -135,7 +135,7 @@ struct KeyPinningTests {
         }
     }
 
-    @Test("a pin that is only watched lets the connection pass, and is told of; each time, resumed or not")
+    @Test("A pin in report-only mode permits the connection, and is reported each time, resumed or not")
     func reportOnly() async throws {
         let server = try FixtureServer.secure("a.test")
         let heard = Locked<[KeyMismatch]>([])

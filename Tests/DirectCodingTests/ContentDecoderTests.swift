@@ -14,7 +14,7 @@ struct ContentDecoderTests {
         if case .piece(let piece) = try decoder.next() { piece } else { nil }
     }
 
-    @Test("decodes no more than one piece at a question")
+    @Test("The decoder returns at most one piece for each call")
     func onDemand() throws {
         let decoder = fed(deflated([UInt8](repeating: 0, count: 10 << 20)))
         decoder.endInput()
@@ -24,7 +24,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("hands out what has come before it asks for more")
+    @Test("The decoder returns the output of its input before it asks for more")
     func promptness() throws {
         // A stored block that is not the last: all of it is known once it is there.
         let decoder = ContentDecoder(undoing: [.deflate])
@@ -36,7 +36,7 @@ struct ContentDecoderTests {
     }
 
     @Test(
-        "gives a small content in memory of its size",
+        "A small content in memory takes exactly its own size",
         arguments: [0, 1, 63, 64, 1000, 40_000, 65_536, 65_537]
     )
     func exactMemory(count: Int) throws {
@@ -52,7 +52,7 @@ struct ContentDecoderTests {
         guard case .end = try decoder.next() else { throw Unexpected() }
     }
 
-    @Test("takes a false size at the end of gzip for what it is: a hint", arguments: [UInt8(0), 1, 0xFF])
+    @Test("A wrong size at the end of gzip is only a hint", arguments: [UInt8(0), 1, 0xFF])
     func falseHint(byte: UInt8) throws {
         let content = (0..<5000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         var coded = deflated(content)
@@ -62,7 +62,7 @@ struct ContentDecoderTests {
         #expect(detail == "incorrect length check")
     }
 
-    @Test("goes through random content in pieces of random size, one coding or several")
+    @Test("Random content is decoded from pieces of random size, with one coding or several")
     func randomContent() async throws {
         var random = Repeatable(seed: 7)
         for _ in 0..<40 {
@@ -91,7 +91,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("refuses a bomb of 1 to 1000 having decoded little more than is free of suspicion")
+    @Test("A bomb is refused before much more is decoded than needs no check of the ratio")
     func bomb() throws {
         let bomb = deflated([UInt8](repeating: 0, count: 64 << 20), level: 9)
         let decoder = ContentDecoder(undoing: [.gzip])

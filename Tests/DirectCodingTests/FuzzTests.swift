@@ -24,7 +24,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("never crash, never hang, and never come to more than the limits allow")
+    @Test("A mutated stream never crashes, never hangs and never exceeds the limits")
     func mutations() async throws {
         var random = Repeatable(seed: 20_260_101)
         for vector in try Self.seeds() {
@@ -47,7 +47,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("of nothing but chance end well, whatever coding they are taken for")
+    @Test("Random bytes are decoded or refused, whatever coding they claim")
     func noise() async {
         var random = Repeatable(seed: 42)
         let names = ContentCoding.available.map(\.name)
@@ -62,7 +62,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("in which any one bit is wrong are never taken for the right content, if they have a check value")
+    @Test("A stream with one wrong bit is never taken for the right content, if it has a check value")
     func singleBits() throws {
         let content = Array("hello, hello, hello, world of ours".utf8)
         for (bits, name) in [(31, "gzip"), (15, "deflate")] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The decoding vectors")
 struct VectorTests {
-    @Test("say the same whole, byte by byte, and cut in two anywhere")
+    @Test("A vector gives the same result whole, byte by byte, and cut in two anywhere")
     func everySplit() async throws {
         let vectors = try DecodingVector.load()
         #expect(vectors.count >= 150)
@@ -35,7 +35,7 @@ struct VectorTests {
         #expect((left == 0) == (ContentCoding.available.count == 4), "\(left) are left out")
     }
 
-    @Test("have names of their own, reasons and references")
+    @Test("Each vector has a unique name, a reason and a reference")
     func heads() throws {
         let vectors = try DecodingVector.load()
         #expect(Set(vectors.map(\.name)).count == vectors.count)

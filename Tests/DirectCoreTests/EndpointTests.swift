@@ -18,7 +18,7 @@ struct EndpointTests {
         ("[fe80::1%eth0]:443", "fe80::1%eth0", 443),
     ]
 
-    @Test("an address with or without a port is read", arguments: accepted)
+    @Test("An address with or without a port is read", arguments: accepted)
     func reads(_ example: (text: String, address: String, port: UInt16?)) throws {
         let endpoint = try Endpoint(example.text)
         #expect(endpoint.address.description == example.address)
@@ -49,12 +49,12 @@ struct EndpointTests {
         ("[2001:db8::7]:x", .invalidPort("x")),
     ]
 
-    @Test("a broken endpoint's error names the part", arguments: refused)
+    @Test("The error for a broken endpoint names the part", arguments: refused)
     func refuses(_ example: (text: String, fault: AddressError)) {
         #expect(throws: example.fault) { try Endpoint(example.text) }
     }
 
-    @Test("a literal that is no address keeps its fault and cannot be dialled")
+    @Test("A literal that is no address keeps its error and cannot be dialled")
     func faultyLiteral() throws {
         let endpoints: [Endpoint] = ["203.0.113.7", "www.example.com:443"]
         #expect(endpoints[0].fault == nil)
@@ -66,7 +66,7 @@ struct EndpointTests {
         #expect(endpoints[1] != Endpoint(endpoints[1].address))
     }
 
-    @Test("the URL's port is used where the endpoint has none")
+    @Test("The URL's port is used if the endpoint has none")
     func defaultPort() throws {
         let dialled = try ["203.0.113.7", "[2001:db8::7]:8443"].map { (endpoint: Endpoint) in
             try endpoint.withSocketAddress(defaultPort: 443) { pointer, _ in Endpoint(socketAddress: pointer)
@@ -75,7 +75,7 @@ struct EndpointTests {
         #expect(dialled.map { $0?.port } == [443, 8443])
     }
 
-    @Test("an error's words are bounded and hold no control characters")
+    @Test("The text in an error is bounded and has no control characters")
     func words() {
         let fault = AddressError.notAnAddress("1\r\nX: y" + String(repeating: "z", count: 10_000))
         #expect(fault.description.count < 150)

@@ -42,7 +42,7 @@ struct IPAddressTests {
         ("fe80::1%br-lan.7_x~15", "fe80::1%br-lan.7_x~15"),
     ]
 
-    @Test("a strict form is read, and written in canonical form", arguments: accepted)
+    @Test("A strict form is read, and written in canonical form", arguments: accepted)
     func reads(_ example: (text: String, canonical: String)) throws {
         let address = try #require(IPAddress(example.text))
         #expect(address.description == example.canonical)
@@ -61,12 +61,12 @@ struct IPAddressTests {
         "fe80::1%a%b",
     ]
 
-    @Test("any other form is no address", arguments: refused)
+    @Test("Any other form is no address", arguments: refused)
     func refuses(_ text: String) {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test("bytes make the address they came from, in network order")
+    @Test("Bytes make the address that they came from, in network order")
     func bytes() throws {
         let v4 = try #require(IPAddress("203.0.113.7"))
         #expect(v4.bytes == [203, 0, 113, 7])
@@ -78,7 +78,7 @@ struct IPAddressTests {
         #expect(IPAddress(bytes: [UInt8](repeating: 0, count: 17)) == nil)
     }
 
-    @Test("a mapped address is told, and unmapped to IPv4; no other is")
+    @Test("A mapped address is recognised and converted to IPv4, and no other is")
     func mapped() throws {
         let mapped = try #require(IPAddress("::ffff:203.0.113.7"))
         #expect(mapped.isIPv4Mapped)
@@ -91,7 +91,7 @@ struct IPAddressTests {
         }
     }
 
-    @Test("a zone is part of the address, as written")
+    @Test("A zone is part of the address, as written")
     func zones() throws {
         let zoned = try #require(IPAddress("fe80::1%eth0"))
         #expect(zoned.zone == "eth0")
@@ -101,7 +101,7 @@ struct IPAddressTests {
         #expect(IPAddress("fe80::1")?.zone == nil)
     }
 
-    @Test("order is IPv4 before IPv6, then by number, then by zone")
+    @Test("IPv4 comes before IPv6, then the order is by number, then by zone")
     func order() {
         let sorted = [
             "0.0.0.1", "9.0.0.0", "10.0.0.0", "255.0.0.0", "::", "::1", "fe80::1", "fe80::1%a", "fe80::1%ab",
@@ -109,10 +109,7 @@ struct IPAddressTests {
         #expect(sorted.reversed().compactMap { IPAddress($0) }.sorted().map(\.description) == sorted)
     }
 
-    @Test(
-        "an address goes through a sockaddr and comes back",
-        arguments: ["203.0.113.7", "2001:db8::7", "::"]
-    )
+    @Test("An address is converted to a sockaddr and back", arguments: ["203.0.113.7", "2001:db8::7", "::"])
     func socketAddress(_ text: String) throws {
         let address = try #require(IPAddress(text))
         let copy = try address.withSocketAddress(port: 8443) { pointer, length in
@@ -122,7 +119,7 @@ struct IPAddressTests {
         #expect(copy == Endpoint(address, port: 8443))
     }
 
-    @Test("a zone is the index of its interface in a sockaddr")
+    @Test("A zone is the index of its interface in a sockaddr")
     func zoneIndex() throws {
         var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
         _ = try #require(if_indextoname(1, &name))
@@ -140,7 +137,7 @@ struct IPAddressTests {
         )
     }
 
-    @Test("a zone that no interface carries is an error that names it")
+    @Test("The error for a zone without an interface names the zone")
     func unknownZone() throws {
         let address = try #require(IPAddress("fe80::1%no-such-zone"))
         #expect(throws: AddressError.unknownZone("no-such-zone")) {
@@ -148,7 +145,7 @@ struct IPAddressTests {
         }
     }
 
-    @Test("100,000 mutated texts are judged and read exactly as inet_pton does")
+    @Test("100,000 mutated texts are accepted and read exactly as by inet_pton")
     func agreesWithTheSystem() async {
         var random = SplitMix64(seed: 4291)
         let seeds = Self.accepted.map { Array($0.text.utf8) }.filter { !$0.contains(UInt8(ascii: "%")) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Instants")
 struct InstantTests {
-    @Test("the clock never goes back")
+    @Test("The clock never goes back")
     func monotonic() {
         var last = Instant.now
         for _ in 0..<1000 {
@@ -14,7 +14,7 @@ struct InstantTests {
         #expect(last < .never)
     }
 
-    @Test("what lies behind the end of time is the end of time")
+    @Test("A time beyond the largest instant is the largest instant")
     func advanced() {
         #expect(Instant(nanoseconds: 5).advanced(byNanoseconds: 7) == Instant(nanoseconds: 12))
         #expect(Instant(nanoseconds: 5).advanced(byNanoseconds: .max) == .never)
@@ -22,7 +22,7 @@ struct InstantTests {
         #expect(Instant(nanoseconds: 5).advanced(byNanoseconds: .max - 6).nanoseconds == UInt64.max - 1)
     }
 
-    @Test("what lies ahead was no time ago")
+    @Test("The time since a later instant is zero")
     func since() {
         let (early, late) = (Instant(nanoseconds: 10), Instant(nanoseconds: 1_000_000_010))
         #expect(late.since(early) == .seconds(1))
@@ -42,7 +42,7 @@ struct InstantTests {
         (.seconds(Int64.max), .max),
     ]
 
-    @Test("a duration is clamped into one word", arguments: durations)
+    @Test("A duration is clamped into one word", arguments: durations)
     func clamped(_ example: (duration: Duration, nanoseconds: UInt64)) {
         #expect(example.duration.clampedNanoseconds == example.nanoseconds)
     }

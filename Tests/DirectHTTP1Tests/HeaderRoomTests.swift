@@ -12,7 +12,7 @@ import Testing
         #expect(Array(headers).map(\.value) == ["first", "last", "0123456789abcdef"])
     }
 
-    @Test("Fields that come and go leave no room behind")
+    @Test("Fields that are added and removed leave no room behind")
     func removed() {
         var headers = HTTPHeaders()
         for round in 0..<1_000 {
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "Fields of a received head are replaced without growth, and the head stays as it is",
+        "Fields of a received head are replaced without growth, and the head does not change",
         arguments: [
             "\r\n", "\n",
         ]
@@ -43,7 +43,7 @@ import Testing
         #expect(head.reason == "All good")
     }
 
-    @Test("Headers that change at random hold what a list would, and have no room for more")
+    @Test("Headers that change at random hold the same fields as a list, and no room for more")
     func random() throws {
         var random = SplitMix(state: 0x4ead)
         for _ in 0..<300 {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("What is left of fields is written as it is, wherever others stood")
+    @Test("The remaining fields are written unchanged after others were removed")
     func written() throws {
         for gone in 0..<8 {
             var headers: HTTPHeaders = ["A": "1", "B": "22", "C": "333"]

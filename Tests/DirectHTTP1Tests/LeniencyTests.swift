@@ -2,7 +2,7 @@ import DirectHTTP1
 import Testing
 
 @Suite struct LeniencyTests {
-    @Test("What is read without leniency is read the same with it, whatever Transfer-Encoding says")
+    @Test("A head that is read without leniency is read the same with it, whatever Transfer-Encoding says")
     func neverStricter() {
         var lenient = HTTP1Leniency()
         lenient.acceptsDoubtfulFraming = true
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "Leniency reads chunked said twice only if no other coding is said",
+        "A chunked coding that is repeated beside another coding is refused with leniency, too",
         arguments: [
             "chunked, other, chunked", "other, chunked, chunked", "chunked, chunked, other",
         ]
@@ -74,7 +74,7 @@ import Testing
     private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     @Test(
-        "An extension without a name, a value or the end of its quotes is refused",
+        "An extension without a name, a value or a closing quote is refused",
         arguments: [
             ";", ";;a", ";a;", ";=b", ";a=", ";a=;b", ";a=\"x", ";a=\"x\\\"", ";a=\"x\"y", ";a=b ", ";a b",
             ";a=b=c",
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "A well-formed extension is passed over",
+        "A well-formed extension is ignored",
         arguments: [
             ";a", ";a=b", " ; a = b", ";a=\"\"", ";a=\";\\\"\\\\\"", ";a=\"\té\";b", "\t;\ta\t;b=\"c\" ;d",
         ]

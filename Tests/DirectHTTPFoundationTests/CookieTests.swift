@@ -16,7 +16,7 @@ struct CookieTests {
         String(decoding: try await client.data(from: url).0, as: UTF8.self)
     }
 
-    @Test("select among cached responses: nobody gets what was for another user")
+    @Test("Cookies select among cached responses, so that no user gets another user's response")
     func varyingByCookie() async throws {
         let server = try FixtureServer.start { request in
             .text(request.headers["cookie"] ?? "none", ["Cache-Control": "max-age=60", "Vary": "Cookie"])
@@ -39,7 +39,7 @@ struct CookieTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test("are not set again by a response from the cache", arguments: [Way.bridge, .urlProtocol])
+    @Test("A response from the cache does not set its cookies again", arguments: [Way.bridge, .urlProtocol])
     func cachedResponses(way: Way) async throws {
         let server = try FixtureServer.start { request in
             switch request.path {
@@ -66,7 +66,7 @@ struct CookieTests {
         #expect(server.requests.map(\.target) == ["/kept", "/new", "/show"])
     }
 
-    @Test("show no value where a client is dumped")
+    @Test("A dump of a client shows no value of a cookie")
     func descriptions() throws {
         let storage = try #require(configuration.httpCookieStorage)
         let cookie = try Cookie("sid", "hunter2", for: DirectHTTP.HTTPHost("a.test"))
@@ -78,7 +78,7 @@ struct CookieTests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("of a session and of its client's own jar go together, the session's first")
+    @Test("Cookies of the session and of the client's own jar are sent together, the session's first")
     func joined() async throws {
         let server = try FixtureServer.start { request in
             .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "c=3; Path=/"])
@@ -98,7 +98,7 @@ struct CookieTests {
         #expect(storage.cookies?.contains { $0.name == "c" } == true)
     }
 
-    @Test("stay away from a request that handles cookies itself, a jar's as well")
+    @Test("A request that handles cookies itself gets none, neither from the storage nor from a jar")
     func jarOfTheClient() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/"

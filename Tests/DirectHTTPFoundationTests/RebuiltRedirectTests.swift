@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("A redirect that a session's delegate has changed")
 struct RebuiltRedirectTests {
-    @Test("takes none of the client's secrets to another origin")
+    @Test("A redirect that the delegate has changed sends no secret of the client to another origin")
     func clientFields() async throws {
         let b = try FixtureServer.start { _ in .text("b") }
         let a = try FixtureServer.start { _ in .redirect(to: "http://\(b.authority)/") }

@@ -12,9 +12,7 @@ import FoundationNetworking
 
 @Suite("What a session and its delegate may change")
 struct SessionRuleTests {
-    @Test(
-        "A field that the delegate removes from a redirect is not sent, and one that it changes is sent as changed"
-    )
+    @Test("A field that the delegate removes or changes in a redirect is not sent, or sent as changed")
     func editedFields() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next") : .text("there")
@@ -32,7 +30,7 @@ struct SessionRuleTests {
         #expect(sent["x-removed"] == nil && sent["x-changed"] == "new" && sent["x-kept"] == "old")
     }
 
-    @Test("A body that the delegate gives to a redirect is sent")
+    @Test("A body that the delegate adds to a redirect is sent")
     func editedBody() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next", status: 307) : .text("there")
@@ -46,7 +44,7 @@ struct SessionRuleTests {
         #expect(server.requests.last?.body == Array("other".utf8))
     }
 
-    @Test("A credential of the session's for one host leaves the client's authenticators for others alone")
+    @Test("A session's credential for one host does not replace the client's authenticators for others")
     func foreignCredential() async throws {
         let server = try FixtureServer.start { .text($0.headers["authorization"] ?? "none") }
         let origin = try HTTPURL(server.url()).origin
@@ -58,9 +56,7 @@ struct SessionRuleTests {
         #expect(String(decoding: data, as: UTF8.self) == "Bearer token")
     }
 
-    @Test(
-        "A challenge that a credential of the session's is for is answered with it, although the client has an authenticator"
-    )
+    @Test("A challenge for a session's credential is answered with it, before the client's authenticator")
     func ownCredential() async throws {
         let server = try FixtureServer.start { request in
             let said = request.headers["authorization"] ?? ""
@@ -77,7 +73,7 @@ struct SessionRuleTests {
         #expect(data == Data("Basic \(Data("user:pass".utf8).base64EncodedString())".utf8))
     }
 
-    @Test("Many requests at a time that answer one challenge by digest each count the nonce anew")
+    @Test("Concurrent requests that answer one digest challenge each use their own nonce count")
     func countsOfOneCredential() async throws {
         let server = try FixtureServer.start { request in
             let said = request.headers["authorization"] ?? ""
@@ -102,7 +98,7 @@ struct SessionRuleTests {
         }
     }
 
-    @Test("What answers for a credential shows neither user nor password, not to dump either")
+    @Test("The description and the dump of a credential's authenticator show neither user nor password")
     func hiddenCredential() async throws {
         let server = try FixtureServer.start { request in
             request.headers["authorization"].map { .text($0) }
@@ -146,7 +142,7 @@ struct SessionRuleTests {
 
 @Suite("The head of a response, and where it came from")
 struct ResponseOriginTests {
-    @Test("The URL of a response is the one that was asked, also where the host wants TLS")
+    @Test("The URL of a response is the requested one, with https if the host demands TLS")
     func upgraded() async throws {
         let hsts = HSTSStore()
         hsts.add(.init(try DomainName("a.test"), until: UnixTime(seconds: UnixTime.now.seconds + 1000)))
@@ -164,7 +160,7 @@ struct ResponseOriginTests {
     }
 
     @Test(
-        "A request that ignores local copies is answered by the origin, whole, and what comes is stored",
+        "A request that ignores local copies is answered by the origin, and its response is stored",
         arguments: [
             URLRequest.CachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
         ]

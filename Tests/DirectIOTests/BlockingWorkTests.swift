@@ -13,7 +13,7 @@ import Glibc
 struct BlockingWorkTests {
     private let loop = EventLoop.shared
 
-    @Test("the caller gets the answer", arguments: Place.allCases)
+    @Test("The caller gets the result", arguments: Place.allCases)
     func answers(_ place: Place) async throws {
         let answer = place.start(loop) { [loop] in
             try await BlockingWork.shared.run(until: .never, on: loop) { 42 }
@@ -21,7 +21,7 @@ struct BlockingWorkTests {
         #expect(try await answer.value == 42)
     }
 
-    @Test("a deadline frees the caller, not the call")
+    @Test("A deadline ends the caller's wait, and the call continues")
     func deadline() async throws {
         let work = BlockingWork(threadLimit: 1)
         let gate = Gate()
@@ -33,7 +33,7 @@ struct BlockingWorkTests {
         #expect(try await work.run(until: .never, on: loop) { true }, "the thread works on")
     }
 
-    @Test("so does cancelling the task")
+    @Test("Cancelling the task ends the caller's wait, and the call continues")
     func cancellation() async throws {
         let work = BlockingWork(threadLimit: 1)
         let (gate, begun) = (Gate(), Gate())
@@ -50,7 +50,7 @@ struct BlockingWorkTests {
         #expect(try await work.run(until: .never, on: loop) { true })
     }
 
-    @Test("an answer that is there when the caller gets its turn counts, although the deadline has passed")
+    @Test("A result that is there when the caller runs counts, although the deadline has passed")
     func lateAnswer() async throws {
         let work = BlockingWork(threadLimit: 1)
         let executor = ManualExecutor()
@@ -75,9 +75,7 @@ struct BlockingWorkTests {
         #expect(try await task.value == 42)
     }
 
-    @Test(
-        "a call whose caller was cancelled before it began is never made, and lets go at once of what it holds"
-    )
+    @Test("A call whose caller was cancelled before it began is never made, and releases its memory at once")
     func abandonedCall() async throws {
         let work = BlockingWork(threadLimit: 1)
         let (gate, begun) = (Gate(), Gate())
@@ -100,7 +98,7 @@ struct BlockingWorkTests {
         #expect(!wasMade.withLock { $0 })
     }
 
-    @Test("a call whose time is over is never made")
+    @Test("A call whose deadline has passed is never made")
     func lateCall() async throws {
         let work = BlockingWork(threadLimit: 1)
         let wasMade = Locked(false)
@@ -111,7 +109,7 @@ struct BlockingWorkTests {
         #expect(!wasMade.withLock { $0 })
     }
 
-    @Test("a call that has ended is released although others still wait for a thread")
+    @Test("A call that has ended is released although others still wait for a thread")
     func endedCall() async throws {
         let work = BlockingWork(threadLimit: 1)
         let (first, second) = (Gate(), Gate())
@@ -131,7 +129,7 @@ struct BlockingWorkTests {
         second.open()
     }
 
-    @Test("what has to be carried out is, although its caller was cancelled before it began")
+    @Test("A call by `carryOut` is made although its caller was cancelled before it began")
     func carriedOut() async throws {
         let work = BlockingWork(threadLimit: 1)
         let gate = Gate()
@@ -178,7 +176,7 @@ struct BlockingWorkTests {
         return Kept(object)
     }
 
-    @Test("no more calls run at a time than there may be threads")
+    @Test("No more calls run at once than the limit of threads")
     func threadLimit() async throws {
         let work = BlockingWork(threadLimit: 3)
         let (running, most) = (Locked(0), Locked(0))
@@ -204,7 +202,7 @@ struct BlockingWorkTests {
         #expect(most.withLock { $0 } == 3)
     }
 
-    @Test("many calls on few threads are all answered")
+    @Test("Many calls on few threads all get their results")
     func many() async throws {
         let work = BlockingWork(threadLimit: 2)
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -216,7 +214,7 @@ struct BlockingWorkTests {
         #expect(sum == 999 * 1000 / 2)
     }
 
-    @Test("a thread that has nothing left to do waits for the next call")
+    @Test("An idle thread waits for the next call")
     func threadsStay() async throws {
         let work = BlockingWork(threadLimit: 8, patience: .max)
         var threads: Set<String> = []
@@ -224,7 +222,7 @@ struct BlockingWorkTests {
         #expect(threads.count <= 8)
     }
 
-    @Test("it waits for a while only, and others take its place")
+    @Test("An idle thread ends after a while, and new ones replace it")
     func threadsEnd() async throws {
         let work = BlockingWork(threadLimit: 2, patience: 0)
         var threads: Set<String> = []
@@ -232,7 +230,7 @@ struct BlockingWorkTests {
         #expect(threads.count > 8)
     }
 
-    @Test("a call that comes when a thread is about to leave is not forgotten")
+    @Test("A call that arrives while a thread is about to end is not lost")
     func leavingThreads() async throws {
         let work = BlockingWork(threadLimit: 2, patience: 20_000)
         for number in 0..<5000 {
@@ -240,7 +238,7 @@ struct BlockingWorkTests {
         }
     }
 
-    @Test("no signal for the host interrupts its threads, and no crash is hidden from who reports crashes")
+    @Test("Threads mask the signals for the host, and not those of crashes")
     func signals() async throws {
         let masked = try await BlockingWork.shared.run(until: .never, on: loop) { maskedSignals() }
         #expect(masked.isSuperset(of: [SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGALRM]))

@@ -7,7 +7,7 @@ import Testing
 struct EventLoopTests {
     private let loop = EventLoop.shared
 
-    @Test("tasks that prefer a loop run on its thread, also after they have waited")
+    @Test("Tasks that prefer a loop run on its thread, also after they have waited")
     func oneThread() async throws {
         let other = EventLoop()
         func threads(on loop: EventLoop) async -> Set<UInt> {
@@ -29,12 +29,12 @@ struct EventLoopTests {
         #expect(both.0 != both.1)
     }
 
-    @Test("a job from outside wakes a loop that sleeps")
+    @Test("A job from outside wakes a sleeping loop")
     func wakes() async {
         for _ in 0..<2000 { await loop.drain() }
     }
 
-    @Test("jobs from many threads at once all run, each thread's in the order given")
+    @Test("Concurrent jobs from several threads all run, each thread's in the given order")
     func manyThreads() async throws {
         let (threads, count) = (4, 2000)
         let seen = Locked<[[Int]]>(Array(repeating: [], count: threads))
@@ -57,7 +57,7 @@ struct EventLoopTests {
         #expect(seen.withLock { $0 } == expected)
     }
 
-    @Test("tasks started on the loop run in order, behind the one that starts them")
+    @Test("Tasks started on the loop run in order, after the one that starts them")
     func orderOnTheLoop() async {
         let seen = Locked<[Int]>([])
         await Task.detached(executorPreference: loop) { [loop] in
@@ -70,7 +70,7 @@ struct EventLoopTests {
         #expect(seen.withLock { $0 } == Array(0...3000))
     }
 
-    @Test("jobs that never end one after the other do not keep deadlines from expiring")
+    @Test("Deadlines expire while jobs follow each other without end")
     func busyLoop() async {
         let isDone = Counter()
         let busy = Task.detached(executorPreference: loop) {
@@ -82,7 +82,7 @@ struct EventLoopTests {
     }
 
     /// On a loop of its own, where nothing but the loop can make anybody late.
-    @Test("with many handles every deadline is kept, and none comes early")
+    @Test("With many handles each deadline is kept, and none expires early")
     func manyDeadlines() async {
         let loop = EventLoop()
         let start = Instant.now
@@ -109,10 +109,7 @@ struct EventLoopTests {
     }
 
     /// An hour, and a hundred years: more than some kernels take for one wait.
-    @Test(
-        "a deadline nearer than the one the loop sleeps for shortens its sleep",
-        arguments: [3_600, 3_155_760_000] as [UInt64]
-    )
+    @Test("A nearer deadline shortens the sleep of the loop", arguments: [3_600, 3_155_760_000] as [UInt64])
     func nearerDeadline(seconds: UInt64) async {
         let loop = EventLoop()
         let far = LoopHandle(loop: loop)
@@ -128,7 +125,7 @@ struct EventLoopTests {
         #expect(await waiting.value == .cancelled)
     }
 
-    @Test("a loop lets go of a handle that is removed")
+    @Test("A loop releases a handle that is removed")
     func letsGo() async {
         weak var gone: LoopHandle?
         do {
@@ -144,7 +141,7 @@ struct EventLoopTests {
         #expect(gone == nil)
     }
 
-    @Test("lets go of many handles although it has nothing else to do")
+    @Test("A loop that is otherwise idle releases many removed handles")
     func departed() async {
         final class Counted: LoopHandle, @unchecked Sendable {
             let count: Locked<Int>

@@ -6,7 +6,7 @@ import Testing
 struct HandleRegistryTests {
     private var registry = HandleRegistry()
 
-    @Test("each handle has a slot of its own, and a free one is used again")
+    @Test("Each handle has its own slot, and a free slot is used again")
     mutating func slots() {
         let handles = (0..<3).map { _ in LoopHandle(loop: .shared) }
         for handle in handles { registry.insert(handle) }
@@ -20,7 +20,7 @@ struct HandleRegistryTests {
         #expect(registry.handles[1] === next)
     }
 
-    @Test("a handle that is removed is held until the loop lets go of it")
+    @Test("A removed handle is kept until the loop releases it")
     mutating func departed() {
         weak var gone: LoopHandle?
         do {
@@ -34,7 +34,7 @@ struct HandleRegistryTests {
         #expect(gone == nil)
     }
 
-    @Test("removing twice, or what was never there, takes nothing from others")
+    @Test("Removing a handle twice, or an unknown one, affects no other handle")
     mutating func removeTwice() {
         let (first, second, stranger) = (
             LoopHandle(loop: .shared), LoopHandle(loop: .shared), LoopHandle(loop: .shared)

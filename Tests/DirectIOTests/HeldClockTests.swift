@@ -4,7 +4,7 @@ import Testing
 @testable import DirectIO
 
 @Suite struct HeldClockTests {
-    @Test("A deadline comes when the clock is moved past it, and not before")
+    @Test("A deadline expires when the clock is moved past it, and not before")
     func expiry() async {
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)
@@ -43,7 +43,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await second.value }
     }
 
-    @Test("The beginning of a wait is seen, also when it lies before the question")
+    @Test("The beginning of a wait is observed, also if it came earlier")
     func beginning() async throws {
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)
@@ -57,7 +57,7 @@ import Testing
         #expect(!clock.hasWait(until: end))
     }
 
-    @Test("Only a wait with this very end counts, and who is cancelled looks no longer")
+    @Test("Only a wait with exactly this deadline counts, and a cancelled observer ends")
     func otherEnd() async throws {
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)
@@ -72,7 +72,7 @@ import Testing
         try await sleeping.value
     }
 
-    @Test("The date goes with the clock, in whole seconds")
+    @Test("The date moves with the clock, in whole seconds")
     func date() {
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)
@@ -83,7 +83,7 @@ import Testing
         #expect(loop.date == before.advanced(bySeconds: 2))
     }
 
-    @Test("The task that writes is woken by input while another task waits to read")
+    @Test("A task that writes is woken by input while another task waits to read")
     func crosswise() async {
         let loop = EventLoop(clock: HeldClock())
         let handle = LoopHandle(loop: loop)
@@ -100,7 +100,7 @@ import Testing
         #expect(await writer == .ready)
     }
 
-    @Test("A wait of the writer for input keeps its deadline beside a reader without one")
+    @Test("A writer's wait for input keeps its deadline beside a reader without one")
     func crosswiseDeadline() async {
         let clock = HeldClock()
         let loop = EventLoop(clock: clock)

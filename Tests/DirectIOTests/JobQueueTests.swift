@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The queue of jobs")
 struct JobQueueTests {
-    @Test("first in, first out, also when the ring grows while it is wrapped around")
+    @Test("Jobs run first in, first out, also when the ring grows while it is wrapped around")
     func order() {
         let executor = ManualExecutor()
         let seen = Locked<[Int]>([])

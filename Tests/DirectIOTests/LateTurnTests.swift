@@ -8,7 +8,7 @@ import Testing
 struct LateTurnTests {
     private let loop = EventLoop.shared
 
-    @Test("is told of the event that came in time, although its deadline has passed since")
+    @Test("An event before the deadline counts, although the task runs after the deadline")
     func eventInTime() async {
         let executor = HeldExecutor()
         let handle = LoopHandle(loop: loop)
@@ -25,7 +25,7 @@ struct LateTurnTests {
         #expect(await task.value == .ready)
     }
 
-    @Test("is told of the deadline when nothing came before it")
+    @Test("Without an event before the deadline the wait ends with the deadline")
     func noEvent() async {
         let executor = HeldExecutor()
         let handle = LoopHandle(loop: loop)

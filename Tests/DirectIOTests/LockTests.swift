@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Locks")
 struct LockTests {
-    @Test("no two threads are inside at a time")
+    @Test("No two threads hold the lock at once")
     func exclusion() async throws {
         let counter = Locked(0)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -6,7 +6,7 @@ import Testing
 @Suite("Whom the system's resolver is asked for next")
 struct LookupPlanTests {
 
-    @Test("all who ask for one name share one call, and get its answer in the order in which they came")
+    @Test("Callers for one name share one call, and get its answer in the order of arrival")
     func sharing() throws {
         let plan = Plan()
         for asker in 1...3 { _ = plan.ask("a.test", asker) }
@@ -19,14 +19,14 @@ struct LookupPlanTests {
         #expect(plan.nextCall() == nil)
     }
 
-    @Test("names are asked for in the order in which they came")
+    @Test("Names are resolved in the order of arrival")
     func order() {
         let plan = Plan()
         for name in ["c.test", "a.test", "b.test"] { _ = plan.ask(name, 0) }
         #expect(plan.calls().map(\.name) == ["c.test", "a.test", "b.test"])
     }
 
-    @Test("a call that has lost its askers before it began is never made")
+    @Test("A call without callers is never begun")
     func abandoned() {
         let plan = Plan()
         let tickets = [plan.ask("a.test", 1), plan.ask("a.test", 2)]
@@ -36,7 +36,7 @@ struct LookupPlanTests {
         #expect(plan.nextCall() == nil)
     }
 
-    @Test("whoever asks after a call has lost its askers gets a call anew, up to four at a time for the name")
+    @Test("A new caller after an abandoned call gets a new call, up to four at a time for a name")
     func perName() throws {
         let plan = Plan()
         var running: [Plan.Call] = []
@@ -56,7 +56,7 @@ struct LookupPlanTests {
         #expect(plan.nextCall() == nil)
     }
 
-    @Test("names that hang leave room for a name that has been answered before")
+    @Test("Names that hang leave room for a name that was resolved before")
     func reserve() throws {
         let plan = Plan()
         _ = plan.ask("good.test", 0)
@@ -69,7 +69,7 @@ struct LookupPlanTests {
         #expect(plan.end(call) == [101])
     }
 
-    @Test("a name that has hung is no longer one that has been answered")
+    @Test("A name whose call was abandoned loses its reserved room")
     func disgrace() throws {
         let plan = Plan()
         _ = plan.ask("good.test", 0)
@@ -84,7 +84,7 @@ struct LookupPlanTests {
         #expect(plan.nextCall() == nil)
     }
 
-    @Test("calls that have lost their askers make room for others, up to the limit of threads")
+    @Test("Abandoned calls make room for others, up to the limit of threads")
     func room() throws {
         let plan = Plan()
         var running: [Plan.Call] = []
@@ -101,7 +101,7 @@ struct LookupPlanTests {
         #expect(plan.nextCall()?.name == "other.test")
     }
 
-    @Test("a call that was made before all was forgotten answers nobody who came after")
+    @Test("A call from before `forgetAll` answers no caller that came after it")
     func forgetting() throws {
         let plan = Plan()
         _ = plan.ask("a.test", 1)
@@ -114,7 +114,7 @@ struct LookupPlanTests {
         #expect(plan.end(new) == [2])
     }
 
-    @Test("whoever came after all was forgotten is asked for when the last old call for the name has ended")
+    @Test("With four old calls, a caller after `forgetAll` gets a call when one of them has ended")
     func forgettingAtTheLimit() throws {
         let plan = Plan()
         let old = try (0..<4).map { _ in
@@ -130,9 +130,7 @@ struct LookupPlanTests {
         #expect(plan.end(try #require(plan.nextCall())) == [2])
     }
 
-    @Test(
-        "where many lose their patience one after the other, none of them makes room for a call of the next"
-    )
+    @Test("Callers that give up one after the other do not make room for a call each")
     func manyGiveUp() {
         let plan = Plan()
         let tickets = (0..<160).map { number in
@@ -150,7 +148,7 @@ struct LookupPlanTests {
         #expect(plan.nextCall()?.name == "other.test")
     }
 
-    @Test("who joins a name for which it was too late to begin a call gets one")
+    @Test("A new caller for a name with an overdue call gets a call for both")
     func joiningLate() {
         let plan = Plan(.init(awaited: 3, reserved: 2))
         let stuck = plan.ask("slow.test", 0)
@@ -164,7 +162,7 @@ struct LookupPlanTests {
         #expect(call.map { plan.end($0) } == [1, 2])
     }
 
-    @Test("whatever comes and goes, the limits hold and everybody who stays is answered", arguments: 0..<20)
+    @Test("Under random use the limits hold and each remaining caller is answered", arguments: 0..<20)
     func randomUse(seed: UInt64) throws {
         var random = Numbers(state: seed)
         let plan = Plan(.init(awaited: 6, reserved: 2, perName: 2, threads: 10))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The system's resolver", .idleLimit)
 struct NameLookupTests {
-    @Test("localhost is this machine, each address once")
+    @Test("The name localhost is the local host, with each address once")
     func localhost() throws {
         let addresses = try lookUp("localhost").get()
         #expect(!addresses.isEmpty)
@@ -14,7 +14,7 @@ struct NameLookupTests {
     }
 
     /// Its label is too long for DNS, so it fails without asking any server.
-    @Test("a name that cannot be resolved gives the resolver's error, in words")
+    @Test("The error for a name that cannot be resolved has the resolver's message")
     func failure() {
         let name = String(repeating: "a", count: 64) + ".test"
         guard case .failure(let error) = lookUp(name) else {

@@ -14,7 +14,7 @@ import Glibc
 struct SocketTests {
     private let loop = EventLoop.shared
 
-    @Test("connects, sends and receives", arguments: ["127.0.0.1", "::1"])
+    @Test("A socket connects, sends and receives", arguments: ["127.0.0.1", "::1"])
     func conversation(_ address: String) async throws {
         let (socket, peer) = try await connected(to: try Listener(address))
         defer { socket.close() }
@@ -25,7 +25,7 @@ struct SocketTests {
         #expect(socket.now() == "would block")
     }
 
-    @Test("nothing is there before the peer has sent anything")
+    @Test("A read returns no bytes before the peer has sent any")
     func nothing() async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -34,7 +34,7 @@ struct SocketTests {
         withExtendedLifetime(peer) {}
     }
 
-    @Test("a port on which nobody listens refuses, as an error of connect")
+    @Test("A port without a listener refuses the connection, as an error of connect")
     func refused() async throws {
         let listener = try Listener(listening: false)
         await #expect(throws: SystemError("connect", code: ECONNREFUSED)) {
@@ -42,7 +42,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a zone that no interface carries is an error of the address")
+    @Test("A zone without an interface is an error of the address")
     func unknownZone() throws {
         let address = try #require(IPAddress("fe80::1%nowhere"))
         #expect {
@@ -52,7 +52,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a wait for a peer that says nothing ends with its deadline")
+    @Test("A wait for a silent peer ends with its deadline")
     func silence() async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -61,7 +61,7 @@ struct SocketTests {
         withExtendedLifetime(peer) {}
     }
 
-    @Test("the end of the stream is seen, again and again")
+    @Test("The end of the stream is reported again and again")
     func endOfStream() async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -72,7 +72,7 @@ struct SocketTests {
         #expect(socket.isHungUp)
     }
 
-    @Test("data that came together with the end is not lost", arguments: [1, 2, 3, 4, 64])
+    @Test("Bytes that arrive together with the end are not lost", arguments: [1, 2, 3, 4, 64])
     func dataThenEnd(bufferSize: Int) async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -91,7 +91,7 @@ struct SocketTests {
         #expect(text == "bye")
     }
 
-    @Test("who has finished sending still receives")
+    @Test("A socket that has finished sending still receives")
     func halfClose() async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -104,7 +104,7 @@ struct SocketTests {
         #expect(try await socket.next() == "end")
     }
 
-    @Test("a reset is told by its errno")
+    @Test("A reset is reported by its errno")
     func reset() async throws {
         let (socket, client) = try await connect(to: try Listener()) { peer in
             peer.resetOnClose()
@@ -115,7 +115,7 @@ struct SocketTests {
         #expect(try await socket.next() == "errno \(ECONNRESET)")
     }
 
-    @Test("writing to a peer that is gone is an error and no signal")
+    @Test("Writing to a closed peer is an error and raises no signal")
     func brokenPipe() async throws {
         let (socket, _) = try await connect(to: try Listener()) { $0.client }
         defer { socket.close() }
@@ -129,7 +129,7 @@ struct SocketTests {
         #expect(outcomes == ["14", "errno \(EPIPE)", "errno \(EPIPE)"])
     }
 
-    @Test("a megabyte-sized transfer survives full buffers, in either direction", arguments: Place.allCases)
+    @Test("A transfer of a megabyte survives full buffers, in either direction", arguments: Place.allCases)
     func bigTransfer(_ place: Place) async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -148,7 +148,7 @@ struct SocketTests {
         try await answer
     }
 
-    @Test("one byte there and one back, many times, hangs nowhere", arguments: Place.allCases)
+    @Test("Many exchanges of single bytes never hang", arguments: Place.allCases)
     func pingPong(_ place: Place) async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -166,7 +166,7 @@ struct SocketTests {
     }
 
     /// The second byte often comes between the system call for the first one and what is done with its answer.
-    @Test("a byte close behind another one is not missed", arguments: Place.allCases)
+    @Test("A byte right after another one is not missed", arguments: Place.allCases)
     func closeBehind(_ place: Place) async throws {
         let (socket, peer) = try await connected()
         defer { socket.close() }
@@ -189,7 +189,7 @@ struct SocketTests {
         try await pairs
     }
 
-    @Test("a descriptor is not inherited by other programs, never blocks, and sends at once")
+    @Test("A descriptor is not inherited by other programs, never blocks, and sends at once")
     func flags() async throws {
         let listener = try Listener()
         let (socket, peer) = try await connected(to: listener)
@@ -203,7 +203,7 @@ struct SocketTests {
         withExtendedLifetime(peer) {}
     }
 
-    @Test("closing, once or twice, closes the descriptor, and the loop lets go of the socket")
+    @Test("Closing, once or twice, closes the descriptor, and the loop releases the socket")
     func close() async throws {
         let listener = try Listener()
         weak var gone: Socket?
@@ -221,7 +221,7 @@ struct SocketTests {
         #expect(gone == nil)
     }
 
-    @Test("a descriptor is found whatever its number")
+    @Test("A descriptor is found whatever its number")
     func highNumber() async throws {
         let listener = try Listener()
         let (socket, peer) = try await connected(to: listener)
@@ -235,7 +235,7 @@ struct SocketTests {
         withExtendedLifetime(peer) {}
     }
 
-    @Test("connections that fail leave no descriptor behind")
+    @Test("Failed connections leave no descriptor open")
     func noLeaks() async throws {
         let refusing = try Listener(listening: false)
         let zoned = try #require(IPAddress("fe80::1%nowhere"))

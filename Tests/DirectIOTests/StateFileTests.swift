@@ -12,7 +12,7 @@ struct StateFileTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    @Test("comes back as it was written, and is for its owner only")
+    @Test("A state file is read as it was written, and readable only by its owner")
     func roundTrip() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/state"
@@ -27,7 +27,7 @@ struct StateFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
     }
 
-    @Test("that is too large is not read")
+    @Test("A state file that is too large is not read")
     func limit() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try StateFile.replace(folder + "/state", with: [1, 2, 3])
@@ -36,7 +36,7 @@ struct StateFileTests {
         }
     }
 
-    @Test("is not followed where it links to, and its writing leaves that alone")
+    @Test("A state file that is a link is not followed, and writing leaves the link's target unchanged")
     func links() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let target = folder + "/target", link = folder + "/link"
@@ -48,7 +48,7 @@ struct StateFileTests {
         #expect(FileManager.default.contents(atPath: target) == Data([7]))
     }
 
-    @Test("that is a folder or a pipe is an error, and waits for nobody")
+    @Test("A state file that is a folder or a pipe is an error, without any wait")
     func oddKinds() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(throws: SystemError.self) { try StateFile.read(folder, limit: 10) }
@@ -58,7 +58,7 @@ struct StateFileTests {
         }
     }
 
-    @Test("leaves no draft behind when it cannot take the old one's place")
+    @Test("A draft that cannot replace the old file is removed")
     func drafts() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)

@@ -8,7 +8,7 @@ import Testing
 struct SystemLookupsTests {
     private let loop = EventLoop.shared
 
-    @Test("those who ask for one name at a time share one call of the resolver")
+    @Test("Concurrent questions for one name share one call of the resolver")
     func sharing() async throws {
         let gate = Gate()
         let asked = Locked<[String]>([])
@@ -25,7 +25,7 @@ struct SystemLookupsTests {
         #expect(lookups.waiting == 0)
     }
 
-    @Test("a failure is everybody's as well, and the next one to ask causes a call of its own")
+    @Test("A failure is shared, too, and the next question causes a new call")
     func failure() async throws {
         let calls = Locked(0)
         let lookups = SystemLookups { _ in
@@ -38,7 +38,7 @@ struct SystemLookupsTests {
         }
     }
 
-    @Test("while names hang that nobody waits for any more, other names are answered", arguments: [1, 40])
+    @Test("Other names are answered while abandoned calls hang", arguments: [1, 40])
     func hangingNames(names: Int) async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -54,7 +54,7 @@ struct SystemLookupsTests {
         #expect(try await ask(lookups, "localhost").value == addresses("127.0.0.1"))
     }
 
-    @Test("a name that has been answered before is answered while 160 hang that are waited for")
+    @Test("A name that was answered before is answered while 160 awaited names hang")
     func knownName() async throws {
         let gate = Gate()
         let lookups = SystemLookups { name in
@@ -69,7 +69,7 @@ struct SystemLookupsTests {
         for task in stuck { #expect(try await task.value == addresses("127.0.0.1")) }
     }
 
-    @Test("who asks when it is too late, or was cancelled before, causes no call")
+    @Test("A caller that is too late, or was cancelled before, causes no call")
     func tooLate() async throws {
         let calls = Locked(0)
         let lookups = SystemLookups { _ in

@@ -7,7 +7,7 @@ import Testing
 @Suite("Many waits at once", .idleLimit)
 struct WaitPointStressTests {
     /// Every signal matters: the thread goes on only when the task has seen it. A lost one hangs the test.
-    @Test("no signal of another thread is lost", arguments: Place.allCases)
+    @Test("No signal of another thread is lost", arguments: Place.allCases)
     func pingPong(_ place: Place) async throws {
         let loop = EventLoop.shared
         let rounds = 5000
@@ -43,7 +43,7 @@ struct WaitPointStressTests {
         }
     }
 
-    @Test("deadlines, signals and cancellations of all threads at once end every wait exactly once")
+    @Test("Concurrent deadlines, signals and cancellations end each wait exactly once")
     func everythingAtOnce() async throws {
         let loop = EventLoop.shared
         let isOver = Counter()

@@ -22,7 +22,7 @@ struct WaitPointTests {
         return task
     }
 
-    @Test("a signal before the wait is kept")
+    @Test("A signal before the wait is kept")
     func signalFirst() async {
         point.signal()
         point.signal()
@@ -31,7 +31,7 @@ struct WaitPointTests {
         #expect(await wait() == .ready, "only the owner clears it")
     }
 
-    @Test("a signal during the wait ends it", arguments: Place.allCases)
+    @Test("A signal during the wait ends it", arguments: Place.allCases)
     func signalLater(_ place: Place) async throws {
         let task = place.start(loop) { [self] in await wait() }
         await loop.drain()
@@ -39,7 +39,7 @@ struct WaitPointTests {
         #expect(try await task.value == .ready)
     }
 
-    @Test("what is cleared has to be signalled anew")
+    @Test("A cleared signal must be sent again")
     func clear() async {
         point.signal()
         point.clear()
@@ -49,7 +49,7 @@ struct WaitPointTests {
         #expect(await task.value == .ready)
     }
 
-    @Test("a deadline ends the wait when it has come, and not before", arguments: [1, 20, 50])
+    @Test("A deadline ends the wait when it is reached, and not before", arguments: [1, 20, 50])
     func deadline(milliseconds: UInt64) async {
         let loop = EventLoop()
         let timing = Task.detached(executorPreference: loop) {
@@ -67,12 +67,12 @@ struct WaitPointTests {
         #expect(elapsed < .milliseconds(milliseconds) + .seconds(5))
     }
 
-    @Test("a deadline that is past ends the wait at once")
+    @Test("A deadline in the past ends the wait at once")
     func pastDeadline() async {
         #expect(await wait(until: Instant(nanoseconds: 1)) == .expired)
     }
 
-    @Test("a wait that is due expires once; before that the scan learns when it will be")
+    @Test("A wait expires once, and before that the scan returns its deadline")
     func scan() async {
         let due = Instant.now.advanced(byNanoseconds: 3_600_000_000_000)
         let task = await parked(until: due)
@@ -82,7 +82,7 @@ struct WaitPointTests {
         #expect(await task.value == .expired)
     }
 
-    @Test("the deadline of a wait that is over ends no later one")
+    @Test("The deadline of a finished wait does not end a later one")
     func staleDeadline() async {
         let due = Instant.now.advanced(byNanoseconds: 3_600_000_000_000)
         let first = await parked(until: due)
@@ -99,7 +99,7 @@ struct WaitPointTests {
         #expect(await second.value == .ready)
     }
 
-    @Test("an expired wait leaves the next one its own deadline")
+    @Test("An expired wait leaves the deadline of the next one unchanged")
     func expiredThenNext() async {
         #expect(await wait(until: .now.advanced(byNanoseconds: 1_000_000)) == .expired)
         point.clear()
@@ -110,7 +110,7 @@ struct WaitPointTests {
         #expect(await second.value == .ready)
     }
 
-    @Test("a task that is cancelled already does not begin to wait")
+    @Test("A cancelled task does not begin to wait")
     func cancelledBefore() async {
         let task = Task.detached { [self] in
             withUnsafeCurrentTask { $0?.cancel() }
@@ -119,7 +119,7 @@ struct WaitPointTests {
         #expect(await task.value == .cancelled)
     }
 
-    @Test("what is ready is ready for a cancelled task, too")
+    @Test("A signal that is already there counts for a cancelled task, too")
     func readyAndCancelled() async {
         point.signal()
         let task = Task.detached { [self] in
@@ -129,7 +129,7 @@ struct WaitPointTests {
         #expect(await task.value == .ready)
     }
 
-    @Test("cancellation ends the wait", arguments: Place.allCases)
+    @Test("Cancelling ends the wait", arguments: Place.allCases)
     func cancelledDuring(_ place: Place) async throws {
         let task = place.start(loop) { [self] in await wait() }
         await loop.drain()
@@ -137,7 +137,7 @@ struct WaitPointTests {
         #expect(try await task.value == .cancelled)
     }
 
-    @Test("the cancellation of one task ends no wait of the next one")
+    @Test("The cancellation of one task does not end the next task's wait")
     func staleCancellation() async {
         loop.add(handle)
         defer { loop.remove(handle) }

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON")
 struct JSONReaderTests {
     @Test(
-        "is read as it is written",
+        "Valid JSON is read as it is written",
         arguments: [
             ("null", "null"), (" true ", "true"), ("false", "false"), ("\"\"", "\"\""), ("[]", "[]"),
             ("{}", "{}"),
@@ -20,7 +20,7 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "is nothing that only looks like it",
+        "Invalid JSON is refused",
         arguments: [
             "", " ", "nul", "True", "truefalse", "1 2", "[1,]", "[,1]", "[1 2]", "[1", "]", "{\"a\"}",
             "{\"a\":}",
@@ -37,14 +37,14 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "has to be UTF-8",
+        "JSON must be UTF-8",
         arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]]
     )
     func encoding(_ bytes: [UInt8]) {
         #expect(throws: JSONError.self) { try JSONReader.read(bytes) }
     }
 
-    @Test("tells the line of each value, and of each fault")
+    @Test("Each value and each error has its line")
     func lines() throws {
         let value = try JSONReader.read(Array("[\n 1,\n\n {\"a\":\n 2}]".utf8))
         guard case .list(let elements) = value.content, case .object(let members) = elements[1].content else {
@@ -57,7 +57,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test("that is written holds no character that a terminal obeys")
+    @Test("Written JSON has no character that a terminal obeys")
     func controls() {
         #expect("\(JSONValue.text("\u{1B}[2J\u{7F}\u{9B}"))" == #""\u001b[2J\u007f\u009b""#)
     }

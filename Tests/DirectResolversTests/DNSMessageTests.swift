@@ -24,7 +24,7 @@ struct DNSMessageTests {
         ).kind
     }
 
-    @Test("a question has number 0, one name, and asks for recursion")
+    @Test("A question has number 0, one name, and asks for recursion")
     func question() throws {
         let bytes = DNSQuery.message(.test("www.example.com"), type: 28, isPadded: false)
         let message = try DNSMessage(bytes)
@@ -40,7 +40,7 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("addresses of both families are read, with their times")
+    @Test("Addresses of both families are read, with their times to live")
     func addresses() throws {
         let v4 = DNSReply(answers: [
             .a(DNSReply.question, "192.0.2.1", 60), .a(DNSReply.name("A.tEst"), "192.0.2.2", 0x8000_0000),
@@ -51,7 +51,7 @@ struct DNSMessageTests {
         #expect(try addresses(v6, type: 28) == ["2001:db8::1 2147483647"])
     }
 
-    @Test("aliases are followed in any order, and the shortest time on the way counts")
+    @Test("Aliases are followed in any order, and the shortest time to live counts")
     func aliases() throws {
         let reply = DNSReply(answers: [
             .a(DNSReply.name("c.test"), "192.0.2.1", 100),
@@ -64,7 +64,7 @@ struct DNSMessageTests {
         #expect(answer.canonicalName == .test("c.test"))
     }
 
-    @Test("records of names that were not asked for do not count")
+    @Test("Records of other names do not count")
     func bailiwick() throws {
         let reply = DNSReply(answers: [
             .a(DNSReply.name("b.test"), "192.0.2.1"), .a(DNSReply.name("a.tes"), "192.0.2.2"),
@@ -81,7 +81,7 @@ struct DNSMessageTests {
         #expect(try addresses(elsewhere).isEmpty)
     }
 
-    @Test("aliases that go round, or contradict each other, are faults")
+    @Test("Aliases that form a loop, or contradict each other, are errors")
     func endlessAliases() throws {
         let round = DNSReply(answers: [
             .alias(DNSReply.question, DNSReply.name("b.test")),
@@ -103,7 +103,7 @@ struct DNSMessageTests {
         #expect(try fault(split) == .contradiction)
     }
 
-    @Test("only the answer to the question is one")
+    @Test("Only a response to the question is accepted")
     func notTheAnswer() throws {
         let good = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
         #expect(try addresses(good).count == 1)
@@ -121,7 +121,7 @@ struct DNSMessageTests {
         #expect(try fault(truncated) == .truncated)
     }
 
-    @Test("pointers lead backwards only, and not for long")
+    @Test("Pointers must lead backwards, and their number is limited")
     func pointers() throws {
         // The answer's name begins at byte 24.
         for target: UInt8 in [24, 25, 26, 40, 11, 0] {
@@ -142,7 +142,7 @@ struct DNSMessageTests {
         #expect(try addresses(reply).count == 26)
     }
 
-    @Test("a name has at most 255 bytes, however it is put together")
+    @Test("A name has at most 255 bytes, however it is composed")
     func longNames() throws {
         let label = [63] + [UInt8](repeating: 0x61, count: 63)
         var reply = DNSReply(answers: [
@@ -153,7 +153,7 @@ struct DNSMessageTests {
         #expect(try addresses(reply).isEmpty)
     }
 
-    @Test("data has the length that its type wants, and nothing follows the end")
+    @Test("Data has the length of its type, and no bytes follow the end")
     func lengths() throws {
         var reply = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
         reply.answers[0].data.append(1)
@@ -171,7 +171,7 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("a message cut off anywhere is a fault")
+    @Test("A message that is cut off anywhere is an error")
     func cutOff() throws {
         let reply = DNSReply(
             answers: [
@@ -185,7 +185,7 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("the code's upper bits come with EDNS")
+    @Test("The upper bits of the code are read from EDNS")
     func codes() throws {
         #expect(try answer(DNSReply(flags: 0x8183)).code == 3)
         let extended = DNSReply(
@@ -196,7 +196,7 @@ struct DNSMessageTests {
         #expect(try answer(extended).code == 16)
     }
 
-    @Test("30,000 mutated messages are read or refused, never worse")
+    @Test("30,000 mutated messages are read or refused")
     func mutations() async {
         let seeds = [
             DNSReply(answers: [.a(DNSReply.question, "192.0.2.1"), .a(DNSReply.question, "192.0.2.2")]),

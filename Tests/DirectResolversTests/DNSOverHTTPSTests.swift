@@ -20,7 +20,7 @@ struct DNSOverHTTPSTests {
     }
 
     @Test(
-        "asks for both families by POST or GET, at a server that proves its name",
+        "Both families are requested by POST or GET, from a server that proves its name",
         arguments: [
             DNSOverHTTPS.Method.post, .get,
         ]
@@ -46,7 +46,7 @@ struct DNSOverHTTPSTests {
         }
     }
 
-    @Test("a server known by its address proves that, and one that does not is not believed")
+    @Test("A server known by its address proves the address, and another name is refused")
     func byAddress() async throws {
         let certificates = [testAuthority.certificate(for: "127.0.0.1")]
         let server = try FixtureServer.dns(.tls(certificates: certificates), answering: Self.both)
@@ -57,7 +57,7 @@ struct DNSOverHTTPSTests {
     }
 
     @Test(
-        "how fresh the response is bounds how long the answer holds",
+        "The freshness of the response bounds the lifetime of the answer",
         arguments: [
             (["Cache-Control": "max-age=100"], 100), (["Cache-Control": "max-age=1000"], 300),
             (["Age": "200"], 100), (["Cache-Control": "public, max-age=250", "Age": "100"], 150),
@@ -70,7 +70,7 @@ struct DNSOverHTTPSTests {
         #expect(answer.timeToLive == .seconds(seconds))
     }
 
-    @Test("one family's failure does not spoil the other's addresses")
+    @Test("A failure for one family does not discard the addresses of the other")
     func halfBroken() async throws {
         let server = try FixtureServer.dns { question in
             var reply = Self.both(question)
@@ -82,9 +82,7 @@ struct DNSOverHTTPSTests {
         )
     }
 
-    @Test(
-        "one family's silence does not hold up the other's addresses, which then hold for a short time only"
-    )
+    @Test("Silence for one family does not delay the other's addresses, which then live for a short time")
     func halfSilent() async throws {
         let gate = Gate()
         let server = try FixtureServer.start(.plain) { request in
@@ -107,7 +105,7 @@ struct DNSOverHTTPSTests {
         gate.open()
     }
 
-    @Test("only the families that are wanted are asked for")
+    @Test("Only the requested families are asked for")
     func families() async throws {
         let server = try FixtureServer.dns(answering: Self.both)
         let resolver = DNSOverHTTPS(.insecureHTTP([server.endpoint]), .trusting { $0.families = .v4 })
@@ -115,7 +113,7 @@ struct DNSOverHTTPSTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("that a name does not exist, or has no address, is an answer: nobody else is asked")
+    @Test("A denial, or an answer without addresses, is an answer, and no other server is asked")
     func negative() async throws {
         let servers = try [UInt16(3), 0].map { code in
             try FixtureServer.dns { DNSReply.reply(to: $0, code: code) }
@@ -129,7 +127,7 @@ struct DNSOverHTTPSTests {
     }
 
     @Test(
-        "what is no answer says what is wrong with it",
+        "The error for a malformed response says what is wrong with it",
         arguments: [
             (
                 "application/dns-message", [],
@@ -158,7 +156,7 @@ struct DNSOverHTTPSTests {
         #expect(try await resolver.complaint() == words)
     }
 
-    @Test("huge answers, other statuses and redirects lead nowhere")
+    @Test("A huge response, another status and a redirect are errors")
     func refusals() async throws {
         let headers: FixtureHeaders = ["Content-Type": "application/dns-message"]
         let huge = try FixtureServer.start(.plain) { _ in
@@ -188,7 +186,7 @@ struct ServiceRotationTests {
         return reply
     }
 
-    @Test("a dead one and a broken one give way to the next, and are not asked again for a while")
+    @Test("A dead server and a faulty one are followed by the next, and not asked again for a while")
     func rotation() async throws {
         let dead = try FixtureServer.refusing()
         let broken = try FixtureServer.saying("oops", status: 500)
@@ -200,7 +198,7 @@ struct ServiceRotationTests {
         #expect(broken.requests.count == 1 && good.requests.count == 3)
     }
 
-    @Test("when all fail the error names each, and nobody asks for ever")
+    @Test("If all servers fail, the error names each, and the question ends")
     func allFail() async throws {
         let broken = try (0..<5).map { try FixtureServer.saying("oops", status: 500 + $0) }
         let settings = ServiceSettings.trusting { $0.families = .v4 }
@@ -212,7 +210,7 @@ struct ServiceRotationTests {
         #expect(broken.map(\.requests.count) == [1, 1, 1, 0, 0])
     }
 
-    @Test("a silent one gives way when its time is over")
+    @Test("A silent server is followed by the next when its time is over")
     func silent() async throws {
         let silent = try FixtureServer.unresponsive()
         let good = try FixtureServer.dns(answering: Self.good)
@@ -226,7 +224,7 @@ struct ServiceRotationTests {
         #expect(try await answer.endpoints == ["192.0.2.1"])
     }
 
-    @Test("no server, or one that is none, is reported by the first question")
+    @Test("A missing or malformed server is an error of the first question")
     func noServer() async throws {
         #expect(
             try await DNSOverHTTPS(.https([])).complaint() == "the server refused: there is no server to ask"
@@ -239,7 +237,7 @@ struct ServiceRotationTests {
         #expect(try await nameless.complaint().hasPrefix("the server refused: the servers' name is invalid"))
     }
 
-    @Test("a client resolves through it, and says so; the name stays with the URL")
+    @Test("A client resolves through the service and reports it, and the name remains the URL's")
     func client() async throws {
         let target = try FixtureServer.start(.tls(certificates: [testAuthority.certificate(for: "www.test")]))
         { _ in
@@ -264,7 +262,7 @@ struct ServiceRotationTests {
         #expect(target.requests.first?.serverName == "www.test")
     }
 
-    @Test("the order prefers who answered last, and puts the bad ones last, not out")
+    @Test("Servers that answered last come first, and failed ones last")
     func order() {
         var rotation = ServerRotation(count: 3, badTime: 100)
         func at(_ time: UInt64) -> Instant { Instant(nanoseconds: time) }

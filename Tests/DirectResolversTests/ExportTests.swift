@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The product")
 struct ExportTests {
-    @Test("brings the client along")
+    @Test("DirectResolvers includes the client")
     func client() {
         #expect(HTTPClient().settings.addresses.isEmpty)
     }

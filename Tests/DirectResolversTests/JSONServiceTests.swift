@@ -16,7 +16,7 @@ struct DNSOverJSONTests {
         {"name":"b.test","TTL":60,"type":1,"data":"192.0.2.2"}]}
         """
 
-    @Test("follows aliases, takes what belongs to the name, and the shortest time on the way")
+    @Test("Aliases are followed, records of other names are ignored, and the shortest time counts")
     func answer() async throws {
         let server = try FixtureServer.start(.plain) { request in
             request.target.hasSuffix("type=1") ? .text(Self.v4) : .text("{\"Status\":0,\"Question\":[]}")
@@ -29,7 +29,7 @@ struct DNSOverJSONTests {
     }
 
     @Test(
-        "what is wrong is named",
+        "The error for a malformed response says what is wrong with it",
         arguments: [
             ("", "it is not JSON: line 1: expected a value, found the end of the text"),
             ("[]", "it is not an object but a list"),
@@ -62,7 +62,7 @@ struct DNSOverJSONTests {
     }
 
     @Test(
-        "the server's code decides",
+        "The server's code decides between answer, denial and failure",
         arguments: [
             (3, "the name does not exist"), (2, "the server refused: SERVFAIL"),
             (0, "the name has no address"),
@@ -83,7 +83,7 @@ struct AlibabaHTTPDNSTests {
         "v6":{"ips":[],"ttl":5,"no_ip_code":"NOERROR"}}]}}
         """
 
-    @Test("version 1 asks by name and family, and reads both families")
+    @Test("Version 1 requests name and family, and reads both families")
     func versionOne() async throws {
         let server = try FixtureServer.saying(Self.one)
         let client = try #require(IPAddress("198.51.100.7"))
@@ -99,7 +99,7 @@ struct AlibabaHTTPDNSTests {
         #expect(server.requests.first?.target == "/100%200/d?host=a.test&query=4,6&ip=198.51.100.7")
     }
 
-    @Test("version 2 has a time for each family, and an empty one does not shorten the other")
+    @Test("Version 2 has a time for each family, and an empty one does not shorten the other")
     func versionTwo() async throws {
         let server = try FixtureServer.saying(Self.two)
         let resolver = AlibabaHTTPDNS(
@@ -114,7 +114,7 @@ struct AlibabaHTTPDNSTests {
         #expect(target.hasPrefix("/v2/d?id=100000&m=0&exp=") && target.hasSuffix("&v=1.0&dn=a.test&q=4%2C6"))
     }
 
-    @Test("questions are signed as the service wants them")
+    @Test("Questions are signed as the service demands")
     func signatures() throws {
         let time = UnixTime(seconds: 1_700_000_000)
         let one = AlibabaOneFormat(account: "100000", secret: Secret("secret"), clientAddress: nil)
@@ -133,7 +133,7 @@ struct AlibabaHTTPDNSTests {
         )
     }
 
-    @Test("digests are those of RFC 1321 and RFC 4231")
+    @Test("Digests are those of RFC 1321 and RFC 4231")
     func digests() {
         let md5 = MessageDigest.md5
         #expect(md5.digest(of: []).map(hexText) == "d41d8cd98f00b204e9800998ecf8427e")
@@ -145,7 +145,7 @@ struct AlibabaHTTPDNSTests {
         )
     }
 
-    @Test("the service's own errors are passed on, and never the secret")
+    @Test("The service's own errors are reported, and never the secret")
     func refusals() async throws {
         let servers = try [
             FixtureServer.saying(#"{"code":"InvalidSignature"}"#, status: 403),
@@ -169,7 +169,7 @@ struct AlibabaHTTPDNSTests {
     }
 
     @Test(
-        "what is wrong with version 1 is named",
+        "The error for a malformed response of version 1 says what is wrong with it",
         arguments: [
             (#"{"ips":[]}"#, "host is missing"),
             (#"{"host":"b.test","ips":["192.0.2.1"]}"#, "host is another name"),
@@ -191,7 +191,7 @@ struct AlibabaHTTPDNSTests {
     }
 
     @Test(
-        "what is wrong with version 2 is named",
+        "The error for a malformed response of version 2 says what is wrong with it",
         arguments: [
             (#"{"code":"success"}"#, "data is missing"),
             (#"{"code":"success","data":{"answers":[]}}"#, "data.answers does not have the name"),
@@ -217,7 +217,7 @@ struct AlibabaHTTPDNSTests {
         #expect(try await resolver.complaint() == "the answer makes no sense: \(words)")
     }
 
-    @Test("an empty list is an answer: there is none")
+    @Test("An empty list is an answer without addresses")
     func empty() async throws {
         let server = try FixtureServer.saying(#"{"host":"a.test","ips":[],"ttl":5}"#)
         let resolver = AlibabaHTTPDNS(account: "1", .insecureHTTP([server.endpoint]), .trusting())
@@ -228,7 +228,7 @@ struct AlibabaHTTPDNSTests {
 @Suite("DNSPod HTTPDNS", .idleLimit)
 struct DNSPodHTTPDNSTests {
     @Test(
-        "reads addresses and their time",
+        "Addresses and their time to live are read",
         arguments: [
             ("192.0.2.1;192.0.2.2,600", Duration.seconds(600)), ("192.0.2.1;192.0.2.2\n", nil),
         ]
@@ -242,7 +242,7 @@ struct DNSPodHTTPDNSTests {
     }
 
     @Test(
-        "what is wrong is named",
+        "The error for a malformed response says what is wrong with it",
         arguments: [
             ("192.0.2.1;;192.0.2.2,600", "the answer makes no sense: address 2 is invalid"),
             ("192.0.2.1,-5", "the answer makes no sense: the time to live is not a number of seconds"),

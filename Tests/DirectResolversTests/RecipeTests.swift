@@ -41,7 +41,7 @@ struct RecipeTests {
         #expect(response.transaction?.endpoint == site.endpoint)
     }
 
-    @Test("one request, one address: http, https, and names that share an address")
+    @Test("One request uses one address: for http, https, and names that share an address")
     func oneAddress() async throws {
         let client = client()
         for name in ["www.example.com", "img.example.com"] {
@@ -55,7 +55,7 @@ struct RecipeTests {
         #expect(try await client.fetch(request).text == "www.example.com")
     }
 
-    @Test("curl's resolve list and hosts files, as the client's map, in a chain, and on one request")
+    @Test("Curl's resolve list and a hosts file work as the client's map, in a chain, and for one request")
     func lists() async throws {
         let map = try StaticMap(curl: [
             "www.example.com:443:\(dead.authority),\(site.authority)", "*.test:*:127.0.0.1",
@@ -74,7 +74,7 @@ struct RecipeTests {
         #expect(response.transaction?.source == .staticMap)
     }
 
-    @Test("a map that changes while it is used")
+    @Test("A map changes while it is used")
     func liveMap() async throws {
         let live = LiveMap(try StaticMap(curl: ["www.example.com:443:\(dead.authority)"]))
         let client = client { $0.resolver = ChainResolver(live, SystemResolver()) }
@@ -85,7 +85,7 @@ struct RecipeTests {
         expectSite(try await client.get("https://www.example.com/"), from: .staticMap)
     }
 
-    @Test("HTTPDNS in front of others, with a cache that a restart finds again")
+    @Test("HTTPDNS comes before other resolvers, with a cache that is restored after a restart")
     func httpDNS() async throws {
         let body = "{\"host\":\"www.example.com\",\"ips\":[\"127.0.0.2\"],\"ttl\":60}"
         let service = try FixtureServer.start(
@@ -117,7 +117,7 @@ struct RecipeTests {
         #expect(service.requests.count == 1)
     }
 
-    @Test("when HTTPDNS has nothing, or nothing that answers, the next in the chain is asked")
+    @Test("The next resolver in the chain is asked if HTTPDNS fails or its addresses do not answer")
     func wayOut() async throws {
         let empty = try FixtureServer.saying("{\"host\":\"www.example.com\",\"ips\":[],\"ttl\":60}")
         let gone = try FixtureServer.saying("127.0.0.3;127.0.0.5,600")
@@ -137,7 +137,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("encrypted DNS, by messages and by JSON, of servers known by address and checked by name")
+    @Test("Encrypted DNS works by messages and by JSON, with servers known by address and checked by name")
     func encrypted() async throws {
         let security = FixtureSecurity.tls(certificates: [testAuthority.certificate(for: "dns.test")])
         let messages = try FixtureServer.dns(security) { question in
@@ -167,7 +167,7 @@ struct RecipeTests {
         #expect((messages.requests + json.requests).allSatisfy { $0.serverName == "dns.test" })
     }
 
-    @Test("what strangers ask for is vetted, whoever names the address")
+    @Test("A vetting checks each address, whatever its source")
     func vetting() async throws {
         let loopback = try AddressRange("127.0.0.0/8")
         let map = try StaticMap(curl: ["www.example.com:443:\(site.authority)"])
@@ -185,7 +185,7 @@ struct RecipeTests {
         #expect(site.requests.count == 1)
     }
 
-    @Test("a resolver of one's own, which knows some names and leaves the others alone")
+    @Test("A custom resolver answers some names and leaves the others to the next")
     func own() async throws {
         struct Registry: Resolver {
             let name = "service registry"

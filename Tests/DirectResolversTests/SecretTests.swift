@@ -19,7 +19,7 @@ struct SecretTests {
         ]
     }
 
-    @Test("has no account, no token, no secret and no path of the service")
+    @Test("Descriptions and dumps of a resolver have no account, token, secret or path of the service")
     func resolvers() {
         for resolver in Self.resolvers(.insecureHTTP(["127.0.0.1"])) {
             Self.expectHidden(resolver)
@@ -28,7 +28,7 @@ struct SecretTests {
     }
 
     @Test(
-        "is in no error of theirs either, whatever the server did before it failed",
+        "Errors of a resolver have no secret of the service, whatever the server did before it failed",
         arguments: [true, false]
     )
     func errors(isMisdirected: Bool) async throws {

@@ -10,7 +10,7 @@ import Testing
 @Suite("Memory that runs out", .idleLimit)
 struct AllocationFailureTests {
     @Test(
-        "while the table of our BIOs is made is an error, and the next connection makes the table",
+        "Without memory for the table of BIOs the connection fails, and the next one makes the table",
         arguments: [
             true, false,
         ]
@@ -34,7 +34,7 @@ struct AllocationFailureTests {
     }
 
     @Test(
-        "while roots are read leaves no store that refuses good certificates",
+        "Without memory while roots are read, no store refuses good certificates",
         arguments: RootSource.allCases
     )
     func roots(_ source: RootSource) async {
@@ -64,7 +64,7 @@ struct AllocationFailureTests {
     }
 
     @Test(
-        "while roots are read in a handshake has them read again by the next one",
+        "Roots whose reading in a handshake lacked memory are read again in the next one",
         arguments: LateSource.allCases
     )
     func lateRoots(_ source: LateSource) async {

@@ -63,7 +63,7 @@ import Testing
         #expect(try fault(.insecureOpenSSLOnly, odd) == nil)
     }
 
-    @Test("A chain without the policy that an authority demands is refused, by default and on the public web")
+    @Test("A chain without the policy that an authority demands is refused, by default and on the web")
     func demandForPolicyIsHeeded() throws {
         let strict = try root.intermediate { profile in
             let demand: [UInt8] = [0x30, 0x03, 0x80, 0x01, 0x00]

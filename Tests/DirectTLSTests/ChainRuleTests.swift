@@ -174,7 +174,7 @@ import Testing
         return [.init("2.5.29.32", der: [0x30, UInt8(information.count)] + information)]
     }
 
-    @Test("The policy that an authority demands is there, in all certificates below it")
+    @Test("The policy that an authority demands is in all certificates below it")
     func demandedPolicyIsThere() throws {
         // 1.3.6.1.4.1.55555.2 and .3, and anyPolicy.
         let own: [UInt8] = [0x2b, 6, 1, 4, 1, 0x83, 0xb2, 3, 2]

@@ -6,7 +6,7 @@ import Testing
 struct KeyPinsTests {
     static let text = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-    @Test("a pin is read strictly, and written as it was read")
+    @Test("A pin is read strictly, and written as it was read")
     func reading() throws {
         let pin = try KeyPin(Self.text)
         #expect(pin.sha256 == Array(0...31))
@@ -33,7 +33,7 @@ struct KeyPinsTests {
         "sha256/\(digits.dropLast(2))9=",
     ]
 
-    @Test("what only looks like a pin is none", arguments: misreadings)
+    @Test("A text that only resembles a pin is refused", arguments: misreadings)
     func strictness(text: String) {
         #expect(throws: KeyPinError.badPin) { try KeyPin(text) }
     }
@@ -53,14 +53,14 @@ struct KeyPinsTests {
         ("*.a.test", "evila.test", false),
     ]
 
-    @Test("a pattern is an exact name, one label below, or all below", arguments: matches)
+    @Test("A pattern is an exact name, one label below, or all below", arguments: matches)
     func patterns(pattern: String, name: String, fits: Bool) throws {
         let pins = try KeyPins([pattern: [Self.text]])
         let demanded = try pins.demanded(of: .name(name), reportOnly: false)
         #expect((demanded != nil) == fits)
     }
 
-    @Test("an address is pinned as an address, in whatever spelling")
+    @Test("An address is pinned as an address, in any spelling")
     func addresses() throws {
         let pins = try KeyPins(["2001:DB8:0::1": [Self.text], "203.0.113.7": [Self.text]])
         #expect(try pins.demanded(of: .address("2001:db8::1"), reportOnly: false) != nil)
@@ -69,19 +69,19 @@ struct KeyPinsTests {
     }
 
     @Test(
-        "other patterns are refused",
+        "Other patterns are refused",
         arguments: ["", "*", "**", "*.", "a.*.test", "*a.test", "a..test", "***.a.test"]
     )
     func badPatterns(pattern: String) {
         #expect(throws: KeyPinError.badPattern(pattern)) { try KeyPins([pattern: [Self.text]]) }
     }
 
-    @Test("a pattern needs pins")
+    @Test("A pattern needs pins")
     func noPins() {
         #expect(throws: KeyPinError.noPins("a.test")) { try KeyPins(["a.test": []]) }
     }
 
-    @Test("pins of all patterns that fit count together")
+    @Test("The pins of all matching patterns count together")
     func union() throws {
         let other = "sha256/" + String(repeating: "A", count: 43) + "="
         let pins = try KeyPins(["a.test": [Self.text], "**.test": [other]])

@@ -16,7 +16,7 @@ import Testing
         return pair
     }
 
-    @Test("A read that finds only messages of TLS returns to its caller")
+    @Test("A read that finds only TLS messages without data returns to its caller")
     func readReturns() throws {
         let pair = try open()
         pair.server.bytesAtOnce = pair.server.updateKeys(times: 8)
@@ -41,7 +41,7 @@ import Testing
         #expect(error.description == "the server sent more than 16 TLS messages without data")
     }
 
-    @Test("TLS messages are counted, also where a piece of the next one comes with each")
+    @Test("TLS messages are counted, also if each arrives with a part of the next")
     func piecesAreNoWayAround() throws {
         let pair = try open()
         pair.server.bytesAtOnce = pair.server.updateKeys(times: 100) + 3
@@ -49,7 +49,7 @@ import Testing
         #expect(pair.server.readsOfClient < 40)
     }
 
-    @Test("Data begins the count of TLS messages anew")
+    @Test("Data resets the count of TLS messages")
     func dataBeginsAnew() throws {
         let pair = try open()
         for _ in 0..<10 {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Wishes to renegotiate count as TLS messages without data")
+    @Test("Requests to renegotiate count as TLS messages without data")
     func renegotiationsAreCounted() throws {
         let pair = try open(TLS1_2_VERSION)
         for _ in 0..<100 {
@@ -69,7 +69,7 @@ import Testing
         #expect(pair.readOnce() == .failed(.tooManyMessages(limit: limit)))
     }
 
-    @Test("A handshake of more messages than any has fails")
+    @Test("A handshake with too many messages fails")
     func handshakeIsBounded() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.client.handshake() == .wantsRead)
@@ -79,7 +79,7 @@ import Testing
         #expect(pair.server.readsOfClient < 4)
     }
 
-    @Test("A handshake that comes in many pieces returns to its caller between them")
+    @Test("A handshake in many pieces returns to its caller between them")
     func handshakeReturns() throws {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         pair.server.bytesAtOnce = 16
@@ -94,7 +94,7 @@ import Testing
         #expect(steps.contains(.again))
     }
 
-    @Test("A transport that has used input up without a byte is asked again, not waited for")
+    @Test("A transport that used up input without a byte is read again, without a wait")
     func transportMayHaveMore() throws {
         let transport = TLSTransport(
             context: nil,
@@ -109,7 +109,7 @@ import Testing
         #expect(connection.handshake() == .again)
     }
 
-    @Test("Looking at a server ends after as many TLS messages as using it")
+    @Test("A survey ends after as many TLS messages as a connection")
     func surveysAreBounded() throws {
         let side = TestServer(.leaf("a.test")).accept()
         let context = try SurveyContext(roots: .only([.der(TestCertificate.authority.der)]))

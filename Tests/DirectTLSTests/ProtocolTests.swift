@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "The server's wish for new keys in the middle of a record of ours breaks neither direction",
+        "A key update requested in the middle of a sent record breaks neither direction",
         arguments: [0, 100]
     )
     func newKeysWithinARecord(room: Int) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A byte script", .idleLimit)
 struct ByteScriptTests {
-    @Test("sends exactly its bytes, after the head of the request, and closes")
+    @Test("A script sends exactly its bytes, after the head of the request, and closes")
     func exactBytes() async throws {
         let server = try FixtureServer.start(behaviour: .bytes(.answer("HTTP/1.1 200 OK\nodd \u{0}\r")))
         let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -16,7 +16,7 @@ struct ByteScriptTests {
         #expect(record.receivedText == "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     }
 
-    @Test("waits for a number of bytes, wherever they were read")
+    @Test("A script waits for a number of bytes, wherever they were read")
     func awaitBytes() async throws {
         let server = try FixtureServer.start(
             behaviour: .bytes([.awaitBytes(3), .send("three"), .awaitBytes(4), .send("four")])
@@ -25,7 +25,7 @@ struct ByteScriptTests {
         #expect(outcome.text == "threefour")
     }
 
-    @Test("waits at a gate until the test opens it")
+    @Test("A script waits at a gate until the test opens it")
     func gate() async throws {
         let gate = Gate()
         let server = try FixtureServer.start(
@@ -38,7 +38,7 @@ struct ByteScriptTests {
         #expect(await outcome.value.text == "before after")
     }
 
-    @Test("pauses between its bytes")
+    @Test("A script pauses between its bytes")
     func pause() async throws {
         let server = try FixtureServer.start(
             behaviour: .bytes([.send("a"), .pause(.milliseconds(120)), .send("b")])
@@ -49,7 +49,7 @@ struct ByteScriptTests {
         #expect(clock.now - start >= .milliseconds(120))
     }
 
-    @Test("drips and floods")
+    @Test("A script sends bytes slowly and without end")
     func dripAndFlood() async throws {
         let server = try FixtureServer.start(
             behaviour: .bytes([
@@ -61,7 +61,7 @@ struct ByteScriptTests {
         #expect(outcome.bytes.count == 100_004)
     }
 
-    @Test("resets")
+    @Test("A script resets the connection")
     func reset() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitHead, .reset]))
         let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
@@ -69,7 +69,7 @@ struct ByteScriptTests {
         #expect(try await server.nextRecord().end == .serverReset)
     }
 
-    @Test("cuts with FIN even where the client's bytes were not read")
+    @Test("A script cuts the connection with FIN even if the client's bytes were not read")
     func cutWithUnreadBytes() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitBytes(1), .send("partial"), .cut]))
         let outcome = await talk(to: server, sending: String(repeating: "x", count: 200_000))
@@ -78,7 +78,7 @@ struct ByteScriptTests {
         #expect(try await server.nextRecord().end == .serverCut)
     }
 
-    @Test("half-closes and goes on reading")
+    @Test("A script half-closes the connection and continues to read")
     func halfClose() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.send("x"), .halfClose, .awaitBytes(5)]))
         #expect(await talk(to: server, sending: "hello").end == .fin)
@@ -86,7 +86,7 @@ struct ByteScriptTests {
         #expect(record.receivedText == "hello")
     }
 
-    @Test("each connection gets its own script, later ones the last")
+    @Test("Each connection gets its own script, and later ones the last")
     func sequence() async throws {
         let server = try FixtureServer.start(
             behaviour: .sequence([
@@ -100,7 +100,7 @@ struct ByteScriptTests {
         #expect(await talk(to: server).text == "last")
     }
 
-    @Test("a client that closes, resets or goes quiet is told apart in the record")
+    @Test("The record distinguishes clients that close, reset or are silent")
     func clientEnds() async throws {
         let server = try FixtureServer.start(behaviour: .bytes([.awaitClose]))
         _ = await talk(to: server, sending: "bye", closingAfter: true)
@@ -115,7 +115,7 @@ struct TLSByteScriptTests {
     private let authority = TestAuthority()
     private var security: FixtureSecurity { .tls(authority.certificate(for: "a.test")) }
 
-    @Test("does the handshake before the first step that needs it")
+    @Test("A script performs the handshake before the first step that needs it")
     func implicitHandshake() async throws {
         let server = try FixtureServer.start(
             security,
@@ -126,7 +126,7 @@ struct TLSByteScriptTests {
         #expect(try await server.nextRecord().end == .clientClosed)
     }
 
-    @Test("garbage before the handshake is not TLS to the client")
+    @Test("Garbage before the handshake is not TLS for the client")
     func garbageBefore() async throws {
         let server = try FixtureServer.start(
             security,
@@ -136,7 +136,7 @@ struct TLSByteScriptTests {
         #expect(result.errors.contains("wrong version number"))
     }
 
-    @Test("garbage after the handshake breaks the client's stream")
+    @Test("Garbage after the handshake breaks the client's stream")
     func garbageAfter() async throws {
         let garbage = [UInt8](repeating: 0x17, count: 5) + [UInt8](repeating: 0, count: 64)
         let server = try FixtureServer.start(
@@ -152,7 +152,7 @@ struct TLSByteScriptTests {
         }
     }
 
-    @Test("an alert in the clear reaches the client", arguments: [UInt8(40), 80, 112])
+    @Test("A plain alert reaches the client", arguments: [UInt8(40), 80, 112])
     func alert(number: UInt8) async throws {
         let server = try FixtureServer.start(
             security,
@@ -162,7 +162,7 @@ struct TLSByteScriptTests {
         #expect(result.errors.contains("SSL alert number \(number)"))
     }
 
-    @Test("a muted handshake leaves the client in the middle, its hello on record")
+    @Test("A muted handshake leaves the client waiting, with its hello in the record")
     func muted() async throws {
         let server = try FixtureServer.start(
             security,
@@ -177,7 +177,7 @@ struct TLSByteScriptTests {
         #expect(server.records[0].end == .serverStopped)
     }
 
-    @Test("a cut leaves out close_notify, and an orderly end has it")
+    @Test("A cut omits close_notify, and an orderly end sends it")
     func cutAndClose() async throws {
         let server = try FixtureServer.start(
             security,
@@ -192,7 +192,7 @@ struct TLSByteScriptTests {
     }
 
     @Test(
-        "asks for new keys: a key update in TLS 1.3, renegotiation in TLS 1.2",
+        "A script requests new keys: a key update in TLS 1.3, renegotiation in TLS 1.2",
         arguments: ["-tls1_3", "-tls1_2"]
     )
     func newKeys(version: String) async throws {

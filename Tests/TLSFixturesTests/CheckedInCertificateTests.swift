@@ -38,7 +38,7 @@ struct CertificateRow: Decodable, Sendable, CustomTestStringConvertible {
 struct CheckedInCertificateTests {
     private let root = CertificateRow.folder + "/root.pem"
 
-    @Test("are all there, each in the index and in the README")
+    @Test("All certificates exist, each in the index and in the README")
     func complete() throws {
         let readme = try String(contentsOfFile: CertificateRow.folder + "/README.md", encoding: .utf8)
         let files = try FileManager.default.contentsOfDirectory(atPath: CertificateRow.folder)
@@ -47,7 +47,10 @@ struct CheckedInCertificateTests {
         for row in CertificateRow.all { #expect(readme.contains("| `\(row.file)` |")) }
     }
 
-    @Test("are as the recipe says", .enabled(if: isInstalled("python3") && isInstalled("openssl")))
+    @Test(
+        "The certificates are as the recipe describes",
+        .enabled(if: isInstalled("python3") && isInstalled("openssl"))
+    )
     func recipe() async throws {
         let result = try await run(
             "python3",
@@ -57,7 +60,7 @@ struct CheckedInCertificateTests {
     }
 
     @Test(
-        "served, are accepted or refused by s_client as the index says",
+        "The served certificates are accepted or refused by s_client as the index says",
         .enabled(if: isInstalled("openssl")),
         arguments: CertificateRow.all.filter { $0.verdicts.contains { $0.name != "a client" } }
     )
@@ -81,7 +84,10 @@ struct CheckedInCertificateTests {
         }
     }
 
-    @Test("of clients are told apart by a server that requires one", .enabled(if: isInstalled("openssl")))
+    @Test(
+        "A server that requires client certificates distinguishes the checked-in ones",
+        .enabled(if: isInstalled("openssl"))
+    )
     func clients() async throws {
         let authority = try FixtureCertificate.load("root", from: CertificateRow.folder)
         let server = try FixtureServer.start(
@@ -107,7 +113,7 @@ struct CheckedInCertificateTests {
     }
 
     @Test(
-        "the revocation list and the OCSP responses say what they should",
+        "The revocation list and the OCSP responses have the described contents",
         .enabled(if: isInstalled("openssl"))
     )
     func revocation() async throws {

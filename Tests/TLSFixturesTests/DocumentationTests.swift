@@ -5,7 +5,7 @@ import Testing
 /// The examples of docs/Fixtures.md, with curl in the place of a user's client.
 @Suite("The examples in the documentation work", .idleLimit, .enabled(if: isInstalled("curl")))
 struct DocumentationTests {
-    @Test("a test of one's own client")
+    @Test("The first example tests a client against two names")
     func firstExample() async throws {
         let authority = TestAuthority()
         let server = try FixtureServer.start(
@@ -34,7 +34,7 @@ struct DocumentationTests {
         #expect(record.requests.map(\.target) == ["/old", "/new"])
     }
 
-    @Test("several addresses of one name, some of them bad")
+    @Test("The second example has several addresses of one name, some of them bad")
     func badAddresses() async throws {
         let authority = TestAuthority()
         let good = authority.certificate(for: "a.test")

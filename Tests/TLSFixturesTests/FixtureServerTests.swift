@@ -5,7 +5,10 @@ import Testing
 
 @Suite("A fixture server", .idleLimit)
 struct FixtureServerTests {
-    @Test("answers curl in plain HTTP and records the request", .enabled(if: isInstalled("curl")))
+    @Test(
+        "A server responds to curl in plain HTTP and records the request",
+        .enabled(if: isInstalled("curl"))
+    )
     func plain() async throws {
         let server = try FixtureServer.start { request in .text("hello from \(request.path)") }
         let result = try await run("curl", ["-sS", "http://\(server.authority)/a?b=c", "-H", "X-Test: 1"])
@@ -19,7 +22,10 @@ struct FixtureServerTests {
         #expect(record.hello == nil)
     }
 
-    @Test("chooses the certificate by SNI and records the handshake", .enabled(if: isInstalled("curl")))
+    @Test(
+        "A server chooses the certificate by SNI and records the handshake",
+        .enabled(if: isInstalled("curl"))
+    )
     func certificatesBySNI() async throws {
         let authority = TestAuthority()
         let root = try TemporaryFile(authority.rootPEM)
@@ -47,13 +53,13 @@ struct FixtureServerTests {
         #expect(try await server.nextRecord().requests.isEmpty)
     }
 
-    @Test("starts a hundred times, and leaves nothing behind", .ownProcess)
+    @Test("A server starts and stops a hundred times without leaving descriptors or threads", .ownProcess)
     func manyServers() async {
         // In a process of its own: the other tests open descriptors, too.
         await #expect(processExitsWith: .success) { try startManyServers() }
     }
 
-    @Test("serves two thousand connections and leaves no descriptor and no thread", .ownProcess)
+    @Test("A server handles two thousand connections and leaves no descriptor and no thread", .ownProcess)
     func manyConnections() async {
         await #expect(processExitsWith: .success) {
             let descriptors = try openDescriptors().count
@@ -64,7 +70,7 @@ struct FixtureServerTests {
         }
     }
 
-    @Test("writing to clients that have gone kills nobody", .ownProcess, arguments: [true, false])
+    @Test("Writing to closed clients does not end the process", .ownProcess, arguments: [true, false])
     func noSIGPIPE(secure: Bool) async throws {
         await #expect(processExitsWith: .success) { [secure] in
             signal(SIGPIPE, SIG_DFL)

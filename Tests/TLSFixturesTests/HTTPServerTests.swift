@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The HTTP server", .idleLimit)
 struct HTTPServerTests {
-    @Test("keeps a connection for several requests, and numbers them")
+    @Test("A connection is kept for several requests, which are numbered")
     func keepAlive() async throws {
         let server = try FixtureServer.start { request in
             let reply = FixtureReply.text("\(request.numberOnConnection)")
@@ -20,7 +20,7 @@ struct HTTPServerTests {
         #expect(record.requests.map(\.order) == record.requests.map(\.order).sorted())
     }
 
-    @Test("the reply goes out as written: status line, fields in order, content")
+    @Test("A response is sent as written: status line, fields in order, content")
     func exactReply() async throws {
         let server = try FixtureServer.start { _ in
             var reply = FixtureReply.bytes(Array("hi".utf8), status: 299, ["B": "2", "A": "1", "a": "3"])
@@ -31,7 +31,7 @@ struct HTTPServerTests {
         #expect(outcome.text == "HTTP/1.1 299 Odd\r\nB: 2\r\nA: 1\r\na: 3\r\nContent-Length: 2\r\n\r\nhi")
     }
 
-    @Test("HEAD, 204 and 304 carry no content")
+    @Test("HEAD, 204 and 304 have no content")
     func noContent() async throws {
         let server = try FixtureServer.start { request in
             .text("hi", status: Int(request.path.dropFirst()) ?? 200).then(.closeUnannounced)
@@ -44,7 +44,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("sends chunks as they stand, with trailers")
+    @Test("Chunks are sent unchanged, with trailers")
     func chunkedReply() async throws {
         let server = try FixtureServer.start { _ in
             .chunked([Array("hello".utf8), Array("0123456789abcdef".utf8)], trailers: ["X-Sum": "7"]).then(
@@ -60,7 +60,7 @@ struct HTTPServerTests {
         )
     }
 
-    @Test("reads a chunked content with extensions and trailers, and the request behind it")
+    @Test("Chunked content is read with extensions and trailers, and the next request after it")
     func chunkedRequest() async throws {
         let server = try FixtureServer.start { request in
             .text("\(try request.text)|\(try request.trailers["x-sum"] ?? "-")")
@@ -80,7 +80,7 @@ struct HTTPServerTests {
         #expect(requests.map(\.isComplete) == [true, true])
     }
 
-    @Test("sends 100 (Continue) when the handler wants the content, and closes when it does not")
+    @Test("100 (Continue) is sent when the handler reads the content, and otherwise the connection closes")
     func expectContinue() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/take" ? .text(try request.text) : .status(417)
@@ -97,7 +97,7 @@ struct HTTPServerTests {
         #expect(refused.end == .fin)
     }
 
-    @Test("reads what the handler left of a content, so that the next request is understood")
+    @Test("Content that the handler did not read is skipped before the next request")
     func unreadContent() async throws {
         let server = try FixtureServer.start { request in .text(request.path) }
         let outcome = await talk(
@@ -110,7 +110,7 @@ struct HTTPServerTests {
         #expect(outcome.text.hasSuffix("/b"))
     }
 
-    @Test("an interim response goes out at once")
+    @Test("An interim response is sent at once")
     func interim() async throws {
         let server = try FixtureServer.start { request in
             try request.sendInterim(103, headers: ["Link": "</a>"])
@@ -120,7 +120,7 @@ struct HTTPServerTests {
         #expect(outcome.text.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n"))
     }
 
-    @Test("a framing field of the handler's own replaces ours, right or wrong")
+    @Test("A framing field of the handler replaces the server's own, right or wrong")
     func wrongFraming() async throws {
         let server = try FixtureServer.start { _ in
             .bytes(Array("abc".utf8), ["Content-Length": "10"]).then(.cut)
@@ -130,14 +130,14 @@ struct HTTPServerTests {
         #expect(try await server.nextRecord().end == .serverCut)
     }
 
-    @Test("a content without length ends with the connection")
+    @Test("Content without a length ends with the connection")
     func untilClose() async throws {
         let server = try FixtureServer.start { _ in .bytes(Array("abc".utf8), framing: .untilClose) }
         let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
         #expect(outcome.text == "HTTP/1.1 200 OK\r\n\r\nabc")
     }
 
-    @Test("raw bytes and scripts can stand in for a reply")
+    @Test("Raw bytes and scripts can replace a response")
     func rawAndScript() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/raw"
@@ -148,7 +148,7 @@ struct HTTPServerTests {
     }
 
     @Test(
-        "what it does not understand ends the connection, with the reason on record",
+        "A malformed request ends the connection, with the reason in the record",
         arguments: [
             "nonsense\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\nx",
@@ -167,7 +167,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("a handler that throws resets the connection, its error on record")
+    @Test("A handler that throws resets the connection, with its error in the record")
     func throwingHandler() async throws {
         struct Broken: Error {}
         let server = try FixtureServer.start { _ in throw Broken() }
@@ -175,7 +175,7 @@ struct HTTPServerTests {
         #expect(try await server.nextRecord().end == .handlerFailed("Broken()"))
     }
 
-    @Test("a handler can wait for the test")
+    @Test("A handler can wait for the test")
     func handlerGate() async throws {
         let gate = Gate()
         let server = try FixtureServer.start { request in
@@ -188,7 +188,7 @@ struct HTTPServerTests {
         #expect(await outcome.value.text.hasSuffix("opened"))
     }
 
-    @Test("waiting in vain ends with what was seen")
+    @Test("A wait that times out ends with the records so far")
     func waitingInVain() async throws {
         let server = try FixtureServer.start { _ in .text("").then(.close) }
         _ = await talk(to: server, sending: "GET /seen HTTP/1.1\r\n\r\n")
@@ -199,7 +199,7 @@ struct HTTPServerTests {
         #expect("\(try #require(error))".contains("GET /seen"))
     }
 
-    @Test("who waits while the server stops, or is cancelled, is told")
+    @Test("A wait ends with an error when the server stops or the task is cancelled")
     func waitingEnds() async throws {
         let server = try FixtureServer.start { _ in .text("") }
         let cancelled = Task { try await server.nextRecord() }
@@ -232,7 +232,7 @@ struct CurlTests {
         try FixtureServer.start(.tls(authority.certificate(for: "a.test")), on: "127.0.0.5", handler)
     }
 
-    @Test("redirects and cookies")
+    @Test("Curl follows redirects and sends cookies")
     func redirectsAndCookies() async throws {
         let server = try start { request in
             switch request.path {
@@ -246,7 +246,7 @@ struct CurlTests {
         #expect(server.records.count == 1)
     }
 
-    @Test("a validator turns a repeated request into 304")
+    @Test("A validator turns a repeated request into 304")
     func caching() async throws {
         let server = try start { request in
             request.headers["if-none-match"] == "\"v1\""
@@ -259,7 +259,7 @@ struct CurlTests {
     }
 
     @Test(
-        "large contents stream both ways under TLS",
+        "Large contents are streamed both ways under TLS",
         arguments: [FixtureReply.Framing.length, .chunked, .untilClose]
     )
     func largeContents(framing: FixtureReply.Framing) async throws {
@@ -283,7 +283,7 @@ struct CurlTests {
         #expect(request.body.count == 256 << 10)
     }
 
-    @Test("421 where the name and the host differ")
+    @Test("The server responds 421 if the name and the host differ")
     func misdirected() async throws {
         let server = try start { request in
             request.host?.hasPrefix(request.serverName ?? "-") == true ? .text("") : .status(421)
@@ -292,7 +292,7 @@ struct CurlTests {
         #expect(try await curl(server, "/", "-w", "%{http_code}", "-H", "Host: b.test").output == "421")
     }
 
-    @Test("drips")
+    @Test("The server sends a response slowly")
     func drip() async throws {
         let server = try start { _ in .drip(Array("slow".utf8), every: .milliseconds(20), framing: .chunked) }
         let result = try await curl(server, "/", "-w", " %{time_total}")

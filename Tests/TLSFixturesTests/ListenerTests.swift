@@ -6,7 +6,7 @@ import Testing
 @Suite("A listener", .idleLimit)
 struct ListenerTests {
     @Test(
-        "refuses every address beyond loopback",
+        "A listener refuses each address beyond loopback",
         arguments: ["0.0.0.0", "192.0.2.1", "::", "128.0.0.1", "::ffff:127.0.0.1"]
     )
     func loopbackOnly(address: String) {
@@ -15,14 +15,17 @@ struct ListenerTests {
         }
     }
 
-    @Test("takes no name for an address", arguments: ["localhost", "", "127.1", "[::1]"])
+    @Test("A listener accepts no name as address", arguments: ["localhost", "", "127.1", "[::1]"])
     func noNames(text: String) {
         #expect(throws: FixtureError.notAnAddress(text)) {
             try FixtureServer.start(on: text) { _ in .text("") }
         }
     }
 
-    @Test("listens on any 127.0.0.x and on ::1", arguments: ["127.0.0.1", "127.0.0.77", "127.9.8.7", "::1"])
+    @Test(
+        "A listener accepts any 127.0.0.x and ::1",
+        arguments: ["127.0.0.1", "127.0.0.77", "127.9.8.7", "::1"]
+    )
     func anyLoopback(address: String) async throws {
         let server = try FixtureServer.start(on: address) { request in
             .text(request.serverAddress).then(.close)
@@ -33,7 +36,7 @@ struct ListenerTests {
         #expect(server.records.first?.clientAddress.isEmpty == false)
     }
 
-    @Test("several addresses share one port, each with its own server")
+    @Test("Several addresses share one port, each with its own server")
     func samePort() async throws {
         let servers = try FixtureServer.startOnSamePort(["127.0.0.2", "127.0.0.3", "::1"]) { request in
             .text("at \(request.serverAddress)").then(.close)
@@ -45,7 +48,7 @@ struct ListenerTests {
         }
     }
 
-    @Test("a shared port takes servers of different manners")
+    @Test("A shared port permits servers of different kinds")
     func sharedPort() async throws {
         let port = try SharedPort(on: ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
         let good = try FixtureServer.start(on: "127.0.0.2", port: port.number) { _ in .text("").then(.close) }
@@ -57,7 +60,7 @@ struct ListenerTests {
         #expect(dead.records.isEmpty)
     }
 
-    @Test("a taken port is an error that says so")
+    @Test("A port in use is an error that says so")
     func takenPort() throws {
         let first = try FixtureServer.start { _ in .text("") }
         #expect(throws: FixtureError.systemCallFailed("bind 127.0.0.1 port \(first.port)", EADDRINUSE)) {
@@ -65,7 +68,7 @@ struct ListenerTests {
         }
     }
 
-    @Test("stopping ends open connections, pauses and waits at once")
+    @Test("Stopping ends open connections, pauses and waits at once")
     func stopping() async throws {
         let gate = Gate()
         let servers = try [
@@ -81,7 +84,7 @@ struct ListenerTests {
         }
     }
 
-    @Test("dropping the last reference stops the server")
+    @Test("Releasing the last reference stops the server")
     func dropping() async throws {
         // An address of its own, so that no other test is given the port once it is free.
         var server: FixtureServer? = try FixtureServer.start(on: "127.44.55.66") { _ in .text("") }

@@ -9,7 +9,7 @@ struct TLSBehaviourTests {
     private var leaf: FixtureCertificate { authority.certificate(for: "a.test") }
     private let hello: FixtureBehaviour = .bytes([.send("hello")])
 
-    @Test("answers an unknown name with the alert it was told", arguments: [UInt8(112), 40, 80])
+    @Test("An unknown name is answered with the chosen alert", arguments: [UInt8(112), 40, 80])
     func unknownNameAlert(number: UInt8) async throws {
         let server = try FixtureServer.start(.tls(leaf) { $0.unknownName = .alert(number) }, behaviour: hello)
         let result = try await openSSLClient(server, "-servername", "b.test")
@@ -22,7 +22,7 @@ struct TLSBehaviourTests {
     }
 
     @Test(
-        "closes or resets without a word on an unknown name",
+        "A connection for an unknown name is closed or reset without an alert",
         arguments: [FixtureTLSSettings.Answer.close, .reset]
     )
     func unknownNameSilence(answer: FixtureTLSSettings.Answer) async throws {
@@ -35,7 +35,7 @@ struct TLSBehaviourTests {
         #expect(try await server.nextRecord().end == .nameRefused)
     }
 
-    @Test("warns about an unknown name in TLS 1.2 and goes on with the default certificate")
+    @Test("An unknown name gets a warning in TLS 1.2, and then the default certificate")
     func unknownNameWarning() async throws {
         let server = try FixtureServer.start(.tls(leaf) { $0.unknownName = .warning }, behaviour: hello)
         let result = try await openSSLClient(server, "-servername", "b.test", "-tls1_2", "-msg", "-quiet")
@@ -44,7 +44,7 @@ struct TLSBehaviourTests {
         #expect(try await server.nextRecord().tls != nil)
     }
 
-    @Test("treats a client without SNI as told")
+    @Test("A client without SNI is treated as the settings say")
     func missingName() async throws {
         let other = authority.certificate(for: "default.test")
         let lax = try FixtureServer.start(.tls(certificates: [leaf], default: other), behaviour: hello)
@@ -58,7 +58,7 @@ struct TLSBehaviourTests {
         #expect(try await openSSLClient(strict, "-noservername").errors.contains("SSL alert number 40"))
     }
 
-    @Test("serves a certificate by name whatever it says")
+    @Test("The certificate for a name is served whatever its contents")
     func certificatesByName() async throws {
         let wrong = authority.certificate(for: "wrong.test")
         let server = try FixtureServer.start(
@@ -69,7 +69,7 @@ struct TLSBehaviourTests {
         #expect(result.output.contains("subject=CN = wrong.test"))
     }
 
-    @Test("offers both keys of a name, the client chooses")
+    @Test("Both keys of a name are offered, and the client chooses")
     func twoKeys() async throws {
         var profile = CertificateProfile(for: "a.test")
         profile.key = .rsa(2048)
@@ -83,7 +83,7 @@ struct TLSBehaviourTests {
         }
     }
 
-    @Test("speaks only the versions it was told", arguments: FixtureTLSSettings.Version.allCases)
+    @Test("Only the chosen versions are accepted", arguments: FixtureTLSSettings.Version.allCases)
     func versions(version: FixtureTLSSettings.Version) async throws {
         let server = try FixtureServer.start(
             .tls(leaf) {
@@ -109,7 +109,7 @@ struct TLSBehaviourTests {
         #expect(try await openSSLClient(server, other).errors.contains("SSL alert number 70"))
     }
 
-    @Test("contradictory versions are an error at the start")
+    @Test("Contradictory versions are an error at the start")
     func contradictoryVersions() {
         #expect(throws: FixtureError.self) {
             try FixtureServer.start(
@@ -122,7 +122,7 @@ struct TLSBehaviourTests {
         }
     }
 
-    @Test("resumes where tickets are on, and never where they are off", arguments: ["-tls1_3", "-tls1_2"])
+    @Test("Sessions are resumed with tickets, and never without", arguments: ["-tls1_3", "-tls1_2"])
     func resumption(version: String) async throws {
         for tickets in [2, 0] {
             let session = try TemporaryFile("")
@@ -138,7 +138,7 @@ struct TLSBehaviourTests {
         }
     }
 
-    @Test("resumes under another name, too, as real servers do: the client has to look")
+    @Test("Sessions are resumed under another name, as by real servers, and the client has to check")
     func resumptionAcrossNames() async throws {
         let session = try TemporaryFile("")
         let server = try FixtureServer.start(
@@ -152,7 +152,7 @@ struct TLSBehaviourTests {
         #expect(records.map(\.isResumed) == [false, true])
     }
 
-    @Test("servers with equal ticket keys resume each other's sessions")
+    @Test("Servers with equal ticket keys resume each other's sessions")
     func sharedTicketKeys() async throws {
         let session = try TemporaryFile("")
         let servers = try (0..<2).map { _ in
@@ -163,7 +163,7 @@ struct TLSBehaviourTests {
         #expect(try await servers[1].nextRecord().isResumed)
     }
 
-    @Test("records a client's certificate where it asks, and refuses without one where it must")
+    @Test("A client's certificate is recorded if requested, and its absence refused if required")
     func clientCertificates() async throws {
         let client = try authority.issue(.client("someone"))
         let (pem, key) = (try TemporaryFile(client.pem), try TemporaryFile(client.keyPEM))
@@ -198,7 +198,7 @@ struct TLSBehaviourTests {
         #expect(refused.errors.contains("SSL alert number"))
     }
 
-    @Test("agrees on ALPN, ignores it, forces it or refuses it as told")
+    @Test("ALPN is agreed on, ignored, forced or refused as the settings say")
     func applicationProtocols() async throws {
         func selected(_ offer: String, _ configure: (inout FixtureTLSSettings) -> Void) async throws
             -> String?
@@ -226,7 +226,7 @@ struct TLSBehaviourTests {
         }
     }
 
-    @Test("staples the OCSP response to clients that ask")
+    @Test("The OCSP response is stapled for clients that request it")
     func staple() async throws {
         let response = try authority.ocspResponse(for: leaf, .revoked)
         let server = try FixtureServer.start(.tls(leaf) { $0.ocspStaple = response }, behaviour: hello)
@@ -236,7 +236,7 @@ struct TLSBehaviourTests {
         #expect(try await server.nextRecord().hello?.asksForStaple == true)
     }
 
-    @Test("records the alert of a client that refuses the certificate")
+    @Test("The alert of a client that refuses the certificate is recorded")
     func clientAlert() async throws {
         let server = try FixtureServer.start(.tls(leaf), behaviour: hello)
         let result = try await openSSLClient(
@@ -252,7 +252,7 @@ struct TLSBehaviourTests {
         #expect(try await server.nextRecord().end == .clientAlert(48))
     }
 
-    @Test("forces a HelloRetryRequest where the client's key share is of another group")
+    @Test("A HelloRetryRequest is sent if the client's key share is of another group")
     func helloRetry() async throws {
         let server = try FixtureServer.start(.tls(leaf) { $0.groups = "P-384" }, behaviour: hello)
         let result = try await openSSLClient(
@@ -267,7 +267,7 @@ struct TLSBehaviourTests {
         #expect(try await server.nextRecord().serverName == "a.test")
     }
 
-    @Test("plain HTTP on a TLS port is recorded as what it is")
+    @Test("Plain HTTP on a TLS port is recorded as such")
     func plainOnTLS() async throws {
         let server = try FixtureServer.start(.tls(leaf)) { _ in .text("") }
         _ = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")

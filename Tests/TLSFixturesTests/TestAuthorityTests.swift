@@ -7,7 +7,7 @@ import Testing
 struct TestAuthorityTests {
     private let authority = TestAuthority()
 
-    @Test("gives the same certificate for the same names, and another for others")
+    @Test("The same names give the same certificate, and others another")
     func cache() {
         #expect(authority.certificate(for: "a.test") === authority.certificate(for: "a.test"))
         #expect(authority.certificate(for: "a.test") !== authority.certificate(for: "a.test", "b.test"))
@@ -15,7 +15,7 @@ struct TestAuthorityTests {
     }
 
     @Test(
-        "what it issues verifies under its root, and odd ones fail as they should",
+        "Issued certificates verify under the root, and odd ones fail as expected",
         .enabled(if: isInstalled("openssl"))
     )
     func verification() async throws {
@@ -59,7 +59,7 @@ struct TestAuthorityTests {
     }
 
     @Test(
-        "an intermediate sends its chain, constrains names and path length",
+        "An intermediate sends its chain, and constrains names and path length",
         .enabled(if: isInstalled("openssl"))
     )
     func intermediates() async throws {
@@ -90,7 +90,7 @@ struct TestAuthorityTests {
         #expect(try await verify(tooDeep.certificate(for: "a.in.test")).contains("path length"))
     }
 
-    @Test("a revocation list names what it revokes", .enabled(if: isInstalled("openssl")))
+    @Test("A revocation list names the revoked certificates", .enabled(if: isInstalled("openssl")))
     func revocationList() async throws {
         let (good, bad) = (authority.certificate(for: "good.test"), authority.certificate(for: "bad.test"))
         let root = try TemporaryFile(authority.rootPEM + (try authority.revocationListPEM([bad])))
@@ -105,7 +105,7 @@ struct TestAuthorityTests {
     }
 
     @Test(
-        "any byte can stand in a name, and every kind of key can be asked for",
+        "A name may have any bytes, and each kind of key is available",
         .enabled(if: isInstalled("openssl"))
     )
     func oddities() async throws {
@@ -122,7 +122,7 @@ struct TestAuthorityTests {
         }
     }
 
-    @Test("a renewed certificate keeps its key, and so its pin")
+    @Test("A renewed certificate keeps its key, and so its pin")
     func renewal() throws {
         let first = authority.certificate(for: "a.test")
         var profile = CertificateProfile(for: "a.test")
@@ -132,7 +132,7 @@ struct TestAuthorityTests {
         #expect(second.fingerprint != first.fingerprint)
     }
 
-    @Test("comes back from PEM files, and says what is wrong with others")
+    @Test("An authority is restored from PEM files, and the error for other files says what is wrong")
     func files() throws {
         let certificate = try authority.intermediate().certificate(for: "a.test")
         let (pem, key) = (try TemporaryFile(certificate.chainPEM), try TemporaryFile(certificate.keyPEM))

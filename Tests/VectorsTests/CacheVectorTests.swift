@@ -12,7 +12,7 @@ struct CacheVectorTests {
         }
     }()
 
-    @Test("hold for a cache in memory")
+    @Test("The vectors pass for a cache in memory")
     func memory() async {
         #expect(Self.vectors.count >= 70)
         for vector in Self.vectors {
@@ -21,7 +21,7 @@ struct CacheVectorTests {
         }
     }
 
-    @Test("hold for a cache in a folder")
+    @Test("The vectors pass for a cache in a folder")
     func folder() async throws {
         for vector in Self.vectors {
             let path = NSTemporaryDirectory() + "cache-" + UUID().uuidString
@@ -31,7 +31,7 @@ struct CacheVectorTests {
         }
     }
 
-    @Test("fail where the cache does something else")
+    @Test("The vectors fail for a cache that behaves differently")
     func failing() async throws {
         let text = """
             [{"name": "a: one", "why": "x", "reference": "RFC 9111 section 4",
@@ -50,7 +50,7 @@ struct CacheVectorTests {
         )
     }
 
-    @Test("that are not as their schema says are refused")
+    @Test("Vectors that violate their schema are refused")
     func faults() throws {
         func faults(_ rest: String) throws -> [String] {
             let text = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", \#(rest)}]"#

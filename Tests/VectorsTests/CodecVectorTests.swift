@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The vectors of the codec")
 struct CodecVectorTests {
-    @Test("of responses say the same whole, byte by byte, and cut in two anywhere")
+    @Test("A response has the same result whole, byte by byte, and cut in two anywhere")
     func responses() async throws {
         var count = 0
         for case .response(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {
@@ -15,7 +15,7 @@ struct CodecVectorTests {
         #expect(count >= 300)
     }
 
-    @Test("of requests are written as they say, or refused")
+    @Test("A request is written as the vector says, or refused")
     func requests() throws {
         var count = 0
         for case .request(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {
@@ -25,7 +25,7 @@ struct CodecVectorTests {
         #expect(count >= 150)
     }
 
-    @Test("of cookies hold for a jar")
+    @Test("The vectors of cookies pass for a jar")
     func cookies() throws {
         var count = 0
         for case .cookies(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {

@@ -8,7 +8,7 @@ import Testing
 struct DescriptorTests {
     /// In a process of its own, where nobody else opens and closes any.
     @Test(
-        "whatever becomes of their addresses, leave no descriptor behind",
+        "No route leaves a descriptor open, whatever happens at its addresses",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
         .ownProcess
     )

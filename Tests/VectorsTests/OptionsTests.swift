@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The command line of tls-fixtures")
 struct OptionsTests {
-    @Test("names topics, clients and a part of the vectors' names")
+    @Test("Topics, clients and a part of the vectors' names are read")
     func everything() throws {
         let options = try Options([
             "run", "names", "--client", "ours", "routes", "--client", "curl", "--json", "--name", "dead",
@@ -17,13 +17,13 @@ struct OptionsTests {
         #expect(options == .run(wanted))
     }
 
-    @Test("asks for help in three ways", arguments: ["help", "--help", "-h"])
+    @Test("Help can be requested in three ways", arguments: ["help", "--help", "-h"])
     func help(_ word: String) throws {
         #expect(try Options([word]) == .help)
     }
 
     @Test(
-        "is refused where it makes no sense, with a hint and status 2",
+        "An invalid command line is refused with a hint and status 2",
         arguments: [
             [], ["walk"], ["run", "nonsense"], ["run", "--client"], ["run", "--client", ""],
             ["run", "--loud"],

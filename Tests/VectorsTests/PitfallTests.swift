@@ -7,7 +7,7 @@ import Testing
 struct PitfallTests {
     private let root = URL(filePath: checkedInFixtures).deletingLastPathComponent()
 
-    @Test("names tests and vectors that are there, and at least one for each danger")
+    @Test("The page names existing tests and vectors, at least one for each danger")
     func evidence() throws {
         let page = try String(contentsOf: root.appending(path: "docs/Pitfalls.md"), encoding: .utf8)
         let vectors = Set(try VectorFolder(fixtures: checkedInFixtures).vectors.map(\.head.name))

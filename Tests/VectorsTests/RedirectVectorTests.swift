@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The vectors of redirects")
 struct RedirectVectorTests {
-    @Test("hold for our client, with a network made up for it and with a real one")
+    @Test("The vectors pass for this client, with a simulated network and with a real one")
     func ours() async throws {
         var real = 0
         for case .redirect(let vector) in try VectorFolder(fixtures: checkedInFixtures).vectors {
@@ -17,7 +17,7 @@ struct RedirectVectorTests {
         #expect(real >= 100)
     }
 
-    @Test("fail where the client does something else")
+    @Test("The vectors fail for a client that behaves differently")
     func failing() async throws {
         let text = """
             [{"name": "a: one", "why": "x", "reference": "RFC 9110 section 15.4",
@@ -35,7 +35,7 @@ struct RedirectVectorTests {
         #expect(try await vector.networkDifferences() == found)
     }
 
-    @Test("that are not as their schema says are refused")
+    @Test("Vectors that violate their schema are refused")
     func faults() throws {
         let whole = #"""
             "request": {"url": "u"}, "answers": [{"status": 302}], "expect": {"requests": [{"url": "u"}]}

@@ -20,7 +20,7 @@ struct RunTests {
         return (rows, totals)
     }
 
-    @Test("against our client counts what passed and what failed, in the order of the files")
+    @Test("A run against this client counts passed and failed vectors, in the order of the files")
     func ours() async throws {
         let refusal = #"{"verdict": "refuse", "reason": "expired"}"#
         let (rows, totals) = try await rows([
@@ -40,7 +40,7 @@ struct RunTests {
         #expect(differences.map(\.what) == ["ending", "bytes sent to it"])
     }
 
-    @Test("of addresses tells what became of each")
+    @Test("A run of routes reports the result of each address")
     func routes() async throws {
         func vector(_ name: String, _ endings: String) -> String {
             """
@@ -67,7 +67,7 @@ struct RunTests {
         )
     }
 
-    @Test("of bytes cuts them everywhere, and finds what is wrong")
+    @Test("A run of the codec cuts the bytes everywhere, and finds faults")
     func codec() async throws {
         let response = """
             [{"name": "a: right", "why": "x", "reference": "RFC 9112", "input": "HTTP/1.1 204 \\r\\n\\r\\n",
@@ -86,7 +86,7 @@ struct RunTests {
     }
 
     @Test(
-        "goes on after a client that hangs, crashes, is not there, or does not even try",
+        "A run continues after a client that hangs, crashes, is missing or does not try",
         arguments: [
             ("sleep 100; echo {address}", "still running"),
             ("kill -SEGV $$ # {address}", "killed by signal 11"),
@@ -108,7 +108,7 @@ struct RunTests {
         #expect(differences.contains { $0.got.contains(wanted) }, "\(differences)")
     }
 
-    @Test("leaves out what a command cannot be told")
+    @Test("A run skips vectors that a command cannot be given")
     func leftOut() async throws {
         let (rows, totals) = try await rows(
             ["names/a.json": "[\(nameVector())]"],
@@ -119,7 +119,7 @@ struct RunTests {
     }
 
     @Test(
-        "against curl, straight and through the proxy, tells accepting from refusing",
+        "A run against curl distinguishes acceptance and refusal, directly and through the proxy",
         .enabled(if: hasCurl)
     )
     func curl() async throws {
@@ -139,7 +139,7 @@ struct RunTests {
         }
     }
 
-    @Test("has one JSON object for each row")
+    @Test("JSON output has one object for each row")
     func json() async throws {
         let (rows, _) = try await rows(["names/a.json": "[\(nameVector(certificate: "expired"))]"])
         let value = try JSONReader.read(Array("\(JSONReport.object(try #require(rows.first)))".utf8))

@@ -15,7 +15,7 @@ struct ServeTests {
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }
 
-    @Test("starts a server for each set-up and each certificate, on loopback")
+    @Test("The program starts a server for each set-up and each certificate, on loopback")
     func everything() throws {
         let folder = try VectorFolder(fixtures: checkedInFixtures)
         let served = try ServedFixtures(folder)
@@ -31,7 +31,7 @@ struct ServeTests {
         #expect(Set(ports).count == ports.count)
     }
 
-    @Test("serves until it gets a signal, or its input is closed", arguments: [true, false])
+    @Test("The program serves until it gets a signal, or its input is closed", arguments: [true, false])
     func stops(byClosing isClosing: Bool) async throws {
         let program = try #require(Self.program)
         let (map, status) = try await onThread { Result { try Self.serve(program, closing: isClosing) } }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A folder of vectors")
 struct VectorFolderTests {
-    @Test("that is checked in is as its schema says, and large enough")
+    @Test("The checked-in folder is valid and large enough")
     func checkedIn() throws {
         let folder = try VectorFolder(fixtures: checkedInFixtures)
         #expect(folder.vectors.count >= 600)
@@ -17,7 +17,7 @@ struct VectorFolderTests {
         }
     }
 
-    @Test("explains every word it uses in its README")
+    @Test("The README explains each word of the vectors")
     func readme() throws {
         let bytes = try Files.contents(of: "\(checkedInFixtures)/vectors/README.md")
         let text = String(decoding: bytes, as: UTF8.self)
@@ -25,14 +25,14 @@ struct VectorFolderTests {
         for topic in Topic.allCases { #expect(text.contains("`\(topic.rawValue)`"), "\(topic)") }
     }
 
-    @Test("without a fault has none")
+    @Test("A valid folder has no fault")
     func faultless() throws {
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector()), \(nameVector("a: two"))]"])
         #expect(fixtures.faults == [])
     }
 
     @Test(
-        "with a fault says in which file and line, at which vector, and what it is",
+        "The report of a fault has its file, line, vector and kind",
         arguments: [
             (nameVector(more: #", "expct": 1"#), #":2: a: one: there is no field "expct""#),
             (
@@ -70,14 +70,14 @@ struct VectorFolderTests {
         #expect(faults.first?.contains(wanted) == true, "\(faults)")
     }
 
-    @Test("with a topic that nobody knows is refused")
+    @Test("A folder with an unknown topic is refused")
     func unknownTopic() throws {
         let fixtures = try TemporaryFixtures(["nonsense/a.json": "[]"])
         let known = Topic.allCases.map(\.rawValue).joined(separator: ", ")
         #expect(fixtures.faults == ["vectors/nonsense: is not a topic; topics are \(known)"])
     }
 
-    @Test("with one name in two topics is refused")
+    @Test("A folder with one name in two topics is refused")
     func nameInTwoTopics() throws {
         let request = #"[{"name": "a: one", "why": "x", "reference": "RFC 1", "expect": {"bytes": ""}}]"#
         let fixtures = try TemporaryFixtures(["names/a.json": "[\(nameVector())]", "request/a.json": request])
@@ -85,7 +85,7 @@ struct VectorFolderTests {
         #expect(fixtures.faults.first?.contains("used twice") == true)
     }
 
-    @Test("with several faults tells all of them")
+    @Test("A folder with several faults reports all of them")
     func severalFaults() throws {
         let fixtures = try TemporaryFixtures([
             "names/a.json": "[\(nameVector(more: #", "x": 1"#)), \(nameVector(certificate: "nobody"))]",
@@ -95,7 +95,7 @@ struct VectorFolderTests {
         #expect(fixtures.faults.count == 4)
     }
 
-    @Test("whose vectors speak of a server that is not there is refused")
+    @Test("A folder whose vectors name an unknown server is refused")
     func unknownServer() throws {
         let handshake = """
             [{"name": "a: one", "why": "x", "reference": "RFC 1", "server": "bad", "expect": {"ending": "answered"}}]
@@ -109,7 +109,7 @@ struct VectorFolderTests {
     }
 
     @Test(
-        "whose servers are not as they should be is refused",
+        "A folder with malformed servers is refused",
         arguments: [
             (#"{"name": "x", "about": "", "versions": ["1.3", "1.2"]}"#, "the oldest and the newest version"),
             (#"{"name": "x", "about": "", "unknownName": "alert 256"}"#, "is not one of default, alert N"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DirectCoding
 
-@Suite("A decoder of content")
+@Suite("The decoder of content")
 struct ContentDecoderTests {
     private func fed(_ bytes: [UInt8], _ codings: [ContentCoding] = [.gzip]) -> ContentDecoder {
         let decoder = ContentDecoder(undoing: codings, within: DecodingLimits(ratio: nil))

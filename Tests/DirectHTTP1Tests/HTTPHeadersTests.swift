@@ -1,7 +1,8 @@
 import DirectHTTP1
 import Testing
 
-@Suite struct HeadersTests {
+@Suite("Header fields")
+struct HeadersTests {
     @Test("Headers keep the order, the duplicates and the spelling of their names")
     func orderAndSpelling() {
         let headers: HTTPHeaders = ["B": "1", "a": "2", "b": "3", "B": "1"]

@@ -1,7 +1,8 @@
 import DirectHTTP1
 import Testing
 
-@Suite struct HeaderRoomTests {
+@Suite("Memory of header fields")
+struct HeaderRoomTests {
     @Test("A field that is replaced again and again takes no more room than once")
     func replaced() {
         var headers: HTTPHeaders = ["A": "first", "X-Request-Id": "start", "B": "last"]

@@ -1,7 +1,8 @@
 import DirectHTTP1
 import Testing
 
-@Suite struct LeniencyTests {
+@Suite("Leniency of the response reader")
+struct LeniencyTests {
     @Test("A head that is read without leniency is read the same with it, whatever Transfer-Encoding says")
     func neverStricter() {
         var lenient = HTTP1Leniency()
@@ -70,7 +71,8 @@ import Testing
     }
 }
 
-@Suite struct ChunkExtensionTests {
+@Suite("Chunk extensions")
+struct ChunkExtensionTests {
     private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     @Test(

@@ -7,7 +7,8 @@ import Darwin
 import Glibc
 #endif
 
-@Suite struct ResponseReaderTests {
+@Suite("The response reader")
+struct ResponseReaderTests {
     private static let small = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8)
 
     @Test("One reader reads several exchanges in succession")

@@ -1,7 +1,8 @@
 import DirectHTTP1
 import Testing
 
-@Suite struct MethodTests {
+@Suite("Methods")
+struct MethodTests {
     @Test("A method is equal to a known one if its name is the same, in the same case")
     func knownMethods() {
         #expect(HTTPMethod(validating: "GET") == .get)
@@ -26,7 +27,8 @@ import Testing
     }
 }
 
-@Suite struct StatusTests {
+@Suite("Statuses")
+struct StatusTests {
     @Test("A status code has three digits")
     func threeDigits() {
         #expect(HTTPStatus(code: 100)?.code == 100)
@@ -49,7 +51,8 @@ import Testing
     }
 }
 
-@Suite struct ResponseHeadTests {
+@Suite("Response heads")
+struct ResponseHeadTests {
     @Test("A head that is built from parts has these parts")
     func headFromParts() {
         let head = ResponseHead(status: 404, reason: "Not Here", version: .http10, headers: ["A": "b"])

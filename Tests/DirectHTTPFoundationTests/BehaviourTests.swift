@@ -45,7 +45,7 @@ struct Behaviour: Sendable, CustomTestStringConvertible {
     static let all = exchanges + redirects + cookies + refusals + loads
 }
 
-@Suite("Behaviours")
+@Suite("Behaviours of URLSession and its replacements")
 struct BehaviourTests {
     @Test(
         "Each way of sending keeps the rules that it is known to keep",

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Bridge")
+@Suite("Foundation's requests through a client")
 struct BridgeTests {
     @Test("A response has its data, status, joined fields, length and URL")
     func dataComesWithItsHead() async throws {

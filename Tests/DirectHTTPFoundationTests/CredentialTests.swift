@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Credentials")
+@Suite("Credentials of Foundation")
 struct CredentialTests {
     private let credential = URLCredential(user: "user", password: "pass", persistence: .forSession)
     private let basic = "Basic \(Data("user:pass".utf8).base64EncodedString())"

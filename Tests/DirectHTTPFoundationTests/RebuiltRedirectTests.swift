@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A redirect that a session's delegate has changed")
+@Suite("Redirects changed by a session's delegate")
 struct RebuiltRedirectTests {
     @Test("A redirect that the delegate has changed sends no secret of the client to another origin")
     func clientFields() async throws {

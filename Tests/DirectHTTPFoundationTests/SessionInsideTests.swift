@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTPFoundation
 
-@Suite("SessionInside")
+@Suite("Access to a session's internals")
 struct SessionInsideTests {
     @Test("Queue, session, delegate and body of a task are found inside FoundationNetworking")
     func itFindsWhatFoundationNetworkingDoesNotTell() throws {

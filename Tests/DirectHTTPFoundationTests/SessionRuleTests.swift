@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a session and its delegate may change")
+@Suite("Changes by a session and its delegate")
 struct SessionRuleTests {
     @Test("A field that the delegate removes or changes in a redirect is not sent, or sent as changed")
     func editedFields() async throws {
@@ -140,7 +140,7 @@ struct SessionRuleTests {
     }
 }
 
-@Suite("The head of a response, and where it came from")
+@Suite("The URL and source of a response")
 struct ResponseOriginTests {
     @Test("The URL of a response is the requested one, with https if the host demands TLS")
     func upgraded() async throws {

@@ -9,7 +9,7 @@ import Darwin
 import Glibc
 #endif
 
-@Suite("Work that blocks", .idleLimit)
+@Suite("Blocking work", .idleLimit)
 struct BlockingWorkTests {
     private let loop = EventLoop.shared
 

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectIO
 
-@Suite struct HeldClockTests {
+@Suite("The clock of tests")
+struct HeldClockTests {
     @Test("A deadline expires when the clock is moved past it, and not before")
     func expiry() async {
         let clock = HeldClock()

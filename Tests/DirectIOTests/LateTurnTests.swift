@@ -4,7 +4,7 @@ import DirectTestCommands
 import Synchronization
 import Testing
 
-@Suite("A task that gets its turn late", .idleLimit)
+@Suite("Tasks that run late", .idleLimit)
 struct LateTurnTests {
     private let loop = EventLoop.shared
 

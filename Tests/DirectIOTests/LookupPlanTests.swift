@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectIO
 
-@Suite("Whom the system's resolver is asked for next")
+@Suite("The plan of the system's look-ups")
 struct LookupPlanTests {
 
     @Test("Callers for one name share one call, and get its answer in the order of arrival")

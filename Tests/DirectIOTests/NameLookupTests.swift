@@ -3,7 +3,7 @@ import DirectIO
 import DirectTestCommands
 import Testing
 
-@Suite("The system's resolver", .idleLimit)
+@Suite("Results of the system's resolver", .idleLimit)
 struct NameLookupTests {
     @Test("The name localhost is the local host, with each address once")
     func localhost() throws {

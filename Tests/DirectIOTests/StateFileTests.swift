@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectIO
 
-@Suite("A state file")
+@Suite("State files")
 struct StateFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "state-\(UUID())").path
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectIO
 
-@Suite("Look-ups of names by the system", .idleLimit)
+@Suite("Concurrent look-ups by the system", .idleLimit)
 struct SystemLookupsTests {
     private let loop = EventLoop.shared
 

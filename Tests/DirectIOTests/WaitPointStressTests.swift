@@ -4,7 +4,7 @@ import DirectTestCommands
 import Foundation
 import Testing
 
-@Suite("Many waits at once", .idleLimit)
+@Suite("Concurrent waits", .idleLimit)
 struct WaitPointStressTests {
     /// Every signal matters: the thread goes on only when the task has seen it. A lost one hangs the test.
     @Test("No signal of another thread is lost", arguments: Place.allCases)

@@ -176,7 +176,7 @@ struct DNSOverHTTPSTests {
     }
 }
 
-@Suite("Several servers of a service", .idleLimit)
+@Suite("Rotation of a service's servers", .idleLimit)
 struct ServiceRotationTests {
     private let time = HeldTime()
 

@@ -1,7 +1,7 @@
 import DirectResolvers
 import Testing
 
-@Suite("The product")
+@Suite("Exports of DirectResolvers")
 struct ExportTests {
     @Test("DirectResolvers includes the client")
     func client() {

@@ -6,7 +6,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("What resolvers show where they are printed, logged or dumped", .idleLimit)
+@Suite("Secrets of resolvers", .idleLimit)
 struct SecretTests {
     private static let secret = "hunter2"
 

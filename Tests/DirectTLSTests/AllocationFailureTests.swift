@@ -7,7 +7,7 @@ import Testing
 @testable import DirectTLS
 
 /// What is kept of that for which OpenSSL found no memory. Each in a process of its own.
-@Suite("Memory that runs out", .idleLimit)
+@Suite("Failed allocations", .idleLimit)
 struct AllocationFailureTests {
     @Test(
         "Without memory for the table of BIOs the connection fails, and the next one makes the table",

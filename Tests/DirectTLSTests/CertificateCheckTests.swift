@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct CertificateCheckTests {
+@Suite("The check of certificates")
+struct CertificateCheckTests {
     private func fault(_ leaf: TestCertificate, chain: [TestCertificate] = []) throws -> CertificateFault? {
         let pair = try Pair(TestServer(leaf, .init(chain: chain)), .testing(), .name("a.test"))
         guard case .failed(.certificateRejected(let fault)) = pair.shake() else { return nil }

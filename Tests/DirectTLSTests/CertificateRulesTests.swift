@@ -5,7 +5,8 @@ import Testing
 @testable import DirectTLS
 
 /// The rules as the settings choose them, in a whole verification.
-@Suite struct CertificateRulesTests {
+@Suite("The rules of the settings")
+struct CertificateRulesTests {
     private let root = TestAuthority("Rule Root")
 
     private func context(_ rules: CertificateRules? = nil) throws -> TLSContext {

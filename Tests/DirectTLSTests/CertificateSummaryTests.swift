@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct CertificateSummaryTests {
+@Suite("Summaries of certificates")
+struct CertificateSummaryTests {
     private func summary(_ change: (inout TestCertificate.Plan) -> Void) -> CertificateSummary {
         var plan = TestCertificate.Plan()
         change(&plan)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct ChainRuleTests {
+@Suite("Each rule for a chain")
+struct ChainRuleTests {
     private let root = TestAuthority("Rule Root")
 
     /// A leaf for `a.test` with one odd thing about it.

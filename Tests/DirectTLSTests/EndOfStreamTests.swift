@@ -4,7 +4,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct EndOfStreamTests {
+@Suite("The end of the stream")
+struct EndOfStreamTests {
     private func open(
         _ versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION
     ) throws -> Pair {

@@ -4,7 +4,8 @@ import Testing
 @testable import DirectTLS
 
 /// How long TLS reads its own messages before its caller may look at its limits.
-@Suite struct MessageLimitTests {
+@Suite("Limits of TLS messages")
+struct MessageLimitTests {
     private let limit = Int(TransportState.mostMessages)
 
     /// Shaken hands, and the session tickets are read.

@@ -2,7 +2,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct NameCheckTests {
+@Suite("The check of names")
+struct NameCheckTests {
     struct Case: CustomTestStringConvertible {
         let rule: String
         let identity: ServerIdentity

@@ -5,7 +5,8 @@ import Testing
 @testable import DirectTLS
 
 /// Paths that OpenSSL does not find by itself.
-@Suite struct PathSearchTests {
+@Suite("The search for a path")
+struct PathSearchTests {
     private let root = TestAuthority("Path Root")
     private let stranger = TestAuthority("Stranger Root")
 

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct ProtocolTests {
+@Suite("The protocol")
+struct ProtocolTests {
     @Test(
         "Bytes are exchanged both ways, and the facts have version, cipher and group",
         arguments: [(TLS1_2_VERSION, TLSVersion.tls12), (TLS1_3_VERSION, .tls13)]

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct ResumptionTests {
+@Suite("Resumption")
+struct ResumptionTests {
     let server12 = TestServer(
         .leaf("a.test", "b.test", "*.c.test"),
         .init(versions: TLS1_2_VERSION...TLS1_2_VERSION)

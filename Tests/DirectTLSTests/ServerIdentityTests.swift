@@ -2,7 +2,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct ServerIdentityTests {
+@Suite("Identities of servers")
+struct ServerIdentityTests {
     @Test(
         "Host names are accepted as they are",
         arguments: ["a.test", "xn--bcher-kva.example", "_dmarc.a.test", "a", "1.a.test", "a-b.c9"]

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct SessionCacheTests {
+@Suite("The cache of sessions")
+struct SessionCacheTests {
     private func session(
         _ version: Int32 = TLS1_2_VERSION,
         timeout: Int = 600,

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct SettingsTests {
+@Suite("Settings of TLS")
+struct SettingsTests {
     private func problem(_ change: (inout TLSSettings) -> Void) -> String {
         do {
             _ = try TLSContext.testing(change)

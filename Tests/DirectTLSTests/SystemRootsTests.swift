@@ -4,7 +4,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct SystemRootsTests {
+@Suite("The system's roots")
+struct SystemRootsTests {
     private func find(
         _ environment: [String: String] = [:],
         directories: [String] = [],

@@ -3,7 +3,7 @@ import TLSFixtures
 import Testing
 
 /// The examples of docs/Fixtures.md, with curl in the place of a user's client.
-@Suite("The examples in the documentation work", .idleLimit, .enabled(if: isInstalled("curl")))
+@Suite("Examples of the documentation", .idleLimit, .enabled(if: isInstalled("curl")))
 struct DocumentationTests {
     @Test("The first example tests a client against two names")
     func firstExample() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("The TLS side", .idleLimit, .enabled(if: isInstalled("openssl")))
+@Suite("The TLS side of a server", .idleLimit, .enabled(if: isInstalled("openssl")))
 struct TLSBehaviourTests {
     private let authority = TestAuthority()
     private var leaf: FixtureCertificate { authority.certificate(for: "a.test") }

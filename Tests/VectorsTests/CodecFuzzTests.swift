@@ -4,7 +4,8 @@ import Testing
 @testable import tls_fixtures
 
 /// The vectors' inputs, changed at random from a fixed seed: nothing crashes, and cuts never matter.
-@Suite struct CodecFuzzTests {
+@Suite("Random responses and fields")
+struct CodecFuzzTests {
     #if DEBUG
     private static let rounds = 20_000
     #else

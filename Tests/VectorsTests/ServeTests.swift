@@ -5,7 +5,7 @@ import Testing
 
 @testable import tls_fixtures
 
-@Suite("tls-fixtures serve", .idleLimit)
+@Suite("The program tls-fixtures serve", .idleLimit)
 struct ServeTests {
     /// The program, which SwiftPM builds beside the tests.
     private static var program: String? {

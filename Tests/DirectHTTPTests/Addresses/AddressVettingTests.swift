@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Vetting")
+@Suite("Vetting of addresses")
 struct AddressVettingTests {
     private let anyone = HTTPHost.name(.test("a.test"))
 

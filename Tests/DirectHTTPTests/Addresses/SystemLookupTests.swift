@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Names that the system looks up", .idleLimit)
+@Suite("Shared look-ups of the system's resolver", .idleLimit)
 struct SystemLookupTests {
     private let server: FixtureServer
     private let gate = DispatchSemaphore(value: 0)

@@ -5,7 +5,7 @@ import Testing
 
 /// What could be read as more than was meant is refused before a byte of it is sent, and never repeated in the
 /// error. Multipart heads and trailers have their tests with their bodies.
-@Suite("Injection on the way out", .idleLimit)
+@Suite("Injection into requests", .idleLimit)
 struct InjectionTests {
     private static let controls = [
         "\r\nX-Evil: 1", "\rX-Evil: 1", "\nX-Evil: 1", "\0", "\u{1}", "\u{1f}", "\u{7f}",

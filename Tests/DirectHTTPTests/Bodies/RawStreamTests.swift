@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A stream behind 101 or CONNECT", .idleLimit)
+@Suite("Streams after 101 or CONNECT", .idleLimit)
 struct RawStreamTests {
     private static let switching =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"

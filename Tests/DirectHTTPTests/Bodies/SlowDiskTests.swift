@@ -9,7 +9,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Bodies and disks that stand still", .idleLimit)
+@Suite("Bodies on slow disks", .idleLimit)
 struct SlowDiskTests {
     private let time = HeldTime()
 

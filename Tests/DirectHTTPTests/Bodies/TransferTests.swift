@@ -8,7 +8,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Bodies on their way", .idleLimit)
+@Suite("Transfers of bodies", .idleLimit)
 struct TransferTests {
     private let time = HeldTime()
 

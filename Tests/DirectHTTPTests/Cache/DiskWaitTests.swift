@@ -8,7 +8,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A call whose cache has a slow disk", .idleLimit)
+@Suite("Calls with a cache on a slow disk", .idleLimit)
 struct DiskWaitTests {
     private let time = HeldTime()
     private let folder = TemporaryFolder.planned()

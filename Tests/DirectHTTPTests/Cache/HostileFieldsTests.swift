@@ -6,7 +6,7 @@ import Testing
 @testable import DirectHTTP
 
 /// Where a cache computes with numbers that a caller or a server has written.
-@Suite("Numbers in the fields that a cache reads", .idleLimit)
+@Suite("Numbers in fields for the cache", .idleLimit)
 struct HostileFieldsTests {
     private static let numbers = [
         "", "-", ".", "0", "00", "-0", "1", "1.", "1.000", "1.001", "0.5", "0.5555", "0.\u{663}", "0.٣", "-1",

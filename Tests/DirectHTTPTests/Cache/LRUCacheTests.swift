@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What lies in memory")
+@Suite("The cache of recent entries")
 struct ShelfTests {
     private final class Thing: ShelfEntry {
         let key: CacheKey

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A cache above interceptors of the network", .idleLimit)
+@Suite("A cache with network interceptors", .idleLimit)
 struct SentRequestsTests {
     private let who = Locked("")
 

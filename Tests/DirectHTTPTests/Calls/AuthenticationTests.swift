@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Credentials")
+@Suite("Credentials of requests")
 struct AuthenticationTests {
     @Test("Credentials of the URL are sent as Basic to its origin, and appear nowhere else")
     func urlUser() async throws {

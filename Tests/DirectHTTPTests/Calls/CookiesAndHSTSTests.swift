@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What a client remembers")
+@Suite("Cookies and HSTS of a client")
 struct MemoryTests {
     @Test("Cookies belong to the name, wherever it is dialled, also from a redirect, and to no other name")
     func cookies() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Credentials by digest, of many requests at a time")
+@Suite("Digest credentials of concurrent requests")
 struct DigestConcurrencyTests {
     @Test(
         "All of many concurrent requests are accepted after the server has forgotten its nonces",

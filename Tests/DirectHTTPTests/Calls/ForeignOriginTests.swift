@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is for one origin, and no other")
+@Suite("Secrets and other origins")
 struct ForeignOriginTests {
     @Test(
         "CVE-2026-40490, CVE-2026-11856: a challenge after a redirect to another origin is not answered",

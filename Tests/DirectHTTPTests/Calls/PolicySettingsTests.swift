@@ -7,7 +7,7 @@ import Testing
 @testable import DirectHTTP
 
 /// The policies of a client or a request as a call applies them.
-@Suite("Policies of retries and redirects at work", .idleLimit)
+@Suite("Settings of retries and redirects", .idleLimit)
 struct PolicySettingsTests {
     private func client(_ script: Script, _ set: (inout RetryPolicy) -> Void) -> HTTPClient {
         script.client {

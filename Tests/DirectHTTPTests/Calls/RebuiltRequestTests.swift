@@ -23,7 +23,7 @@ private enum Builder: CaseIterable, CustomTestStringConvertible {
     var testDescription: String { "\(self)" }
 }
 
-@Suite("A request that is built anew on its way")
+@Suite("Requests rebuilt for a further hop")
 struct RebuiltRequestTests {
     private static let secrets: HTTPHeaders = [
         "Authorization": "Bearer secret", "X-Api-Key": "secret", "User-Agent": "me",
@@ -247,7 +247,7 @@ struct RebuiltRequestTests {
     }
 }
 
-@Suite("A request's URL")
+@Suite("The URL of a request")
 struct RequestURLTests {
     @Test("Another origin as URL drops addresses and authenticator, and keeps the rest")
     func replaced() throws {

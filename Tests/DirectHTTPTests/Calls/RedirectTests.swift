@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A redirect")
+@Suite("Redirects")
 struct RedirectTests {
     @Test(
         "A redirect changes method and body as its status demands",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Another try elsewhere", .idleLimit)
+@Suite("Retries at other addresses", .idleLimit)
 struct RetryElsewhereTests {
     /// Who names the addresses.
     enum Namer: CaseIterable { case request, resolver, system }

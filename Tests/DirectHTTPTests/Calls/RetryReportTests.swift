@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is told of several tries", .idleLimit)
+@Suite("Reports of retries", .idleLimit)
 struct RetryReportTests {
     private static var quick: RetryPolicy {
         var policy = RetryPolicy()

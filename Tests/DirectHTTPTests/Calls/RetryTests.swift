@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Another try", .idleLimit)
+@Suite("Retries", .idleLimit)
 struct RetryTests {
     private let time = HeldTime()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("The limit for everything", .idleLimit)
+@Suite("The total limit and the caller's code", .idleLimit)
 struct TotalTimeTests {
     /// Code of somebody else's that answers only when the gate opens, and does not heed cancellation.
     private let gate = Barrier()

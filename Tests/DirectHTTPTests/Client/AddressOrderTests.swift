@@ -4,7 +4,7 @@ import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Several addresses", .idleLimit)
+@Suite("Several addresses in order", .idleLimit)
 struct AddressOrderTests {
     private let time = HeldTime()
 

@@ -4,7 +4,7 @@ import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Cancelling", .idleLimit)
+@Suite("Cancellation", .idleLimit)
 struct CancellationTests {
     private let time = HeldTime()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A connection", .idleLimit)
+@Suite("Idle connections without buffers", .idleLimit)
 struct ConnectionTests {
     @Test("A connection that released its buffers while idle is reused")
     func releasedBuffers() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("Descriptors", .idleLimit)
+@Suite("Descriptors of a client", .idleLimit)
 struct DescriptorTests {
     /// In a process of its own, where nobody else opens and closes any.
     @Test(

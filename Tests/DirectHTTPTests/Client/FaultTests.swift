@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Faults on the way", .idleLimit)
+@Suite("Faults of servers and connections", .idleLimit)
 struct FaultTests {
     private let secure = FixtureSecurity.tls(testAuthority.certificate(for: "a.test"))
 

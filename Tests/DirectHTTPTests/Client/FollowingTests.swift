@@ -6,7 +6,7 @@ import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Connections that follow the addresses", .idleLimit)
+@Suite("Connections and changing addresses", .idleLimit)
 struct FollowingTests {
     @Test("A changed answer of the resolver closes idle connections to other addresses, and none is used")
     func flip() async throws {

@@ -4,7 +4,7 @@ import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Connections that serve again", .idleLimit)
+@Suite("Reuse of connections", .idleLimit)
 struct KeepAliveTests {
     private let time = HeldTime()
     /// A plain response whose connection goes on.

@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A request's head", .idleLimit)
+@Suite("Large request heads", .idleLimit)
 struct LargeHeadTests {
     @Test(
         "A head larger than one TLS record is sent once and completely",

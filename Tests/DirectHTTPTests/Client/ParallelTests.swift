@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Many requests at once", .idleLimit)
+@Suite("Concurrent requests", .idleLimit)
 struct ParallelTests {
     /// Answers with a body whose length and beginning follow from the target.
     private static let numbered: FixtureHandler = { request in

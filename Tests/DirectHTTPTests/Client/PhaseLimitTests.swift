@@ -10,7 +10,7 @@ import Testing
 
 /// Each limit at each place that waits for it. No other limit is set, and the clock is moved on until the call ends: the
 /// error says which limit it was.
-@Suite("Each limit where it holds", .idleLimit)
+@Suite("Limits of the phases", .idleLimit)
 struct PhaseLimitTests {
     private static let limit = Duration.seconds(20)
     private let clock = HeldClock()

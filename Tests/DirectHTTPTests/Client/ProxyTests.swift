@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Over a proxy", .idleLimit)
+@Suite("Proxies", .idleLimit)
 struct ProxyTests {
     private let time = HeldTime()
     private let origin: FixtureServer

@@ -4,7 +4,7 @@ import Foundation
 import TLSFixtures
 import Testing
 
-@Suite("Servers that others have made", .idleLimit)
+@Suite("Other projects' servers", .idleLimit)
 struct RealPeerTests {
     @Test(
         "A client exchanges requests with nginx: keep-alive, both versions of TLS, all framings",

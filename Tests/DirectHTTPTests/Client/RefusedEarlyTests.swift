@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is wrong with a request is said before anything is done for it", .idleLimit)
+@Suite("Faulty requests refused before any work", .idleLimit)
 struct RefusedEarlyTests {
     /// A request to a server that no connection was ever made to.
     private func refusal(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A request's own time limits", .idleLimit)
+@Suite("Time limits of a request", .idleLimit)
 struct RequestTimeoutTests {
     private let time = HeldTime()
 

@@ -4,7 +4,7 @@ import DirectTestTime
 import TLSFixtures
 import Testing
 
-@Suite("Time limits", .idleLimit)
+@Suite("Time limits of a client", .idleLimit)
 struct TimeoutTests {
     private let time = HeldTime()
     /// Unlike any default, so that the wait with this limit is the one that is meant.

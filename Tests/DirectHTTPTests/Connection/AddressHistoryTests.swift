@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is remembered of addresses")
+@Suite("The history of addresses")
 struct AddressMemoryTests {
     private let a = Destination(host: .init(name: "a.test"), port: 443, isSecure: true)
     private let b = Destination(host: .init(name: "b.test"), port: 443, isSecure: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("A detour")
+@Suite("Detours")
 struct DetourTests {
     private let a: Endpoint = "10.0.0.1:80"
     private let b: Endpoint = "10.0.0.2:80"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("IPv4 addresses on a network that has only IPv6", .idleLimit)
+@Suite("IPv4 addresses on a network with IPv6 only", .idleLimit)
 struct TranslationTests {
     /// RFC 6052, section 2.4, with the address of the examples replaced by a public one.
     @Test(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Cookie jar")
+@Suite("Cookie jars")
 struct CookieJarTests {
     @Test("A cookie is sent to the host that set it, and to no other")
     func hostOnly() throws {

@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A client with a jar and a memory for HSTS", .idleLimit)
+@Suite("A client with a cookie jar and HSTS", .idleLimit)
 struct CookieWalkTests {
     @Test("Cookies belong to the name, whatever address is dialled")
     func nameNotAddress() async throws {

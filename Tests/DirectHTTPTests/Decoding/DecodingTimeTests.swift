@@ -8,7 +8,7 @@ import Testing
 @testable import DirectHTTP
 
 /// One piece from the wire can hold more work than all the time of a call.
-@Suite("Content of which much comes", .idleLimit)
+@Suite("Time for decoding large content", .idleLimit)
 struct DecodingTimeTests {
     private let time = HeldTime()
     /// 4 KiB of gzip, of which 4 MiB come.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Coded content that decodes to nothing", .idleLimit)
+@Suite("Coded content without output", .idleLimit)
 struct NoOutputTests {
     private let time = HeldTime()
     /// 20 bytes of gzip of which nothing comes.

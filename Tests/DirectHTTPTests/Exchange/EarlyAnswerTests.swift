@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Responses that come before the request has been sent", .idleLimit)
+@Suite("Responses before the end of the request", .idleLimit)
 struct EarlyAnswerTests {
     private let time = HeldTime()
     private static let accepted = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\naccepted"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Limits of waits", .idleLimit)
+@Suite("Limits of waits in an exchange", .idleLimit)
 struct LimitTests {
     private let time = HeldTime()
     private static let endless = "HTTP/1.1 200 OK\r\n\r\n"

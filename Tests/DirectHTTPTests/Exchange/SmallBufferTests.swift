@@ -7,7 +7,7 @@ import Testing
 @testable import DirectHTTP
 @testable import DirectIO
 
-@Suite("Sockets that take few bytes at a time", .idleLimit)
+@Suite("Sockets with small buffers", .idleLimit)
 struct SmallBufferTests {
     @Test("An upload and a response larger than the socket buffers do not wait for each other")
     func writesFirst() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Bytes that no request asked for", .idleLimit)
+@Suite("Unsolicited bytes", .idleLimit)
 struct UnsolicitedTests {
     private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("What is printed, logged or dumped")
+@Suite("Descriptions, logs and dumps")
 struct DescriptionTests {
     private static let url = "https://joe:hunter2@a.test/path"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("The limits of a request")
+@Suite("The values of time limits")
 struct TimeoutsTests {
     @Test("Limits are equal whether they are set at the start or later")
     func settingLater() {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("An observer", .idleLimit)
+@Suite("Observers", .idleLimit)
 struct ObserverTests {
     @Test("An observer receives the steps of a call in their order")
     func steps() async throws {

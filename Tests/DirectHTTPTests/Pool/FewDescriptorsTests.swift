@@ -8,7 +8,7 @@ import Testing
 @testable import DirectIO
 
 /// Programs of their own, whose descriptors are few. The servers are here, with others.
-@Suite("Few descriptors", .idleLimit)
+@Suite("Clients with few descriptors", .idleLimit)
 struct FewDescriptorsTests {
     @Test("By default 400 concurrent requests to one origin succeed with 128 descriptors", .ownProcess)
     func oneOrigin() async throws {

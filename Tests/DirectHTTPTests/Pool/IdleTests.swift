@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Connections without work", .idleLimit)
+@Suite("Idle connections", .idleLimit)
 struct IdleTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

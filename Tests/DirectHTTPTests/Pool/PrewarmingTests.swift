@@ -5,7 +5,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("Connections made ahead", .idleLimit)
+@Suite("Prewarmed connections", .idleLimit)
 struct PrewarmingTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -6,7 +6,7 @@ import Dispatch
 import TLSFixtures
 import Testing
 
-@Suite("Waiting for a connection", .idleLimit)
+@Suite("The queue for connections", .idleLimit)
 struct QueueTests {
     @Test("A request that is cancelled at any moment of its wait keeps neither a connection nor a place")
     func cancelledAtAnyMoment() async throws {

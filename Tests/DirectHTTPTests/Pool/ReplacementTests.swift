@@ -3,7 +3,7 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-@Suite("A kept connection that turns out to be dead", .idleLimit)
+@Suite("Replacements of dead connections", .idleLimit)
 struct ReplacementTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

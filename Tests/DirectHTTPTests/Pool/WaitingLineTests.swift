@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("The line of those who wait")
+@Suite("The order of waiting requests")
 struct WaitingLineTests {
     /// Behind a reference, as expectations call no mutating methods.
     private final class Line {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("The settings of proxies")
+@Suite("Values of proxy settings")
 struct ProxyValueTests {
     @Test("A proxy is read from a URL, and shown without user and password")
     func reading() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-@Suite("Proxies that take their time", .idleLimit)
+@Suite("Slow proxies", .idleLimit)
 struct SlowProxyTests {
     private let time = HeldTime()
 

@@ -4,7 +4,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct ChainJudgementTests {
+@Suite("Judgement of chains")
+struct ChainJudgementTests {
     private let root = TestAuthority("Root")
 
     private func served(_ leaf: FixtureCertificate, _ others: FixtureCertificate...) throws -> ServedChain {

@@ -3,7 +3,8 @@ import Testing
 
 @testable import DirectTLS
 
-@Suite struct SurveyConnectionTests {
+@Suite("Connections of a survey")
+struct SurveyConnectionTests {
     private let leaf = TestCertificate(TestCertificate.Plan(names: [.dns("a.test")]), issuer: .authority)
 
     /// A survey of the server, in memory: drives both sides to the end of the handshake.

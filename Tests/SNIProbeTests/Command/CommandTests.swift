@@ -6,7 +6,8 @@ import Testing
 @testable import SNIProbe
 
 /// The program itself, as a shell runs it.
-@Suite struct CommandTests {
+@Suite("The program sni-probe")
+struct CommandTests {
     private let root = TestAuthority()
 
     private func withRoots<Result>(_ body: (String) async throws -> Result) async throws -> Result {

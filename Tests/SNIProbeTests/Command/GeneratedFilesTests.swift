@@ -3,7 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct GeneratedFilesTests {
+@Suite("Generated files")
+struct GeneratedFilesTests {
     @Test(
         "Each checked-in file is what the option table generates",
         arguments: GeneratedFiles.places.keys.sorted()

@@ -4,7 +4,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct WireTests {
+@Suite("Connections of a probe")
+struct WireTests {
     private func open(_ server: FixtureServer) async throws -> Result<Wire, Refusal> {
         let address = try #require(IPAddress(server.address))
         // The deadline is over before anybody looks, as on a machine that is too busy.

@@ -5,7 +5,8 @@ import Testing
 @testable import SNIProbe
 
 /// What people and programs see, word by word: a change shows in the diff of a file.
-@Suite struct GoldenTests {
+@Suite("Recorded output")
+struct GoldenTests {
     private let style = Style(usesColor: false, unicode: true, width: 80)
 
     /// What a server with these certificates is found to be.

@@ -5,7 +5,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct JSONTests {
+@Suite("JSON output")
+struct JSONTests {
     @Test("A record with a request has its URL, and one without has null")
     func aRequestIsToldFromAnotherByItsURL() async throws {
         let dead = try FixtureServer.refusing()

@@ -1,7 +1,8 @@
 @testable import SNIProbe
 import Testing
 
-@Suite struct UTCTests {
+@Suite("Dates in UTC")
+struct UTCTests {
     @Test("Dates are those of the Gregorian calendar, also before 1970")
     func datesAreThoseOfTheGregorianCalendarAlsoBefore1970() {
         #expect(UTC.stamp(0) == "1970-01-01T00:00:00Z")

@@ -7,7 +7,8 @@ import Testing
 @testable import SNIProbe
 
 /// Certificates are written by whoever runs the server, or attacks it.
-@Suite struct UntrustedTextTests {
+@Suite("Untrusted text")
+struct UntrustedTextTests {
     private let root = TestAuthority()
     private let style = Style(usesColor: false, unicode: true, width: 80)
 

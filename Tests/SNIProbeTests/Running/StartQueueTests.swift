@@ -3,7 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct StartQueueTests {
+@Suite("The queue of probes")
+struct StartQueueTests {
     private func slot(_ address: String, port: UInt16 = 443) throws -> Slot {
         let host = try HTTPHost("a.test")
         let address = try #require(IPAddress(address))

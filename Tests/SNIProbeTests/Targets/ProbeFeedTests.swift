@@ -3,7 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct ProbeFeedTests {
+@Suite("The sequence of probes")
+struct ProbeFeedTests {
     private func steps(_ arguments: [String]) throws -> [String] {
         let feed = try ProbeFeed(try Options(arguments))
         var steps: [String] = []

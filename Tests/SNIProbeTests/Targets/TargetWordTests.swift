@@ -3,7 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct TargetWordTests {
+@Suite("Words of targets")
+struct TargetWordTests {
     private func target(_ word: String) throws -> (target: ProbeTarget, ranges: [ProbeAddresses]) {
         guard case .target(let target, let ranges) = try TargetWord(word) else {
             throw TargetError.noTarget
@@ -135,7 +136,8 @@ import Testing
     }
 }
 
-@Suite struct PunycodeTests {
+@Suite("Punycode")
+struct PunycodeTests {
     /// The first ones are samples of RFC 3492, section 7.1.
     @Test(
         "Labels are encoded as in RFC 3492",
@@ -157,7 +159,8 @@ import Testing
     }
 }
 
-@Suite struct ProbeAddressesTests {
+@Suite("Ranges of addresses")
+struct ProbeAddressesTests {
     @Test("A network has all its addresses, from the first")
     func aNetworkHasAllItsAddressesFromTheFirst() throws {
         let range = try ProbeAddresses("203.0.113.9/29")
@@ -173,7 +176,8 @@ import Testing
     }
 }
 
-@Suite struct TargetLineTests {
+@Suite("Lines of targets")
+struct TargetLineTests {
     private func line(_ text: String) throws -> [String] {
         let line = try TargetLine(text)
         return line.addresses.map { "\($0.first)" }

@@ -5,7 +5,8 @@ import Testing
 
 /// The endpoints that ten tools were compared on: most of them called faulty ones good, or said the same of different
 /// faults. Each has its cause, its code, and a hint that tells what to do.
-@Suite struct ElevenEndpointsTests {
+@Suite("Eleven endpoints")
+struct ElevenEndpointsTests {
     private let lab: Lab
     private let host = "www.example.com"
 

@@ -4,7 +4,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct HTTPTests {
+@Suite("Requests of a probe")
+struct HTTPTests {
     private let root = TestAuthority()
 
     private func server(_ handler: @escaping FixtureHandler) throws -> FixtureServer {

@@ -4,7 +4,8 @@ import Testing
 @testable import SNIProbe
 
 /// A hint is for the fault that is there: what it takes for granted has to be true.
-@Suite struct HintTests {
+@Suite("Hints")
+struct HintTests {
     private let root = TestAuthority()
 
     private func record(_ arguments: [String]) async throws -> ProbeRecord {

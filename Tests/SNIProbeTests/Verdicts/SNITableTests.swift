@@ -3,7 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct SNITableTests {
+@Suite("Verdicts about SNI")
+struct SNITableTests {
     @Test("Each pair of results with and without the name has its verdict")
     func theTableHasThisOutcomeForEachPair() {
         let (right, other, wrong, otherWrong) = (

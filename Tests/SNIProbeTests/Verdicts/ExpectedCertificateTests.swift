@@ -4,7 +4,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct ExpectationTests {
+@Suite("Expected certificates")
+struct ExpectedCertificateTests {
     private let root = TestAuthority()
 
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }

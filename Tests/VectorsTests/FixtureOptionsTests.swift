@@ -3,7 +3,7 @@ import Testing
 @testable import tls_fixtures
 
 @Suite("The command line of tls-fixtures")
-struct OptionsTests {
+struct FixtureOptionsTests {
     @Test("Topics, clients and a part of the vectors' names are read")
     func everything() throws {
         let options = try Options([

@@ -3,7 +3,8 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite struct OptionsTests {
+@Suite("The options of sni-probe")
+struct ProbeOptionsTests {
     private func error(_ arguments: String...) -> UsageError? {
         do throws(UsageError) {
             _ = try Options(arguments)

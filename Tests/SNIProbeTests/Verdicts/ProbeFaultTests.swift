@@ -5,7 +5,8 @@ import Testing
 @testable import SNIProbe
 
 /// The endpoints of a comparison of ten tools, most of which called them all good, or all bad for one reason.
-@Suite struct FaultTests {
+@Suite("Faults that a probe finds")
+struct ProbeFaultTests {
     private let lab: Lab
     private let host = "www.example.com"
 

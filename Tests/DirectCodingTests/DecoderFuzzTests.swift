@@ -3,7 +3,7 @@ import Testing
 @testable import DirectCoding
 
 @Suite("Damaged and random streams")
-struct FuzzTests {
+struct DecoderFuzzTests {
     /// What the vectors have to offer as a start, without the bombs.
     private static func seeds() throws -> [DecodingVector] {
         try DecodingVector.load().filter {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import tls_fixtures
 
-@Suite("Routes", .idleLimit)
-struct DescriptorTests {
+@Suite("Descriptors of routes", .idleLimit)
+struct RouteDescriptorTests {
     /// In a process of its own, where nobody else opens and closes any.
     @Test(
         "No route leaves a descriptor open, whatever happens at its addresses",

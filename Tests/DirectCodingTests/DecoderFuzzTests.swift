@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged and random streams")
 struct DecoderFuzzTests {
-    /// What the vectors have to offer as a start, without the bombs.
+    /// The contents of the vectors as seeds, without the bombs.
     private static func seeds() throws -> [DecodingVector] {
         try DecodingVector.load().filter {
             $0.canRun && $0.input.bytes.count < 1000 && !$0.input.bytes.isEmpty

@@ -1,11 +1,11 @@
 @testable import DirectCoding
 
-/// What became of coded content.
+/// The result of decoding.
 enum Decoded: Equatable {
     case content([UInt8])
     /// Some of it may have come out before.
     case fault(CodingError)
-    /// Nobody here knows the coding.
+    /// The coding is unknown.
     case raw
 }
 

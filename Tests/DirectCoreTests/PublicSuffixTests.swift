@@ -75,7 +75,7 @@ struct PublicSuffixTests {
         #expect(try !suffix(of: DomainName("example.nonsense")).isPrivate)
     }
 
-    /// Where the list is that the rules were compiled from (`DIRECT_HTTP_SUFFIXES=LIST`), each rule is asked for.
+    /// Each rule of the list that the rules were compiled from is checked (`DIRECT_HTTP_SUFFIXES=LIST`).
     @Test("The compiled rules give the same results as the list", .enabled(if: SuffixList.compiled != nil))
     func wholeList() async throws {
         let list = try #require(SuffixList.compiled)

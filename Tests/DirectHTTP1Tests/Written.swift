@@ -1,6 +1,6 @@
 import DirectHTTP1
 
-/// What `write` puts into memory that ends just behind the given room.
+/// The bytes that `write` puts into memory that ends just after the given room.
 func written(
     _ room: Int,
     _ write: (UnsafeMutableRawBufferPointer) throws(HTTP1Error) -> Int

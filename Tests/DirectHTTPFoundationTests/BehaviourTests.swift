@@ -373,7 +373,7 @@ private let large = 2 << 20
 private let largePattern = Data(FixturePattern.bytes(at: 0, count: large))
 
 extension Sender {
-    /// What arrives, by method and length, after a redirect with this status.
+    /// The request that arrives, as method and length, after a redirect with this status.
     fileprivate func followed(_ status: Int, _ method: String) async throws -> String {
         let server = try FixtureServer.start { request in
             let count = try request.discardBody()

@@ -87,7 +87,7 @@ struct DirectURLProtocolTests {
         work.cancel()
         #expect(await work.value?.code == .cancelled)
         gate.open()
-        // The connection is gone, too: nobody waits for the answer.
+        // The connection is closed, too: no task waits for the response.
         _ = try await server.nextRecord()
     }
 
@@ -121,7 +121,7 @@ struct DirectURLProtocolTests {
             .init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
         loading.stopLoading()
         loading.startLoading()
-        // What had been started would come first.
+        // A request that had been started would come first.
         await withTaskExecutorPreference(client.executor) {
             _ = try? await client.get("http://www.example/next")
         }

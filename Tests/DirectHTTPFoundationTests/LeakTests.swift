@@ -32,8 +32,8 @@ struct LeakTests {
         for await _ in gone { break }
     }
 
-    /// In a process of its own, whose descriptors and memory are nobody else's. `scripts/bench foundation-soak` does the
-    /// same to another server in a release build.
+    /// In a process of its own, whose descriptors and memory no other test uses. `scripts/bench foundation-soak` does
+    /// the same to another server in a release build.
     @Test(
         "Ten thousand requests leave neither open sockets nor growing memory",
         .ownProcess,
@@ -43,7 +43,7 @@ struct LeakTests {
         await #expect(processExitsWith: .success) { [way] in
             let time = HeldTime()
             let sender = Sender(way, on: time.loop)
-            // What every program needs once, and what the allocator keeps for the next time.
+            // Memory that every program needs once, and that the allocator keeps for the next time.
             for _ in 0..<3 { try await sendThousand(sender) }
             let (sockets, memory) = (try openSockets(), try residentKiB())
             for _ in 0..<10 { try await sendThousand(sender) }

@@ -24,7 +24,7 @@ struct RebuiltRedirectTests {
         #expect(a.requests.first?.headers["x-api-key"] == "secret")
     }
 
-    /// What a session gets whose delegate adds a field to each redirect.
+    /// The response to a session whose delegate adds a field to each redirect.
     private static func body(of url: URL, by client: HTTPClient) async throws -> String {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [client.urlProtocolClass()]

@@ -33,7 +33,7 @@ extension FixtureServer {
     }
 }
 
-/// What the call throws, if that is an error of Foundation's.
+/// The error that the call throws, if it is Foundation's.
 func urlError(_ call: () async throws -> Void) async -> URLError? {
     do {
         try await call()
@@ -76,7 +76,7 @@ final class ScriptedStream: InputStream {
 
 struct Breakdown: Error {}
 
-/// What a session's delegate is told, in the order it is told.
+/// The events of a session's delegate, in order.
 final class RecordingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     enum Event: Equatable {
         case response(Int)

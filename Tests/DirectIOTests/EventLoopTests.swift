@@ -81,7 +81,7 @@ struct EventLoopTests {
         await busy.value
     }
 
-    /// On a loop of its own, where nothing but the loop can make anybody late.
+    /// On a loop of its own, where only the loop can delay a task.
     @Test("With many handles each deadline is kept, and none expires early")
     func manyDeadlines() async {
         let loop = EventLoop()

@@ -290,7 +290,7 @@ private func moreThanTheKernelKeeps() -> [UInt8] {
 }
 
 extension Socket {
-    /// What one attempt to receive gives, in words.
+    /// The result of one attempt to receive, in words.
     fileprivate func now(atMost count: Int = 1024) -> String {
         var bytes = [UInt8](repeating: 0, count: count)
         return switch receive(into: &bytes, count: count) {
@@ -344,7 +344,7 @@ extension Socket {
         return waits
     }
 
-    /// Asks for more than it needs, as readers do who do not know what comes.
+    /// Asks for more than it needs, as readers of unknown lengths do.
     fileprivate func receive(exactly count: Int) async throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count + 1000)
         var received = 0

@@ -72,7 +72,7 @@ struct WaitPointStressTests {
                         if round.isMultiple(of: 5) { isWanted.signal() }
                         _ = try await wait.value
                         handle.input.clear()
-                        // What ended that wait, or comes too late for it, must not end this one.
+                        // An event that ended that wait, or is too late for it, must not end this one.
                         let next = place.start(loop) { await handle.input.wait(until: .never, on: loop) }
                         isWanted.signal()
                         guard try await next.value == .ready else { break }

@@ -8,7 +8,7 @@ import Testing
 /// The situations of docs/Resolvers.md, from a name to a response, against servers of this machine.
 @Suite("Recipes", .idleLimit)
 struct RecipeTests {
-    /// One address for two names, as at a CDN; it says whom it was asked for.
+    /// One address for two names, as at a CDN; it responds with the requested name.
     private let site: FixtureServer
     private let dead: FixtureServer
 

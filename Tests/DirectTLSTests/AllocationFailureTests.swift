@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectTLS
 
-/// What is kept of that for which OpenSSL found no memory. Each in a process of its own.
+/// State that remains after OpenSSL found no memory. Each test has a process of its own.
 @Suite("Failed allocations", .idleLimit)
 struct AllocationFailureTests {
     @Test(
@@ -19,7 +19,7 @@ struct AllocationFailureTests {
         await #expect(processExitsWith: .success) { [hasIndex] in
             try FailingMemory.install()
             OpenSSLLibrary.start()
-            // What the first number takes is kept for good: without it, the table itself is the first to find no memory.
+            // The first number is allocated for good: without it, the table itself is the first to find no memory.
             if hasIndex { _ = BIO_get_new_index() }
             let transport = TLSTransport(context: nil, read: { _, _, _ in 0 }, write: { _, _, _ in 0 })
             var state = TransportState(transport: transport)
@@ -55,7 +55,7 @@ struct AllocationFailureTests {
                 count += 1
                 guard let whole = store else { continue }
                 kept += 1
-                // What failed in this must not be noticed by the next call.
+                // The next call must not see the errors of this one.
                 ErrorQueue.clear()
                 try #require(vouches(whole, for: leaf), "allocation \(count)")
             }

@@ -28,7 +28,7 @@ struct CertificateCheckTests {
         #expect(pair.server.failure?.hasSuffix("alert certificate expired") == true)
     }
 
-    /// Whatever switched OpenSSL's own refusal off, its verdict is read before a byte may flow.
+    /// Even if OpenSSL's own refusal is off, its verdict is read before any byte is exchanged.
     @Test("OpenSSL's verdict is read even if OpenSSL was told to continue")
     func verdictIsReadAlsoWhenOpenSSLDidNotActOnIt() throws {
         let pair = try Pair(TestServer(leaf { $0.ends = -60 }), .testing(), .name("a.test"))

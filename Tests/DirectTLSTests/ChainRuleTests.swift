@@ -197,7 +197,7 @@ struct ChainRuleTests {
         #expect(try verdict(demanding(any), other) == nil)
         #expect(try verdict(demanding(nil), own) == 0)
         #expect(try verdict(demanding(nil, after: 2), nil) == nil)
-        // Where nobody demands one, none is needed.
+        // If no authority demands one, none is needed.
         let silent = try root.intermediate { $0.extensions = policies(own) }
         #expect(try verdict(silent, other) == nil)
     }

@@ -61,7 +61,7 @@ struct EndOfStreamTests {
         #expect(pair.shake() == .done)
         let error = TLSError.alertReceived(number: 116, name: "certificate_required")
         #expect(pair.read() == .failed(error))
-        // The server's own has been accepted by then: nobody is to look for the fault there.
+        // The server's own has been accepted by then, so the error must not blame it.
         #expect(error.description.hasSuffix("about the client's certificate"))
     }
 

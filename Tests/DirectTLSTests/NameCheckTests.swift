@@ -26,7 +26,7 @@ struct NameCheckTests {
         }
     }
 
-    /// Let's Encrypt has issued certificates for addresses since 2026: whoever owns the address that was dialled
+    /// Let's Encrypt has issued certificates for addresses since 2026: the owner of the address that was dialled
     /// can have one, and must not pass for the name with it.
     @Test("A certificate for the address that was dialled does not prove the name")
     func certificateForTheDialledAddressDoesNotProveTheName() throws {

@@ -53,7 +53,7 @@ struct PathSearchTests {
         case unknownRoot, wrongPurpose, noAuthority, forbiddenName, brokenRule
     }
 
-    /// What the settings and the URL demand holds on each path.
+    /// The demands of the settings and the URL apply to each path.
     @Test(
         "A second path does not make a bad leaf acceptable",
         arguments: [

@@ -147,7 +147,7 @@ struct ProtocolTests {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
         let long = [UInt8](repeating: 7, count: 40_000)
-        // One record: without the partial mode OpenSSL reports nothing until all is gone.
+        // One record: without the partial mode OpenSSL reports no progress until all is sent.
         #expect(long.withUnsafeBytes { pair.client.write($0) } == .bytes(16_384))
     }
 

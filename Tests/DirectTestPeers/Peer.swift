@@ -37,7 +37,7 @@ package final class Listener: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The connection that has been made; the kernel made it before anybody accepted it.
+    /// The connection that has been made; the kernel made it before it was accepted.
     package func accept() throws -> Peer {
         Peer(descriptor: try checked("accept") { cAccept(descriptor) })
     }
@@ -53,7 +53,7 @@ package final class Peer: Sendable {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        // What is sent in two calls is to arrive at once, and as two.
+        // Bytes that are sent in two calls are to arrive at once, and as two.
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }

@@ -34,8 +34,8 @@ struct DNSReading: Encodable {
 }
 
 extension SuiteAdapter {
-    /// What the codec reads in a message. Whether it answers a question of ours is not asked here: many of the
-    /// suite's messages are questions, and its judges did not mind.
+    /// The contents of a message as the codec reads them. It need not answer a question of ours: many of the
+    /// suite's messages are questions.
     static func reading(of message: DNSCase) throws -> DNSReading {
         guard let bytes = Data(base64Encoded: message.wire) else { throw UsageError("not base64") }
         var reading = DNSReading(id: message.id)

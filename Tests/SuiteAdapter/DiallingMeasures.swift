@@ -4,7 +4,7 @@ import DirectIO
 import Foundation
 import TLSFixtures
 
-/// What a dead address, a changed one and a crowd of askers cost, over loopback; figures for docs/Resolvers.md.
+/// The cost of a dead address, a changed one and many callers, over loopback; figures for docs/Resolvers.md.
 extension SuiteAdapter {
     /// A name with three addresses, the first of which does not answer: how much later than from the second
     /// alone the response comes. curl beside it.
@@ -172,7 +172,7 @@ extension SuiteAdapter {
     }
 }
 
-/// What came of the requests of one worker, or of all.
+/// The results of the requests of one worker, or of all.
 private struct FlipTally: Sendable {
     var before = 0
     var after = 0
@@ -196,7 +196,7 @@ private struct FlipTally: Sendable {
     }
 }
 
-/// Takes its time, so that everybody is there before it has answered.
+/// Answers late, so that all callers have asked before.
 private struct Slow: Resolver {
     let asked: Locked<Int>
     var name: String { "slow" }

@@ -2,8 +2,8 @@ import DirectHTTP
 import Foundation
 
 extension SuiteAdapter {
-    /// Keeps responses in that folder until somebody ends it, and says a line for each: for the test that does end it,
-    /// whatever it is doing.
+    /// Keeps responses in that folder until it is killed, and prints a line for each: for the test that kills it
+    /// at any moment.
     ///
     /// `https://a.test/N` has as content bytes that count up from N modulo 251, sometimes many, sometimes few.
     static func fill(_ folder: String) async throws {

@@ -102,7 +102,7 @@ extension SuiteAdapter {
         Int(Double(count) / (time / .seconds(1)))
     }
 
-    /// What the memory's manager keeps free for later does not count.
+    /// Free memory that the allocator keeps for later does not count.
     private static func residentKibibytes() -> Int {
         trimHeap()
         let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")

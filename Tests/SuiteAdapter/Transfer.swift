@@ -29,7 +29,7 @@ extension SuiteAdapter {
     }
 }
 
-/// What one transfer came to; with an error also what had arrived before it.
+/// The result of one transfer; with an error also the bytes that arrived before it.
 struct Outcome: Encodable {
     var status = 0
     var headers: [[String]] = []

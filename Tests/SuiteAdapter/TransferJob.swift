@@ -1,7 +1,7 @@
 import DirectHTTP
 import Foundation
 
-/// What a harness asks for on the standard input.
+/// The job that a harness writes to the standard input.
 struct Job: Decodable {
     let connect: String
     let transfers: [Transfer]

@@ -20,7 +20,7 @@ extension Transfer {
         return request
     }
 
-    /// What the job asks for, and what any client sends unless the job takes it away.
+    /// The fields of the job, and those that any client sends unless the job removes them.
     private var fields: HTTPHeaders {
         var fields = HTTPHeaders((headers ?? []).map { (name: $0[0], value: $0[1]) })
         if let cookie { fields.add("Cookie", cookie) }
@@ -36,7 +36,7 @@ extension Transfer {
     }
 
     /// The URL, with the name that `Host` asks for: here the name of a URL says nothing about where to connect, so
-    /// nobody needs a `Host` that contradicts it. An empty one is left to be refused.
+    /// no job needs a `Host` that contradicts it. An empty one is left to be refused.
     private func takeHost(from fields: inout HTTPHeaders) -> String {
         guard let host = fields["Host"], !host.isEmpty else { return url }
         fields.remove("Host")

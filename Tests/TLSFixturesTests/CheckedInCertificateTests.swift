@@ -8,7 +8,7 @@ struct CertificateRow: Decodable, Sendable, CustomTestStringConvertible {
     struct Verdict: Decodable, Sendable {
         let name: String
         let client: String
-        /// Where `openssl s_client` judges otherwise.
+        /// The verdict of `openssl s_client`, if it differs.
         let opensslClient: String?
 
         enum CodingKeys: String, CodingKey {

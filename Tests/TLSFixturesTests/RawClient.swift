@@ -1,7 +1,7 @@
 import Foundation
 import TLSFixtures
 
-/// What a plain socket saw of a server.
+/// The bytes and the end that a plain socket received from a server.
 struct RawOutcome: Sendable {
     enum End: Sendable, Equatable {
         /// The server sent FIN.

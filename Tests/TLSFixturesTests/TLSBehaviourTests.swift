@@ -128,7 +128,7 @@ struct TLSBehaviourTests {
             let session = try TemporaryFile("")
             let server = try FixtureServer.start(.tls(leaf) { $0.tickets = tickets }, behaviour: hello)
             _ = try await openSSLClient(server, version, "-sess_out", session.path, "-quiet")
-            // Where no session was given, the file is empty and s_client would not start with it.
+            // Without a session the file is empty, and s_client would not start with it.
             let resuming = session.isEmpty ? [] : ["-sess_in", session.path]
             _ = try await openSSLClient(server, arguments: [version, "-quiet"] + resuming)
             let records = try await server.waitUntil { $0.count == 2 && $0.allSatisfy { $0.end != nil } }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Descriptors of routes", .idleLimit)
 struct RouteDescriptorTests {
-    /// In a process of its own, where nobody else opens and closes any.
+    /// In a process of its own, where no other test opens and closes any.
     @Test(
         "No route leaves a descriptor open, whatever happens at its addresses",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
@@ -19,7 +19,7 @@ struct RouteDescriptorTests {
                 $0.head.name.hasPrefix("race:") || $0.head.name.hasPrefix("misdirected:")
             }
             let run = Run(folder: folder, vectors: vectors, clients: [Unhurried()])
-            // What is opened once for all is open after the first.
+            // Descriptors that are opened once for all are open after the first.
             _ = await Run(folder: folder, vectors: [vectors[0]], clients: [OurClient()]).run { _ in }
             let before = try openSockets()
             let totals = await run.run { row in

@@ -32,7 +32,7 @@ final class TemporaryFixtures {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// What is wrong with it, a line for each fault.
+    /// Its faults, one on each line.
     var faults: [String] {
         do throws(VectorFaults) {
             _ = try VectorFolder(fixtures: path)

@@ -85,7 +85,7 @@ struct AddressVettingTests {
         #expect(try objection("::127.0.0.1") != nil)
         #expect(try objection("2002:7f00:1::") != nil)
         #expect(try objection("fe80::1%eth0") == "link-local (RFC 4291)")
-        // What it leads to is public, and still only this network can take it there.
+        // Its target is public, but only this network has a route to it.
         #expect(try objection("fe80::5efe:8.8.8.8") == "link-local (RFC 4291)")
         #expect(try objection("fd00::200:5efe:8.8.8.8") == "unique-local (RFC 4193)")
     }

@@ -258,7 +258,7 @@ struct CachingResolverTests {
         #expect(fresh.endpoints == ["192.0.2.2"])
         let next = try #require(try await fresh.fallback?(context))
         #expect(next.endpoints == ["198.51.100.1"])
-        // What led somewhere in the end is what the next request begins with.
+        // The next request begins with the address that worked in the end.
         #expect(try await answer(cache).endpoints == ["198.51.100.1"])
     }
 

@@ -62,7 +62,7 @@ struct ClientResolverTests {
         #expect(response.transaction?.endpoint == there.endpoint && response.transaction?.source == .request)
         #expect(response.history.map(\.transaction?.endpoint) == [here.endpoint])
         #expect(resolver.asked.isEmpty)
-        // What it does not list is the client's affair, and addresses of the request come before it.
+        // Unlisted names are left to the client, and addresses of the request come before the map.
         map.remove(try HostPattern("*.test"))
         request = Request(.get, "https://a.test/2")
         request.addressMap = map

@@ -13,7 +13,7 @@ struct RacingResolverTests {
     private let broken = ScriptedResolver("broken", .malformed("TTL"))
     private let host = DomainName.test("a.test")
 
-    /// One that says nothing until the gate is opened, whoever cancels it.
+    /// One that does not answer until the gate is opened, even if it is cancelled.
     private func deaf(_ gate: Barrier) -> ScriptedResolver {
         ScriptedResolver("deaf") { _, _ in
             await gate.pass()

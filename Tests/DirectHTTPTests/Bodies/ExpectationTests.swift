@@ -123,7 +123,7 @@ struct ExpectationTests {
     }
 }
 
-/// What callbacks have been told, in order.
+/// The values that callbacks have received, in order.
 final class Heard<Item: Sendable>: Sendable {
     private let items = Locked<[Item]>([])
 

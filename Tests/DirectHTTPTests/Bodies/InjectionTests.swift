@@ -3,8 +3,8 @@ import DirectTestCommands
 import TLSFixtures
 import Testing
 
-/// What could be read as more than was meant is refused before a byte of it is sent, and never repeated in the
-/// error. Multipart heads and trailers have their tests with their bodies.
+/// A value that could be read as more than one is refused before any byte is sent, and never repeated in the
+/// error. Multipart heads and trailers are tested with their bodies.
 @Suite("Injection into requests", .idleLimit)
 struct InjectionTests {
     private static let controls = [

@@ -103,7 +103,7 @@ struct RawStreamTests {
         }
         try await useOnce()
         #expect(try await server.nextRecord().end == .clientClosed)
-        // And one that nobody takes goes with its response.
+        // And one that is not taken is closed with its response.
         _ = try await client.fetch(request)
         #expect(try await server.nextRecord().end == .clientClosed)
     }

@@ -65,7 +65,7 @@ struct TransferTests {
     @Test("A replayable body is made again for each request")
     func replayable() async throws {
         let server = try FixtureServer.start { request in
-            // Whoever answers before the body has come may be spared it.
+            // A server that responds before the body has arrived may never get it.
             let count = try request.discardBody()
             return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("\(count)")
         }

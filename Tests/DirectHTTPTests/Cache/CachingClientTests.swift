@@ -291,7 +291,7 @@ struct CachingClientTests {
             let response = try await client.fetch(request)
             #expect(response.cacheUse == use && response.text == "content")
         }
-        // Who wants it as it is asks for something else, as far as the server can tell.
+        // For the server, a request without decoding is a request for another variant.
         var raw = request
         raw.headers["Accept-Encoding"] = "identity"
         #expect(try await client.fetch(raw).cacheUse == .miss)
@@ -373,7 +373,7 @@ struct CachingClientTests {
     }
 }
 
-/// Where a cache keeps its responses.
+/// The place where a cache keeps its responses.
 enum Place: CaseIterable, CustomTestStringConvertible {
     case memory
     case folder

@@ -86,7 +86,7 @@ struct DiskWaitTests {
         let error = try await httpError { try await pieces.next() }
         #expect(error.phase == .body && error.isTimeout)
         #expect("\(error)".contains("a.test"))
-        // Nor is anything written that nobody waits for.
+        // Nor is anything written for a call that has ended.
         let late = try #require(store.draft(plan, wait: wait))
         #expect(await !late.append(pattern(at: 0, count: 300_000)))
     }

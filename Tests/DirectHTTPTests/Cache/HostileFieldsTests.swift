@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectHTTP
 
-/// Where a cache computes with numbers that a caller or a server has written.
+/// A cache computes with numbers that a caller or a server has written.
 @Suite("Numbers in fields for the cache", .idleLimit)
 struct HostileFieldsTests {
     private static let numbers = [

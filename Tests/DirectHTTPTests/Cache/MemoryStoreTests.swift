@@ -35,7 +35,7 @@ struct MemoryStoreTests {
                 #expect(all <= 1 << 20)
             }
         }
-        // What was taken is counted, and most of the room is used.
+        // The stored bytes are counted, and most of the room is used.
         #expect(held <= 1 << 20 && held > 1 << 19)
         drafts = []
         #expect(store.usage.coming == 0)

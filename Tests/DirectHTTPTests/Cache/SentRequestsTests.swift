@@ -9,7 +9,7 @@ import Testing
 struct SentRequestsTests {
     private let who = Locked("")
 
-    /// Answers with the fields that say who asks; each answer may be kept.
+    /// Answers with the fields that identify the user; each answer may be stored.
     private func server(_ fields: FixtureHeaders = ["Cache-Control": "max-age=60"]) throws -> FixtureServer {
         try FixtureServer.start { request in
             let names = ["Authorization", "Cookie", "X-User"].compactMap { request.headers[$0] }

@@ -53,7 +53,7 @@ struct DigestConcurrencyTests {
         let second = memory.next()
         let third = memory.take(offered, after: DigestUse(nonce: "n", count: 1))
         #expect([first, second, third].map { $0?.count } == [1, 2, 3])
-        // Nobody has used the nonce since: it is the password.
+        // The nonce has not been used since: the password is wrong.
         let fourth = memory.take(offered, after: DigestUse(nonce: "n", count: 3))
         let fifth = memory.next()
         #expect(fourth?.count == nil && fifth?.count == nil)

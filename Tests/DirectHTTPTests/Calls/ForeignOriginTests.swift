@@ -83,7 +83,7 @@ struct ForeignOriginTests {
         #expect(try await client.get("https://a.test:\(port.number)/").text == "a")
         #expect(a.records.map { $0.tls?.clientCertificate != nil } == [true])
         #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false])
-        // Who asks B itself is shown to it: the connection that was made without is none for him.
+        // A direct request to B shows it, and does not use the connection that was made without it.
         #expect(try await client.get("https://b.test:\(port.number)/").text == "b")
         #expect(b.records.map { $0.tls?.clientCertificate != nil } == [false, true])
     }

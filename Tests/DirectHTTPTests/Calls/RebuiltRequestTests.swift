@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectHTTP
 
-/// Where code outside of the client builds a request anew.
+/// The places where code outside of the client rebuilds a request.
 private enum Builder: CaseIterable, CustomTestStringConvertible {
     case decide, networkInterceptor, interceptor
 
@@ -130,7 +130,7 @@ struct RebuiltRequestTests {
     fileprivate func pinnedRequest(_ builder: Builder) async throws {
         let server = try FixtureServer.start { $0.path == "/" ? .redirect(to: "/next") : .text("pinned") }
         let client = HTTPClient { builder.install(Self.copy, in: &$0) }
-        // The system would lead there, and nobody listens.
+        // The system would resolve to this host, where no server listens.
         let response = try await client.fetch(server.request("http://localhost:1/"))
         #expect(response.text == "pinned" && response.transaction?.source == .request)
         var mapped = Request(.get, "http://a.invalid/")
@@ -152,7 +152,7 @@ struct RebuiltRequestTests {
         let client = script.client {
             builder.install(Self.copy, in: &$0)
             request.redirects?.decide = $0.redirects.decide
-            // What is lost is seen: the client's own policy follows nothing.
+            // A lost policy would show: the client's own follows no redirect.
             $0.redirects = .deliver
         }
         let response = try await client.fetch(request)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Retries at other addresses", .idleLimit)
 struct RetryElsewhereTests {
-    /// Who names the addresses.
+    /// The source of the addresses.
     enum Namer: CaseIterable { case request, resolver, system }
     /// How a server fails a request.
     enum Fault: CaseIterable { case status, cut, silence }

@@ -124,7 +124,7 @@ struct RetryReportTests {
     }
 }
 
-/// Says who it is only when it is asked.
+/// Sends its credentials only after a challenge.
 private struct LateCredentials: Authenticator {
     func authorization(for question: AuthenticationRequest) async throws -> String? { nil }
 

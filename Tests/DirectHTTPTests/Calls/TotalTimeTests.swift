@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The total limit and the caller's code", .idleLimit)
 struct TotalTimeTests {
-    /// Code of somebody else's that answers only when the gate opens, and does not heed cancellation.
+    /// The caller's code, which returns only when the gate opens, and ignores cancellation.
     private let gate = Barrier()
     private let time = HeldTime()
     private let limit = Duration.seconds(7)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Descriptors of a client", .idleLimit)
 struct DescriptorTests {
-    /// In a process of its own, where nobody else opens and closes any.
+    /// In a process of its own, where no other test opens and closes any.
     @Test(
         "No descriptor is left open by successful, failed and cancelled requests of a deleted client",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
@@ -37,7 +37,7 @@ private func useOnce(rounds: Int) async throws {
         behaviour: .bytes([.awaitHead, .send("HTTP/1.1 200 OK\r\n"), .reset])
     )
     do {
-        // On the system's clock, without which nobody overtakes the dead, and without limits that could be too short.
+        // On the system's clock, so that the race passes dead addresses, and without limits that may be too short.
         let client = HTTPClient {
             $0.tls.roots = .only([.der(authority.rootDER)])
             $0.timeouts = Timeouts(

@@ -7,7 +7,7 @@ import Testing
 struct FaultTests {
     private let secure = FixtureSecurity.tls(testAuthority.certificate(for: "a.test"))
 
-    /// What a request to such a server comes to.
+    /// The result of a request to such a server.
     private func error(
         from script: ByteScript,
         _ security: FixtureSecurity = .plain,
@@ -52,7 +52,7 @@ struct FaultTests {
         ] as [(String, HTTP1Error)]
     )
     func garbage(bytes: String, fault: HTTP1Error) async throws {
-        // The server goes on listening: it is the client who has to end this.
+        // The server goes on listening: the client has to end this.
         let error = try await error(from: [.awaitHead, .send(bytes), .awaitClose])
         #expect(error.phase == .response)
         #expect(error.protocolError == fault, "\(error)")

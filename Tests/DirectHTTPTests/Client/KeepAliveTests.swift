@@ -298,7 +298,7 @@ struct KeepAliveTests {
         try await time.waitBegins(for: .seconds(2))
         #expect(try await client.fetch(server.request("https://a.test/")).isReused)
         time.advance(by: .seconds(60))
-        // Not when somebody asks for one, but by itself.
+        // Not when a request needs one, but by itself.
         #expect(try await server.nextRecord().end == .clientClosed)
         #expect(try await !client.fetch(server.request("https://a.test/")).isReused)
     }

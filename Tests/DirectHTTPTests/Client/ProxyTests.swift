@@ -142,12 +142,12 @@ struct ProxyTests {
             let response = try await client.fetch(request)
             #expect(response.text == "/x a.test 200000")
             #expect(response.isReused == isReused)
-            // What was agreed with the proxy says nothing about the server.
+            // The handshake with the proxy gives no information about the server.
             #expect(response.transaction?.tls == nil)
         }
         let record = try #require(server.records.first)
         #expect(server.records.count == 1 && record.serverName == "proxy.test")
-        // What the proxy has decrypted: CONNECT, and the request behind it.
+        // The bytes that the proxy has decrypted: CONNECT, and the request after it.
         #expect(record.receivedText.hasPrefix("CONNECT 127.0.0.9:80 HTTP/1.1\r\n"))
         #expect(record.receivedText.contains("\r\n\r\nPOST /x HTTP/1.1\r\n"))
         #expect(record.receivedText.contains("Authorization: Bearer t\r\n"))

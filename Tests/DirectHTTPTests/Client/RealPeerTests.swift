@@ -55,7 +55,7 @@ struct RealPeerTests {
             // It answers without reading those bodies, so only from here on one can be sure of the connection.
             _ = try await client.fetch(request(.get, "/hello"))
             #expect(try await client.fetch(request(.get, "/hello")).isReused)
-            // Sent without an end that anybody announced, and with one that was.
+            // Sent without an announced length, and with one.
             let closing = try await client.fetch(request(.get, "/close"))
             #expect(closing.text == "bye")
             #expect(try await !client.fetch(request(.get, "/hello")).isReused)

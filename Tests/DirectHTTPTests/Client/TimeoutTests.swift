@@ -70,7 +70,7 @@ struct TimeoutTests {
         try await expectTimeout(.queue, after: limit) { try await client.get(server.http()) }
         mayAnswer.open()
         #expect(try await first.text == "late")
-        // Who left the queue holds no place in it.
+        // A request that left the queue holds no place in it.
         #expect(try await client.get(server.http()).text == "late")
     }
 

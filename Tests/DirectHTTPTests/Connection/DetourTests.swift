@@ -63,7 +63,7 @@ struct DetourTests {
         #expect(avoided(try detour(a, b).among(choice(a, b)).kept) == [b])
         #expect(avoided(try detour(misdirected: [a]).among(choice(a, b)).kept) == [a])
         #expect(avoided(try detour(misdirected: [a]).among(choice(a)).kept) == [])
-        // What a fallback led to is avoided as well: the answer itself is another way.
+        // The addresses of a fallback are avoided as well: the answer itself has others.
         #expect(avoided(try detour(c).among(choice(a)).kept) == [c])
     }
 }

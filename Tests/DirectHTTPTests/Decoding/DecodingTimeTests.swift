@@ -55,7 +55,7 @@ struct DecodingTimeTests {
             while let piece = try await pieces.next() { count += piece.count }
         }
         #expect(error.phase == .body && error.isTimeout)
-        // What is decoded between two looks at the clock.
+        // The bytes that are decoded between two looks at the clock.
         #expect(count <= 256 * 1024)
     }
 

@@ -27,7 +27,7 @@ struct LimitTests {
         _ = try await iterator.next()
         time.advance(by: .seconds(3600))
         let error = try await httpError {
-            // What had arrived with the first bytes may still be given out.
+            // Bytes that arrived with the first ones may still be delivered.
             for _ in 0..<2 { _ = try await iterator.next() }
         }
         #expect(error.phase == .body && error.isTimeout)

@@ -42,7 +42,7 @@ struct DescriptionTests {
         for holder in try await Self.holders() {
             var dumped = ""
             dump(holder, to: &dumped)
-            // What is dumped has one byte on a line.
+            // A dump has one byte on a line.
             let words = dumped.split { " \n-".contains($0) }.joined(separator: ", ")
             for text in ["\(holder)", String(reflecting: holder), dumped, words] {
                 for secret in secrets { #expect(!text.contains(secret), "\(type(of: holder)): \(text)") }

@@ -232,7 +232,7 @@ private final class Diary: Sendable {
         all.compactMap { if case .ended(let report) = $0.kind { report } else { nil } }
     }
 
-    /// The next report that nobody has had this way, once it is there.
+    /// The next report that no earlier call has returned, once it is there.
     func nextReport() async -> CallReport? {
         for await report in stream.stream { return report }
         return nil

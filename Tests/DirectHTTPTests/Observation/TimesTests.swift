@@ -256,7 +256,7 @@ struct TimesTests {
     }
 }
 
-/// What an observer has been told.
+/// The events that an observer has received.
 private final class EventList: Sendable {
     private let events = Locked<[CallEvent]>([])
 

@@ -63,7 +63,7 @@ struct FewDescriptorsTests {
             let (first, second) = (HTTPClient(.unlimited), HTTPClient(.unlimited))
             await countFailures(of: 80) { try await get("n\($0).test", at: [port], first) }
             await countFailures(of: 30) { try await get("n\($0).test", at: [port], second) }
-            // What a file would get now.
+            // The descriptor that a file would get now.
             let next = open("/dev/null", O_RDONLY)
             guard next >= 0, next < 62 else { exit(100) }
         }

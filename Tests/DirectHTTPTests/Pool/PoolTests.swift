@@ -42,7 +42,7 @@ struct PoolTests {
         return origin
     }
 
-    /// What a resolver says.
+    /// An answer of a resolver.
     private func answer(_ addresses: Endpoint...) -> Route {
         var choice = EndpointSelection(addresses, port: 443, .resolver("test"))
         choice.report = { _, _ in }
@@ -314,7 +314,7 @@ struct PoolTests {
         #expect(pool.takeIdle(a, after) === kept)
         #expect(pool.actions().closed === closed)
         #expect(pool.checkIn(busy, to: origin, at: at(5)).closed === busy)
-        // Somebody chose this one: what the resolver says is not about it.
+        // This one was chosen by a caller: the resolver's answer does not concern it.
         #expect(pool.takeIdle(a, .chosen(["10.0.0.1"], port: 443, source: .request)) === chosen)
     }
 

@@ -76,7 +76,7 @@ private struct PoolWalk {
         compare()
     }
 
-    /// Everybody goes home: nothing may be left.
+    /// All requests end: no connection and no place may be left.
     mutating func finish() {
         for key in keys {
             while let first = books[key]?.waiting.first, fault == nil {
@@ -220,14 +220,14 @@ private struct PoolWalk {
     private var idleCount: Int { books.values.reduce(0) { $0 + $1.idle.count } }
     private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.pooledState.since).min() }
 
-    /// Whose turn it is when one more may be open.
+    /// The request that is next when one more connection may be open.
     private var nextWaiter: (key: PoolKey, ticket: Int)? {
         books.filter { $0.value.open < Self.perOrigin }
             .compactMap { key, own in own.waiting.first.map { (key, $0.ticket) } }
             .min { $0.1 < $1.1 }
     }
 
-    /// Each leave to dial goes to who waits longest, of those whose origin has room.
+    /// Each permission to dial goes to the longest wait among the origins that have room.
     private mutating func honour(_ grants: [FakePool.Assignment]) {
         for grant in grants {
             let ready = books.filter { $0.value.open < Self.perOrigin && !$0.value.waiting.isEmpty }

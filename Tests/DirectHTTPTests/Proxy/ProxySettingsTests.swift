@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectHTTP
 
-/// What a client does with the settings of its proxies.
+/// The behaviour of a client with the settings of its proxies.
 @Suite("Settings of proxies in use", .idleLimit)
 struct ProxySettingsTests {
     @Test("A proxy's own TLS settings apply to the proxy, and not behind it")

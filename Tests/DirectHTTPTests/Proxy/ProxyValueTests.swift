@@ -129,7 +129,7 @@ struct ProxyValueTests {
         for answer in [[4, 0, 0, 1, 0], [5, 0, 0, 9, 0], [5, 1, 0, 1, 0], [5]] as [[UInt8]] {
             #expect(throws: ProxyError.self) { try dialogue.lengthOfRest(after: answer) }
         }
-        // Who we are is never said where nobody was promised it.
+        // Credentials are never sent to a proxy that has none configured.
         #expect(throws: ProxyError.self) { try dialogue.wantsCredentials([5, 2]) }
         #expect(throws: ProxyError.self) { try dialogue.wantsCredentials([5, 0xFF]) }
         #expect(try !dialogue.wantsCredentials([5, 0]))

@@ -15,7 +15,7 @@ final class NamedPipe: @unchecked Sendable {
         unlink(path)
     }
 
-    /// Opens it for writing, on a thread of its own: returns once somebody reads.
+    /// Opens it for writing, on a thread of its own: returns once a reader has opened it.
     func open() async throws {
         let path = path
         writer = await withCheckedContinuation { continuation in

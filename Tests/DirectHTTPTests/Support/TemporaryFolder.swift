@@ -18,7 +18,7 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// A folder that somebody else is to make.
+    /// A folder that the code under test is to make.
     static func planned() -> TemporaryFolder {
         TemporaryFolder(NSTemporaryDirectory() + "direct-http-" + UUID().uuidString)
     }

@@ -2,7 +2,7 @@ import DirectCore
 import DirectIO
 import Foundation
 
-/// Keeps the jobs of tasks that prefer it until somebody runs them.
+/// Keeps the jobs of tasks that prefer it until the test runs them.
 final class ManualExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
     private let arrived = DispatchSemaphore(value: 0)

@@ -32,7 +32,7 @@ final class Gate: Sendable {
     }
 }
 
-/// Where a task runs.
+/// The thread on which a task runs.
 enum Place: String, CaseIterable, CustomTestStringConvertible {
     case onTheLoop
     case onTheGlobalExecutor

@@ -9,7 +9,7 @@ import Testing
 let testAuthority = TestAuthority()
 
 extension ServiceSettings {
-    /// Settings that trust the tests' authority and nobody else.
+    /// Settings that trust the tests' authority only.
     static func trusting(_ configure: (inout ServiceSettings) -> Void = { _ in }) -> ServiceSettings {
         var settings = ServiceSettings()
         settings.tls.roots = .only([.der(testAuthority.rootDER)])

@@ -53,7 +53,7 @@ final class Pair {
         return .wantsRead
     }
 
-    /// What the last `read` brought.
+    /// The bytes of the last `read`.
     private(set) var text = ""
 
     func readOnce() -> ReadStep {

@@ -33,7 +33,7 @@ final class RuleChain {
 }
 
 extension ChainRule {
-    /// Where a chain of these certificates breaks the rule.
+    /// The depth at which a chain of these certificates breaks the rule.
     func isBroken(by certificates: FixtureCertificate...) throws -> Int32? {
         try RuleChain(certificates.map(\.der)).depth(breaking: self)
     }

@@ -5,7 +5,7 @@ final class TestCertificate: @unchecked Sendable {
     let x509: OpaquePointer
     let key: OpaquePointer
 
-    /// What a test may want to be odd about a certificate.
+    /// The properties of a certificate that a test may choose.
     struct Plan {
         var names: [Name] = []
         var commonName = "leaf"

@@ -5,7 +5,7 @@ import TLSFixtures
 /// OpenSSL's server side, in memory. One `SSL_CTX` with one certificate; each connection is a `ServerSide`.
 final class TestServer: @unchecked Sendable {
     let raw: OpaquePointer
-    /// What ALPN answers: nil says nothing.
+    /// The answer to ALPN, or nil for none.
     private let alpnAnswer: UnsafeMutableBufferPointer<UInt8>?
     /// The SNI of each ClientHello, nil where there was none.
     private(set) var offeredNames: [String?] = []

@@ -2,10 +2,10 @@ import Testing
 
 @testable import SNIProbe
 
-/// Whatever is typed, or stands in a file, ends in targets or in a message: never in a crash, and never raw.
+/// Any input, typed or from a file, gives targets or a message: never a crash, and never raw text.
 @Suite("Random command lines and lists")
 struct CommandFuzzTests {
-    /// What command lines and lists are made of, and what breaks them.
+    /// Parts of command lines and lists, and characters that break them.
     private static let pieces = [
         "a.test", "www.example.com", "203.0.113.7", "2001:db8::7", "[2001:db8::7]", "fe80::1%lo",
         "10.0.0.0/30",

@@ -76,7 +76,7 @@ struct CommandTests {
         #expect(nothing.code == 66)
         #expect(nothing.errors == "sni-probe: nothing to probe: there is no target in the files\n")
         #expect(try await Program.run(["-f", "/dev/null", "--format", "nagios"]).code == 3)
-        // What other machines probe is something.
+        // Targets of other machines count as targets.
         let shard = try await Program.run(["-f", "-", "--shard", "2/2"], input: "a.test@127.0.0.1\n")
         #expect(shard.code == 0)
         #expect(shard.errors.isEmpty)
@@ -172,7 +172,7 @@ struct CommandTests {
     @Test("A closed pipe ends the program without a message")
     func aReaderThatLeavesEndsTheProgramQuietly() async throws {
         let dead = try FixtureServer.refusing()
-        // A shell's pipe: nobody else holds its ends, as tests that run beside this one might.
+        // A shell's pipe: no concurrent test inherits its ends.
         let script = #"{ seq 5000 | sed 's/.*/127.0.0.1/' | "$0" "$@"; echo $? >&2; } | head -n 1"#
         let result = try await Program.run(
             ["a.test:\(dead.port)", "-f", "-", "--skip-default"],
@@ -381,7 +381,7 @@ struct CommandTests {
         #expect(outcome.record?.observation.attempts == 3)
     }
 
-    /// Where the limit may be raised, and where it may not.
+    /// The limit may be raised in one case, and not in the other.
     @Test("A low limit of descriptors does not change the results", arguments: ["-Sn", "-n"])
     func tooFewDescriptorsAreNoFaultOfTheServers(_ limit: String) async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
@@ -417,7 +417,7 @@ struct CommandTests {
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"))
     )
     func itConnectsOnlyToWhatWasNamed() async throws {
-        // The certificate names a place for its issuer, for revocation and for OCSP: nobody may go there.
+        // The certificate names URLs for its issuer, for revocation and for OCSP: none may be contacted.
         var profile = CertificateProfile(for: "a.test")
         profile.issuerURL = "http://127.0.0.99/issuer.crt"
         profile.revocationListURL = "http://127.0.0.98/list.crl"

@@ -95,7 +95,7 @@ struct ProbeOptionsTests {
             if let short = option.short { #expect(UnknownOption.neighbour("-\(short)") == nil) }
         }
         for (option, hint) in NeighbourOptions.hints {
-            // What a hint tells to use is there to be used.
+            // Each option that a hint names exists.
             for word in hint.split(separator: " ") where word.hasPrefix("--") {
                 let name = word.dropFirst(2).filter { $0.isLetter || $0.isNumber || $0 == "-" }
                 #expect(CommandOption.all.contains { $0.long == name }, "\(option): \(hint)")

@@ -8,7 +8,7 @@ import Testing
 struct WireTests {
     private func open(_ server: FixtureServer) async throws -> Result<Wire, Refusal> {
         let address = try #require(IPAddress(server.address))
-        // The deadline is over before anybody looks, as on a machine that is too busy.
+        // The deadline is over before the task runs, as on a machine that is too busy.
         let past = Instant(nanoseconds: 1)
         return await Wire.open(address, port: server.port, on: EventLoop.shared, by: past)
     }

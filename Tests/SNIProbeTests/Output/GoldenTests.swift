@@ -4,12 +4,12 @@ import Testing
 
 @testable import SNIProbe
 
-/// What people and programs see, word by word: a change shows in the diff of a file.
+/// The output for people and programs, word by word: a change shows in the diff of a file.
 @Suite("Recorded output")
 struct GoldenTests {
     private let style = Style(usesColor: false, unicode: true, width: 80)
 
-    /// What a server with these certificates is found to be.
+    /// The record of a server with these certificates.
     private func record(
         _ words: [String],
         _ security: FixtureSecurity,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SNIProbe
 
-/// Certificates are written by whoever runs the server, or attacks it.
+/// Certificates are written by the server's operator, or by an attacker.
 @Suite("Untrusted text")
 struct UntrustedTextTests {
     private let root = TestAuthority()
@@ -93,7 +93,7 @@ struct UntrustedTextTests {
         #expect(record.exitCode == 35)
     }
 
-    /// The same certificate with other bytes: nobody signs such things, and servers send them all the same.
+    /// The same certificate with other bytes: no authority signs it, but a server may send it.
     private func damaged(_ name: String, _ old: String, _ new: String) throws -> FixtureCertificate {
         let pem = try String(contentsOfFile: "\(CheckedIn.folder)/\(name).pem", encoding: .utf8)
         let end = "-----END CERTIFICATE-----"

@@ -34,7 +34,7 @@ func expectGolden(_ text: String, _ name: String, sourceLocation: SourceLocation
     #expect(text == expected, "\(name) differs", sourceLocation: sourceLocation)
 }
 
-/// The checked-in certificates, which are the same for everybody.
+/// The checked-in certificates, which are the same on each machine.
 enum CheckedIn {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/certificates")

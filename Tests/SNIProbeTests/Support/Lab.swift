@@ -1,7 +1,7 @@
 import TLSFixtures
 
-/// What the endpoints of a comparison of tools have in common: an authority with an intermediate, and a certificate
-/// that an edge shows to whom it does not know.
+/// The common parts of the endpoints for comparing tools: an authority with an intermediate, and the certificate
+/// that an edge shows for unknown names.
 struct Lab {
     let root: TestAuthority
     let issuer: TestAuthority
@@ -13,7 +13,7 @@ struct Lab {
         standard = try issuer.issue(.publicLeaf("default.edge.example.net", "*.edge.example.net"))
     }
 
-    /// Knows the host by a certificate, anybody else by the default.
+    /// Has a certificate for the host, and the default for other names.
     func server(_ certificate: FixtureCertificate) throws -> FixtureServer {
         try FixtureServer.start(.tls(certificates: [certificate], default: standard)) { _ in .text("hello") }
     }

@@ -4,7 +4,7 @@ import TLSFixtures
 
 @testable import SNIProbe
 
-/// What a run of the command came to, without its printing.
+/// The result of a run of the command, without its printing.
 struct Outcome: Sendable {
     let records: [ProbeRecord]
     let code: Int32

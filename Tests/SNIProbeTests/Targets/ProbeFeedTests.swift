@@ -62,7 +62,7 @@ struct ProbeFeedTests {
         try withFile("edge.cdn.test.\n127.0.0.1\n127.0.0.2\n") { (path) throws in
             #expect(try steps(["a.test", "-f", path]) == ["a.test@127.0.0.1:443", "a.test@127.0.0.2:443"])
         }
-        // With nobody waiting for addresses it is a name like another.
+        // If no host waits for addresses it is an ordinary name.
         try withFile("edge.cdn.test.\n") { (path) throws in
             #expect(try steps(["-f", path]) == ["edge.cdn.test?"])
             #expect(

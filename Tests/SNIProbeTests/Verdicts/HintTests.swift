@@ -87,7 +87,7 @@ struct HintTests {
             let text = try await hint([place, "-t", "300ms"]) ?? ""
             #expect(text.contains("with the name and without"))
             #expect(!text.contains("--no-sni"))
-            // Where there was nothing to compare with there is.
+            // Without an earlier comparison the hint suggests one.
             #expect(try await hint([place, "-t", "300ms", "--skip-default"])?.contains("--no-sni") == true)
         }
     }
@@ -137,7 +137,7 @@ struct HintTests {
 
     @Test("The hint claims no entry for the host if the server refuses handshakes without a name")
     func whereNothingComesWithoutTheNameNoEntryIsClaimed() async throws {
-        // Unknown names get the default certificate, and who sends none is refused.
+        // Unknown names get the default certificate, and a handshake without a name is refused.
         let server = try FixtureServer.start(
             .tls(root.certificate(for: "b.test")) { $0.missingName = .alert(112) }
         ) { _ in .text("") }
@@ -204,7 +204,7 @@ struct HintTests {
     @Test("A name without addresses of the requested family has a fault and a hint that say so")
     func aFamilyThatTheNameLacksIsNoMistakeInTheName() async throws {
         let record = try await record(["localhost:1", "-6"])
-        // Where hosts files know only the other family.
+        // The hosts file may have only the other family.
         guard record.lookupFailure != nil else { return }
         #expect(record.faults.map(\.text) == ["name not resolved: it has no IPv6 address"])
         #expect(record.hint?.text == "leave out -6, or say where to connect: sni-probe localhost:1 @IP")

@@ -235,7 +235,7 @@ struct ProbeFaultTests {
         #expect(outcome.records.count == 200)
         #expect(outcome.code == 28)
         #expect(outcome.faults == Array(repeating: "timeout_tls", count: 10))
-        // In the order of the input, whoever was first.
+        // In the order of the input, whichever ended first.
         #expect(outcome.records.enumerated().allSatisfy { $0.element.passed == ($0.offset % 20 != 3) })
     }
 }

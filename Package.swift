@@ -61,9 +61,15 @@ let package = Package(
         ),
         .target(name: "DirectJSON", swiftSettings: memorySafe),
         .target(
+            name: "DirectTransport",
+            dependencies: ["DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1"],
+            swiftSettings: memorySafe
+        ),
+        .target(
             name: "DirectHTTP",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectCoding", "DirectJSON",
+                "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTransport", "DirectCoding",
+                "DirectJSON",
             ],
             swiftSettings: memorySafe
         ),
@@ -117,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures", "DirectTestCommands",
+                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures",
+                "DirectTestCommands",
                 "DirectTestPeers",
                 "DirectTestTime", "DirectTestData", "CDirectZlib",
             ],

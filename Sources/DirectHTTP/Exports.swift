@@ -5,3 +5,4 @@
 @_exported public import DirectHTTP1
 @_exported public import DirectIO
 @_exported public import DirectTLS
+@_exported public import DirectTransport

@@ -1,5 +1,6 @@
 public import DirectCore
 public import DirectIO
+internal import DirectTransport
 
 /// Resolves names to addresses: a service, a table, or a combination of other resolvers.
 ///
@@ -76,6 +77,15 @@ public enum DialOutcome: Sendable {
     case connected(after: Duration)
     /// No connection was established: the phase that failed, and the reason.
     case failed(HTTPError.Phase, HTTPError.Reason)
+}
+
+extension DialOutcome {
+    init(_ report: DialReport) {
+        switch report {
+        case .connected(let time): self = .connected(after: time)
+        case .failed(let phase, let reason): self = .failed(HTTPError.Phase(phase), HTTPError.Reason(reason))
+        }
+    }
 }
 
 /// A resolver's answer: the endpoints to connect to for a name.

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectTransport
 
 /// Decides where the requests of one client connect.
 ///
@@ -54,7 +55,7 @@ struct RoutePlanner: Sendable {
         let inquiry = ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop)
         let start = loop.now
         let context = ResolveContext(deadline: deadline.instant, loop: loop)
-        let answer: Result<EndpointSelection?, HTTPError.Reason>
+        let answer: Result<EndpointSelection?, TransportError.Reason>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) {
                 await inquiry.answer { try await resolver.resolve(name, port: url.port, context: context) }
@@ -96,7 +97,9 @@ private struct ResolverQuery: Sendable {
     /// Asks the resolver and returns its answer as the dialler takes it.
     ///
     /// An error that is not a ``ResolverError``, as a resolver of the caller's may throw it, is wrapped in one.
-    func answer(_ ask: () async throws -> Resolution?) async -> Result<EndpointSelection?, HTTPError.Reason> {
+    func answer(_ ask: () async throws -> Resolution?) async -> Result<
+        EndpointSelection?, TransportError.Reason
+    > {
         do {
             return .success(try await ask().map(selection))
         } catch let error as ResolverError {
@@ -117,7 +120,7 @@ private struct ResolverQuery: Sendable {
         var selection = EndpointSelection(answer.endpoints, port: port, answer.source)
         selection.isStrictlyOrdered = answer.isStrictlyOrdered
         selection.report = { endpoint, outcome in
-            resolver.report(outcome, of: endpoint, for: name, port: port)
+            resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
         }
         if let ask = answer.fallback { selection.fallback = { end in await self.fallback(ask, until: end) } }
         return selection
@@ -127,7 +130,7 @@ private struct ResolverQuery: Sendable {
     private func fallback(
         _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
         until end: Instant
-    ) async -> Result<EndpointSelection?, HTTPError.Reason> {
+    ) async -> Result<EndpointSelection?, TransportError.Reason> {
         let start = loop.now
         do throws(BlockingWork.Abandoned) {
             return try await supervised(until: end, on: loop) {

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectTransport
 
 extension StreamedBody {
     /// Returns a body with the content of a file, read in pieces on the threads for blocking work.

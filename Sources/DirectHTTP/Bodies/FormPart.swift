@@ -43,32 +43,3 @@ public struct FormPart: Sendable {
         return FormPart(name, fileName: fileName ?? last ?? "", contentType: contentType, body: .file(path))
     }
 }
-
-/// A reason why a request body cannot be sent.
-@nonexhaustive
-public enum RequestBodyError: Error, Hashable, Sendable {
-    /// The name of the part at this index, counted from 0, is empty or contains a control character.
-    case invalidPartName(part: Int)
-    /// The file name of the part contains a control character.
-    case invalidFileName(part: Int)
-    /// The content type of the part is malformed.
-    case invalidPartContentType(part: Int)
-    /// The parts together are longer than a 64-bit length can express.
-    case tooLong
-    /// The body, or a part of it, can be sent only once and has already been sent. Create a new body for each
-    /// request, or use a replayable one (``RequestBody/replayable(length:contentType:_:)``).
-    case alreadySent
-}
-
-extension RequestBodyError: CustomStringConvertible {
-    /// A description of the error, without the offending text.
-    public var description: String {
-        switch self {
-        case .invalidPartName(let part): "the name of part \(part) is empty or contains a control character"
-        case .invalidFileName(let part): "the file name of part \(part) contains a control character"
-        case .invalidPartContentType(let part): "the content type of part \(part) is malformed"
-        case .tooLong: "the body is too long"
-        case .alreadySent: "the body, or a part of it, can be sent only once and has already been sent"
-        }
-    }
-}

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// A form as `multipart/form-data` (RFC 7578), encoded while it is sent.
 ///

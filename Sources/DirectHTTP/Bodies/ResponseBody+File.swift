@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectTransport
 
 extension ResponseBody {
     /// Writes the body to a file.
@@ -114,7 +115,7 @@ struct FileTransfer: Sendable {
         } catch let failure as SystemError {
             throw error(.system(failure))
         } catch BlockingWork.Abandoned.expired {
-            throw error(limit.timeout)
+            throw error(HTTPError.Reason(limit.timeout))
         }
     }
 

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 internal import Synchronization
 
 /// A response body that is copied into the cache while the caller reads it.

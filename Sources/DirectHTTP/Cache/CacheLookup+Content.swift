@@ -1,4 +1,5 @@
 internal import DirectHTTP1
+internal import DirectTransport
 
 extension CacheLookup {
     /// Returns the response from the cache entry, or `nil` if the entry cannot answer the request.

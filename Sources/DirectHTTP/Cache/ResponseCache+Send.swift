@@ -1,6 +1,7 @@
 internal import DirectCore
 package import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Sends a request to the origin, past the cache.
 ///

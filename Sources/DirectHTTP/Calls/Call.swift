@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectTransport
 
 /// The values that all requests of one call share: the first request, redirects, authentication and retries.
 struct Call: Sendable {

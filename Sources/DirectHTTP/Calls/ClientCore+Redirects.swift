@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Redirects: the loop that follows them, and their errors.
 extension ClientCore {

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Retries: by the retry policy, and those for 421 and 417 that need no policy.
 extension ClientCore {

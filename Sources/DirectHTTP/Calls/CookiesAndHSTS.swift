@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// The client's cookie store and HSTS store. Both are keyed by the name in the URL and never by an address.
 struct CookiesAndHSTS: Sendable {

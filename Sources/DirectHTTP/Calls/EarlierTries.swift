@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectTransport
 
 /// The endpoints where earlier attempts of one request failed.
 struct EarlierTries: Sendable {

@@ -1,6 +1,7 @@
 public import DirectCore
 public import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// One request of a call that was not the last: its result, and why another one followed.
 ///

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Checks of a request that need no connection, made before anything is resolved or dialled for it.
 extension ClientCore {

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Further attempts at a request, at other endpoints than those where it failed.
 extension ClientCore {

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// The end of a failed exchange, for its connection and for the request.
 extension ClientCore {
@@ -28,7 +29,7 @@ extension ClientCore {
                 attempts: isReused ? [] : connection.facts.failedAttempts
             )
         }
-        context.log?.note(.foundDead(connection.facts.endpoint))
+        context.log?.report(.foundDead(connection.facts.endpoint))
         return pool.replace(connection, lease: lease)
     }
 

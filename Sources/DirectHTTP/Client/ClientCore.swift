@@ -2,6 +2,7 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
+internal import DirectTransport
 
 /// The state that all copies of a client share, and the way of a request onto the network.
 ///
@@ -54,9 +55,9 @@ final class ClientCore: Sendable {
             ),
             loop: settings.loop
         )
-        dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
+        dialler = Dialler(settings.dialConfiguration, network: network)
         addresses = RoutePlanner(settings)
-        proxies = ProxyTable(settings)
+        proxies = ProxyTable(settings.proxy, tls: settings.tls)
         hasIdentity = settings.tls.clientIdentity != nil
     }
 
@@ -193,34 +194,6 @@ final class ClientCore: Sendable {
         return try await send(request, context: context, dialling: permit)
     }
 
-    /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can be
-    /// reused.
-    func conclude(_ reading: BodyReading, lease: ConnectionPool.Lease, at now: Instant) {
-        let connection = reading.exchange.connection
-        reading.log?.endBody(reading.received, isWhole: true)
-        if let upload = reading.upload {
-            guard upload.isFinished else { return giveUp(reading, lease: lease) }
-            connection.endDuplex()
-        }
-        if case .reusable = connection.reuse, !connection.hasUnparsedBytes, !connection.isRetired {
-            pool.checkIn(connection, lease: lease, at: now)
-        } else {
-            pool.discard(connection, lease: lease)
-        }
-    }
-
-    /// Ends the lease of a response that is not read to its end, and closes the connection.
-    func abandon(_ reading: BodyReading, lease: ConnectionPool.Lease) {
-        reading.log?.endBody(reading.received, isWhole: false)
-        giveUp(reading, lease: lease)
-    }
-
-    /// Stops the upload and closes the connection.
-    private func giveUp(_ reading: BodyReading, lease: ConnectionPool.Lease) {
-        reading.upload?.cancel()
-        pool.discard(reading.exchange.connection, lease: lease)
-    }
-
     /// Returns the route of a request; asks a resolver if the client has one for it.
     func route(
         of request: Request,
@@ -310,7 +283,7 @@ final class ClientCore: Sendable {
         isReused: Bool
     ) async throws(TransportError) -> Response {
         let exchange = Exchange(connection: connection, timeouts: context.timeouts, end: context.end)
-        let asked = request.asked
+        let options = request.exchangeBox
         var upload: Upload?
         do throws(TransportError) {
             if !isReused { try connection.checkSilence() }
@@ -319,11 +292,14 @@ final class ClientCore: Sendable {
                 streamed = try await exchange.framing(of: body)
             }
             let fields = defaults(for: request, context.trail)
+            let isComplete = options == nil && request.body.contentType == nil
             let (count, rest) = try exchange.compose(
-                request,
+                method: request.method,
                 url: context.url,
+                headers: isComplete ? request.headers : request.completedHeaders(fields),
                 defaults: fields,
-                asked: asked,
+                body: request.body.content,
+                options: options,
                 streamed: streamed
             )
             if let log = context.log {
@@ -337,10 +313,10 @@ final class ClientCore: Sendable {
             }
             var unsent = try exchange.send(count)
             var refusal: ResponseHead?
-            if let asked, asked.options.expectsContinue, let rest, rest.hasContent {
+            if let options, options.options.expectsContinue, let rest, rest.hasContent {
                 if let head = unsent { try await exchange.sendHead(head) }
                 unsent = nil
-                refusal = try await exchange.awaitContinue(asked.options)
+                refusal = try await exchange.awaitContinue(options.options)
             }
             // Bytes that find no room now, even those of the head, are sent by a task of their own while this one
             // reads: the server may write before it reads.
@@ -349,10 +325,10 @@ final class ClientCore: Sendable {
                     unsent,
                     content: rest,
                     exchange: exchange,
-                    onProgress: asked?.options.onUpload
+                    onProgress: options?.options.onUpload
                 )
             }
-            if let asked, rest == nil { asked.options.reportUpload(of: request.body) }
+            if let options, rest == nil { options.options.reportUpload(of: request.body.content) }
             let sent = settings.loop.now
             let head: ResponseHead
             if let refusal {
@@ -360,7 +336,7 @@ final class ClientCore: Sendable {
                 connection.retire()
                 head = refusal
             } else {
-                head = try await exchange.receiveHead(from: sent, upload, asked: asked)
+                head = try await exchange.receiveHead(from: sent, upload, options: options)
             }
             // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
             if isReused, head.status == .requestTimeout, request.mayBeSentTwice {
@@ -376,18 +352,18 @@ final class ClientCore: Sendable {
             if let upload, !upload.isFinished, head.status.code >= 300 { upload.stop() }
             var reading = BodyReading(exchange, upload, context.log)
             if upload != nil { reading.head = head }
-            if let asked { reading.onProgress = asked.options.onDownload }
+            if let options { reading.onProgress = options.options.onDownload }
             let body: ResponseBody
             if case .tunnel = connection.framing {
                 body = try await tunnel(reading, lease: lease)
             } else {
                 let first = try reading.takeBuffered()
-                if asked != nil { reading.report(first.count) }
+                if options != nil { reading.report(first.count) }
                 if reading.isAtEnd, reading.isRequestSent {
-                    conclude(reading, lease: lease, at: times.response)
+                    pool.conclude(reading, lease: lease, at: times.response)
                     body = ResponseBody(content: .complete(first, reading.trailers, connection.facts))
                 } else {
-                    body = ResponseBody(content: .arriving(BodyStream(self, lease, reading, first: first)))
+                    body = ResponseBody(content: .arriving(BodyStream(pool, lease, reading, first: first)))
                 }
             }
             return Response(head: head, body: body, url: context.url, transaction: transaction)
@@ -405,7 +381,7 @@ final class ClientCore: Sendable {
         if let upload = reading.upload { try await reading.exchange.awaitEnd(of: upload) }
         guard !reading.exchange.connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: reading.exchange.connection, lease)
-        reading.log?.endBody(0, isWhole: true)
+        reading.observer?.note(.bodyEnded(bytes: 0, isWhole: true))
         let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
         return ResponseBody(content: .arriving(UpgradedBody(stream)))
     }
@@ -420,15 +396,4 @@ extension Request {
         }
     }
 
-}
-
-extension DialFailure {
-    /// Returns the failure as the caller's error.
-    func asError(name: String) -> any Error {
-        switch cause {
-        case .cancelled: CancellationError()
-        case .failed(let phase, let reason):
-            HTTPError(phase, reason, name: name, endpoint: endpoint, attempts: attempts)
-        }
-    }
 }

@@ -1,6 +1,7 @@
 internal import DirectCore
 public import DirectHTTP1
 public import DirectIO
+internal import DirectTransport
 
 /// Sends HTTP/1.1 requests: for the name in the URL, to the address that you choose.
 ///

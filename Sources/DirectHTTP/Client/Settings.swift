@@ -2,6 +2,7 @@ public import DirectCore
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
+internal import DirectTransport
 
 extension HTTPClient {
     /// The settings of a client. They cannot be changed once the client is made.
@@ -86,5 +87,20 @@ extension HTTPClient {
         public init() {}
 
         private static var defaultMaximumConnections: Int { max(1, Descriptors.limit / 2) }
+    }
+}
+
+extension HTTPClient.Settings {
+    /// The settings that dialling needs.
+    var dialConfiguration: DialConfiguration {
+        var configuration = DialConfiguration()
+        configuration.dialling = dialling
+        configuration.tls = tls
+        configuration.vetting = vetting
+        configuration.mayAskSystem = resolver?.mayAskSystem ?? true
+        configuration.limits = limits
+        configuration.leniency = leniency
+        configuration.loop = loop
+        return configuration
     }
 }

@@ -2,6 +2,7 @@ internal import DirectCoding
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// Asks for coded content on behalf of a client, and decodes the responses.
 final class ContentDecoding: Sendable {

@@ -2,6 +2,7 @@ internal import DirectCoding
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 internal import Synchronization
 
 /// A body that is decoded while it is read.
@@ -158,7 +159,7 @@ final class DecodedBody: ResponseBodySource, @unchecked Sendable {
         if Task.isCancelled { throw fail(CancellationError()) }
         guard await turns.yieldIfDue() else { return }
         if Task.isCancelled { throw fail(CancellationError()) }
-        if time.isOver { throw fail(place.error(time.limit.timeout)) }
+        if time.isOver { throw fail(place.error(HTTPError.Reason(time.limit.timeout))) }
     }
 
     private func decode() throws -> ContentDecoder.Step {

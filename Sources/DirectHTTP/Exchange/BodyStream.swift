@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 internal import Synchronization
 
 /// A response body that is still arriving. It owns the lease on its connection.
@@ -14,7 +15,7 @@ internal import Synchronization
 /// ended too.
 final class BodyStream: ResponseBodySource, @unchecked Sendable {
     /// Held until the body has ended: a program that keeps a response does not keep the client's connections open.
-    private var core: ClientCore?
+    private var pool: ConnectionPool?
     private let lease: ConnectionPool.Lease
     /// Set while a task uses the stream; only that task touches the state below.
     private let isBusy = Atomic<Bool>(false)
@@ -32,11 +33,12 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
 
     private enum Outcome {
         case complete
-        case failed(TransportError)
+        /// The error for all later readers.
+        case failed(any Error)
     }
 
-    init(_ core: ClientCore, _ lease: ConnectionPool.Lease, _ reading: BodyReading, first: [UInt8]) {
-        self.core = core
+    init(_ pool: ConnectionPool, _ lease: ConnectionPool.Lease, _ reading: BodyReading, first: [UInt8]) {
+        self.pool = pool
         self.lease = lease
         self.reading = reading
         self.first = first
@@ -44,10 +46,10 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
     }
 
     deinit {
-        guard let core else { return }
-        guard reading.isWorthDraining else { return core.abandon(reading, lease: lease) }
+        guard let pool else { return }
+        guard reading.isWorthDraining else { return pool.abandon(reading, lease: lease) }
         // On the event loop, because the release of a response must not wait for the rest of its body.
-        let rest = Rest(core: core, lease: lease, reading: reading)
+        let rest = Rest(pool: pool, lease: lease, reading: reading)
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
     }
 
@@ -81,14 +83,14 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
             guard case nil = outcome else { return }
             first = []
             isRead = true
-            end(await reading.drain() ? .complete : .failed(.failed(.body, .bodyAlreadyRead)))
+            end(await reading.drain() ? .complete : .failed(error(.bodyAlreadyRead)))
         }
     }
 
     private func nextPiece() async throws -> [UInt8]? {
         // Checked here, because a body that arrives faster than it is read never suspends.
         if case nil = outcome, Task.isCancelled {
-            end(.failed(.cancelled))
+            end(.failed(CancellationError()))
             throw CancellationError()
         }
         if !first.isEmpty {
@@ -101,7 +103,7 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
             guard !isRead else { throw reading.error(.body, reason: .bodyAlreadyRead) }
             isRead = true
             return nil
-        case .failed(let failure): throw error(failure)
+        case .failed(let error): throw error
         case nil: break
         }
         do throws(TransportError) {
@@ -113,8 +115,9 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
             if piece == nil { isRead = true }
             return piece
         } catch {
+            let error = self.error(error)
             end(.failed(error))
-            throw self.error(error)
+            throw error
         }
     }
 
@@ -145,9 +148,10 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
 
     /// Abandons a body that is larger than the limit, and returns the error.
     private func tooLarge(_ limit: Int) -> HTTPError {
-        end(.failed(.failed(.body, .bodyTooLarge(limit: limit))))
+        let error = error(.bodyTooLarge(limit: limit))
+        end(.failed(error))
         first = []
-        return reading.error(.body, reason: .bodyTooLarge(limit: limit))
+        return error
     }
 
     /// Ends the body and its lease, the first time it is called.
@@ -155,10 +159,10 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
         guard self.outcome == nil else { return }
         self.outcome = outcome
         switch outcome {
-        case .complete: core?.conclude(reading, lease: lease, at: reading.exchange.connection.loop.now)
-        case .failed: core?.abandon(reading, lease: lease)
+        case .complete: pool?.conclude(reading, lease: lease, at: reading.exchange.connection.loop.now)
+        case .failed: pool?.abandon(reading, lease: lease)
         }
-        core = nil
+        pool = nil
     }
 
     /// Returns a value of the guarded state; `nil` while a task uses the stream.
@@ -181,16 +185,16 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
 
     /// The rest of a body that was released unread.
     private struct Rest: @unchecked Sendable {
-        let core: ClientCore
+        let pool: ConnectionPool
         let lease: ConnectionPool.Lease
         let reading: BodyReading
 
         func drain() async {
             var reading = reading
             if await reading.drain() {
-                core.conclude(reading, lease: lease, at: core.settings.loop.now)
+                pool.conclude(reading, lease: lease, at: reading.exchange.connection.loop.now)
             } else {
-                core.abandon(reading, lease: lease)
+                pool.abandon(reading, lease: lease)
             }
         }
     }
@@ -205,10 +209,11 @@ extension BodyReading {
 
     /// Returns the failure as the caller's error.
     func error(_ failure: TransportError) -> any Error {
-        switch failure {
-        case .cancelled: CancellationError()
-        case .failed(let phase, let reason): error(phase, reason: reason)
-        }
+        HTTPError.from(
+            failure,
+            name: exchange.connection.facts.name,
+            endpoint: exchange.connection.facts.endpoint
+        )
     }
 
     /// Returns an error with the connection's name and endpoint.

@@ -1,6 +1,7 @@
 public import DirectCore
 internal import DirectIO
 internal import DirectHTTP1
+internal import DirectTransport
 internal import Synchronization
 
 /// A connection that no longer speaks HTTP: bytes in both directions, under TLS if the connection used TLS before.
@@ -139,7 +140,7 @@ public final class RawStream: @unchecked Sendable {
     private var writePatience: Deadline { deadline(.write, stall: writeLimit) }
 
     /// Returns the deadline of a wait that begins now; the call that made the stream is over.
-    private func deadline(_ phase: HTTPError.Phase, stall: UInt64) -> Deadline {
+    private func deadline(_ phase: TransportError.Phase, stall: UInt64) -> Deadline {
         Deadline(phase, stall: stall, end: .never, total: .max, from: connection.loop.now)
     }
 
@@ -155,11 +156,9 @@ public final class RawStream: @unchecked Sendable {
         do throws(TransportError) {
             return try await body()
         } catch {
-            switch error {
-            case .cancelled: throw CancellationError()
-            case .failed(let phase, let reason):
-                throw HTTPError(phase, isClosed ? .streamClosed : reason, name: name, endpoint: endpoint)
-            }
+            var error = error
+            if isClosed, case .failed(let phase, _) = error { error = .failed(phase, .streamClosed) }
+            throw HTTPError.from(error, name: name, endpoint: endpoint)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 internal import Synchronization
 
 /// The source of a response body's pieces: a connection, or another source whose pieces are decoded, stored or
@@ -39,18 +40,6 @@ extension ResponseBodySource {
     var limit: CallLimit { .none }
 
     func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(.body, reason) }
-}
-
-/// The deadline of a call, and its total time limit in nanoseconds.
-struct CallLimit: Sendable {
-    let end: Instant
-    let total: UInt64
-
-    /// No limit.
-    static let none = CallLimit(end: .never, total: .max)
-
-    /// The reason of an error at the deadline.
-    var timeout: HTTPError.Reason { .timedOut(after: .nanoseconds(Int64(clamping: total))) }
 }
 
 /// A body that has arrived whole. Like any other body it can be read once.

@@ -3,6 +3,7 @@ public import DirectCore
 public import DirectHTTP1
 public import DirectIO
 public import DirectTLS
+internal import DirectTransport
 
 /// The error of a request: the phase and the reason, and the name and the endpoint if they are known.
 ///

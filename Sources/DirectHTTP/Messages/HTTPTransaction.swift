@@ -1,6 +1,7 @@
 public import DirectCore
 internal import DirectIO
 public import DirectTLS
+internal import DirectTransport
 
 /// The connection that one request used, and when it used it.
 public struct HTTPTransaction: Sendable, CustomStringConvertible {
@@ -30,7 +31,7 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// The result of the TLS handshake; `nil` for `http`.
     public var tls: TLSFacts? { connection.tls }
     /// The addresses that were tried before this one, and failed.
-    public var failedAttempts: [Attempt] { connection.failedAttempts }
+    public var failedAttempts: [Attempt] { connection.failedAttempts.map(Attempt.init) }
 
     /// The time to resolve the name; `nil` if that was not needed.
     public var resolveTime: Duration? { isReused ? nil : connection.resolveTime }
@@ -50,62 +51,5 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
         text += isReused ? "reused" : "new connection"
         if let tls { text += ", \(tls)" }
         return text + ", response after \(responseTime)"
-    }
-}
-
-/// The properties of a connection that are the same for all of its requests.
-final class ConnectionFacts: Sendable {
-    let name: String
-    let endpoint: Endpoint
-    let source: AddressSource
-    let tls: TLSFacts?
-    let failedAttempts: [Attempt]
-    let resolveTime: Duration?
-    let connectTime: Duration
-    let tlsTime: Duration?
-    /// When the connection was made.
-    let birth: Instant
-    /// Whether the address came from a resolver's answer.
-    let tracksResolver: Bool
-    /// The resolver's answer whose addresses all failed, so that this connection was made instead; `nil` otherwise.
-    let fallbackForAnswer: [Endpoint]?
-    let proxy: String?
-    let translated: IPAddress?
-
-    init(
-        name: String,
-        endpoint: Endpoint,
-        source: AddressSource,
-        tls: TLSFacts?,
-        failedAttempts: [Attempt],
-        resolveTime: Duration?,
-        connectTime: Duration,
-        tlsTime: Duration?,
-        birth: Instant,
-        tracksResolver: Bool,
-        fallbackForAnswer: [Endpoint]?,
-        proxy: String? = nil,
-        translated: IPAddress? = nil
-    ) {
-        self.name = name
-        self.endpoint = endpoint
-        self.source = source
-        self.tls = tls
-        self.failedAttempts = failedAttempts
-        self.resolveTime = resolveTime
-        self.connectTime = connectTime
-        self.tlsTime = tlsTime
-        self.birth = birth
-        self.tracksResolver = tracksResolver
-        self.fallbackForAnswer = fallbackForAnswer
-        self.proxy = proxy
-        self.translated = translated
-    }
-
-    /// Whether this connection was made because the route's own addresses failed. They are not tried again while it
-    /// lives.
-    func standsIn(for route: Route) -> Bool {
-        guard let fallbackForAnswer else { return false }
-        return route.answer == fallbackForAnswer
     }
 }

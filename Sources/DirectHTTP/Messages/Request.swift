@@ -1,6 +1,7 @@
 public import DirectCore
 public import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// A request: method, URL, header fields and body, and if you like the addresses to connect to.
 public struct Request: Sendable {

@@ -1,20 +1,15 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// The body of a request.
 public struct RequestBody: Sendable {
-    enum Content: Sendable {
-        case none
-        case bytes([UInt8])
-        case stream(StreamedBody)
-    }
-
-    let content: Content
+    let content: BodyContent
     /// The value of `Content-Type`, unless the request has that field itself.
     public let contentType: String?
 
-    init(_ content: Content, contentType: String? = nil) {
+    init(_ content: BodyContent, contentType: String? = nil) {
         self.content = content
         self.contentType = contentType
     }

@@ -1,3 +1,5 @@
+internal import DirectTransport
+
 /// The time limits of a single request. Each one replaces the client's limit of the same name; `nil` keeps the
 /// client's.
 public struct RequestTimeouts: Hashable, Sendable {

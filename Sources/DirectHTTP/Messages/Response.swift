@@ -1,5 +1,6 @@
 internal import DirectCore
 public import DirectHTTP1
+internal import DirectTransport
 
 /// A response whose head has arrived. Its body can be read once.
 public struct Response: Sendable {

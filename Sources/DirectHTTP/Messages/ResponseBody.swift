@@ -1,4 +1,5 @@
 public import DirectHTTP1
+internal import DirectTransport
 
 /// The body of a response: an asynchronous sequence of pieces of bytes.
 ///

@@ -2,6 +2,7 @@ public import DirectCore
 public import DirectHTTP1
 internal import DirectIO
 public import DirectTLS
+internal import DirectTransport
 
 /// Receives the events of a client's calls: each event as it happens, those of one call in order.
 ///

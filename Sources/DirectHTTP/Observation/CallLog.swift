@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 internal import Synchronization
 
 /// The record of one call: collects its report and passes each event to the observer, in order.

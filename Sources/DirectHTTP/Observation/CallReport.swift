@@ -1,5 +1,6 @@
 internal import DirectCore
 public import DirectHTTP1
+internal import DirectTransport
 
 /// The summary of a call, made at its end.
 ///

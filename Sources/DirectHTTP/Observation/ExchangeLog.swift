@@ -1,9 +1,10 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// The part of a call's log that records one request.
-final class ExchangeLog: Sendable {
+final class ExchangeLog: TransportObserver {
     private let call: CallLog
     private let place: Int
 
@@ -13,7 +14,7 @@ final class ExchangeLog: Sendable {
     }
 
     /// Reports an event that changes no record.
-    func note(_ kind: CallEvent.Kind) {
+    func report(_ kind: CallEvent.Kind) {
         call.note(place) { _ in kind }
     }
 
@@ -30,41 +31,22 @@ final class ExchangeLog: Sendable {
         call.beginBody(place, status: status, transaction: transaction)
     }
 
-    /// Records that the body ended or was abandoned.
-    func endBody(_ count: UInt64, isWhole: Bool) {
-        call.endBody(place, count: count, isWhole: isWhole)
-    }
-
     /// Records that there will be no response.
     func fails(_ error: any Error) {
         call.fail(place, error: error)
     }
 }
 
-/// Events of dialling.
+/// Events of the transport.
 extension ExchangeLog {
-    /// Reports the endpoints to try.
-    func found(_ choice: EndpointSelection, for destination: Destination) {
-        let name = destination.host.description
-        note(.resolved(name: name, choice.endpoints, choice.source, after: choice.resolveTime))
-    }
-
-    /// Returns the attempt with events for its start and its success.
-    func noting(
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport,
-        for destination: Destination
-    ) -> @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
-        let name = destination.host.description
-        return { endpoint throws(AttemptFailure) in
-            self.note(.attempted(endpoint, name: name))
-            let link = try await attempt(endpoint)
-            self.note(.connected(endpoint, tls: link.tls))
-            return link
+    func note(_ event: TransportEvent) {
+        switch event {
+        case .resolved(let name, let endpoints, let source, let time):
+            report(.resolved(name: name, endpoints, source, after: time))
+        case .attempted(let endpoint, let name): report(.attempted(endpoint, name: name))
+        case .attemptFailed(let attempt): report(.attemptFailed(Attempt(attempt)))
+        case .connected(let endpoint, let tls): report(.connected(endpoint, tls: tls))
+        case .bodyEnded(let count, let isWhole): call.endBody(place, count: count, isWhole: isWhole)
         }
-    }
-
-    /// Reports attempts that failed.
-    func failed(_ attempts: [Attempt]) {
-        for attempt in attempts { note(.attemptFailed(attempt)) }
     }
 }

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectIO
 internal import DirectTLS
+internal import DirectTransport
 
 extension HTTPError {
     /// Whether the same request may succeed a little later: the network, or a host on the path, has failed.

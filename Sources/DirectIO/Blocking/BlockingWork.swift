@@ -51,14 +51,14 @@ package final class BlockingWork: Sendable {
     ///
     /// - Parameter deadline: The deadline by the clock of `loop`.
     /// - Throws: ``Abandoned`` if the deadline passes or the task is cancelled first.
-    package func run<Answer: Sendable>(
+    package func run<Value: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
-        _ call: @escaping @Sendable () -> Answer
-    ) async throws(Abandoned) -> Answer {
+        _ call: @escaping @Sendable () -> Value
+    ) async throws(Abandoned) -> Value {
         if Task.isCancelled { throw .cancelled }
         if deadline <= loop.now { throw .expired }
-        let reply = Reply<Answer>(on: loop)
+        let reply = Reply<Value>(on: loop)
         let ticket = add { reply.give(call()) }
         do throws(Abandoned) {
             return try await reply.value(until: deadline)
@@ -70,12 +70,12 @@ package final class BlockingWork: Sendable {
 
     /// Like ``run(until:on:_:)``, for a call that must be made even if its caller stops waiting, for example a
     /// removal or the last step of several.
-    package func carryOut<Answer: Sendable>(
+    package func carryOut<Value: Sendable>(
         until deadline: Instant,
         on loop: EventLoop,
-        _ call: @escaping @Sendable () -> Answer
-    ) async throws(Abandoned) -> Answer {
-        let reply = Reply<Answer>(on: loop)
+        _ call: @escaping @Sendable () -> Value
+    ) async throws(Abandoned) -> Value {
+        let reply = Reply<Value>(on: loop)
         submit { reply.give(call()) }
         return try await reply.value(until: deadline)
     }

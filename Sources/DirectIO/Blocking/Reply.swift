@@ -1,8 +1,8 @@
 package import DirectCore
 
 /// A value that one task waits for and another thread or task provides.
-package struct Reply<Answer: Sendable>: Sendable {
-    private let answer = Locked<Answer?>(nil)
+package struct Reply<Value: Sendable>: Sendable {
+    private let answer = Locked<Value?>(nil)
     private let turn: LoopHandle
 
     /// Creates a reply whose wait uses the clock of `loop`.
@@ -11,7 +11,7 @@ package struct Reply<Answer: Sendable>: Sendable {
     }
 
     /// Provides the value. Call it once, before, during or after the wait.
-    package func give(_ value: Answer) {
+    package func give(_ value: Value) {
         answer.withLock { $0 = value }
         turn.input.signal()
     }
@@ -19,7 +19,7 @@ package struct Reply<Answer: Sendable>: Sendable {
     /// Waits for the value. Only one task may call this, and only once.
     ///
     /// - Throws: ``BlockingWork/Abandoned`` if the deadline passes or the task is cancelled first.
-    package func value(until deadline: Instant) async throws(BlockingWork.Abandoned) -> Answer {
+    package func value(until deadline: Instant) async throws(BlockingWork.Abandoned) -> Value {
         turn.loop.add(turn)
         defer { turn.loop.remove(turn) }
         while true {

@@ -3,6 +3,7 @@ import DirectIO
 import DirectTestCommands
 import DirectTestData
 import DirectTestTime
+@testable import DirectTransport
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 @testable import DirectCore
 import DirectTestData
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP

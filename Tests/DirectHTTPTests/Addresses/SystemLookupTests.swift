@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+@testable import DirectTransport
 import Foundation
 import TLSFixtures
 import Testing
@@ -69,7 +70,7 @@ struct SystemLookupTests {
 
     private func dialler() -> Dialler {
         let settings = HTTPClient.trusting().settings
-        return Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: Network(lookups))
+        return Dialler(settings.dialConfiguration, network: Network(lookups))
     }
 
     private func dial(_ name: String, with dialler: Dialler, _ number: Int) throws -> Task<

@@ -3,6 +3,7 @@ import DirectCoding
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
+@testable import DirectTransport
 import Foundation
 import TLSFixtures
 import Testing

@@ -3,6 +3,7 @@ import DirectHTTP
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 

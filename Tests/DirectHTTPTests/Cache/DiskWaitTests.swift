@@ -2,6 +2,7 @@
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
+@testable import DirectTransport
 import Synchronization
 import TLSFixtures
 import Testing

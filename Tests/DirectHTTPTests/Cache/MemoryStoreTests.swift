@@ -1,5 +1,6 @@
 @testable import DirectCore
 import DirectIO
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP

@@ -1,5 +1,6 @@
 @testable import DirectCore
 import DirectTestCommands
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 

@@ -1,5 +1,6 @@
 @testable import DirectCore
 import DirectIO
+@testable import DirectTransport
 import Synchronization
 import TLSFixtures
 import Testing

@@ -1,4 +1,5 @@
 @testable import DirectCore
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectTestCommands
 import DirectTestTime
+@testable import DirectTransport
 import Synchronization
 import TLSFixtures
 import Testing

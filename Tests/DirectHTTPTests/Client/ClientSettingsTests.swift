@@ -3,6 +3,7 @@ import DirectHTTP1
 import DirectIO
 import DirectTestCommands
 import DirectTestTime
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 

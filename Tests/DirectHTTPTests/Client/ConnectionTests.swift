@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 
@@ -14,7 +15,7 @@ struct ConnectionTests {
         let settings = HTTPClient.trusting().settings
         let url = try HTTPURL(server.https("a.test"))
         let timeouts = Timeouts().nanoseconds
-        let connection = try await Dialler(settings: settings, tlsState: TLSClientState(settings.tls))
+        let connection = try await Dialler(settings.dialConfiguration)
             .dial(
                 url,
                 route: .chosen([server.endpoint], port: url.port, source: .request),
@@ -22,17 +23,18 @@ struct ConnectionTests {
                 end: .never
             )
         for _ in 0..<3 {
-            let request = Request(.get, url)
             let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
             let (count, _) = try exchange.compose(
-                request,
+                method: .get,
                 url: url,
+                headers: [:],
                 defaults: [:],
-                asked: nil,
+                body: .none,
+                options: nil,
                 streamed: .none
             )
             #expect(try exchange.send(count) == nil)
-            let head = try await exchange.receiveHead(from: .now, nil, asked: nil)
+            let head = try await exchange.receiveHead(from: .now, nil, options: nil)
             #expect(head.status == .ok)
             var reading = BodyReading(exchange, nil)
             var body = try reading.takeBuffered()

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 
@@ -162,7 +163,7 @@ struct TranslationTests {
             }
             return try Socket.connecting(to: local, port: port, on: loop)
         }
-        let dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
+        let dialler = Dialler(settings.dialConfiguration, network: network)
         guard let url = try? HTTPURL("https://a.test/") else { throw DialFailure(cause: .cancelled) }
         let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, source: .request)
         return try await dialler.dial(url, route: route, timeouts: Timeouts().nanoseconds, end: .never)

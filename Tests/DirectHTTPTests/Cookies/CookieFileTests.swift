@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectTestCommands
 import DirectTestPeers
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 

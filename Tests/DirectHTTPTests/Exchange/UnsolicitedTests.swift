@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 
@@ -16,7 +17,7 @@ struct UnsolicitedTests {
         let settings = HTTPClient().settings
         let url = try HTTPURL(server.http())
         let timeouts = Timeouts().nanoseconds
-        let connection = try await Dialler(settings: settings, tlsState: TLSClientState(settings.tls))
+        let connection = try await Dialler(settings.dialConfiguration)
             .dial(
                 url,
                 route: .chosen([server.endpoint], port: url.port, source: .request),

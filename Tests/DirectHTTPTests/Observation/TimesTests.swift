@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+@testable import DirectTransport
 import TLSFixtures
 import Testing
 
@@ -241,13 +242,13 @@ struct TimesTests {
             clock.advance(by: .seconds(2))
             return try Socket.connecting(to: address, port: port, on: loop)
         }
-        let dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
+        let dialler = Dialler(settings.dialConfiguration, network: network)
         let isByProxy = proxy?.lookup == .byProxy
         let endpoint = proxy == nil ? server.endpoint : "127.0.0.9"
         let connection = try await dialler.dial(
             try HTTPURL(text),
             route: isByProxy ? .byProxy : .chosen([endpoint], port: 443, source: .request),
-            over: proxy.map { ProxyEntry($0, settings) },
+            over: proxy.map { ProxyEntry($0, tls: settings.tls) },
             timeouts: Timeouts().nanoseconds,
             end: .never
         )

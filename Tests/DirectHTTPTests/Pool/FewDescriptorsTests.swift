@@ -1,5 +1,6 @@
 @testable import DirectCore
 import DirectTestCommands
+@testable import DirectTransport
 import Foundation
 import TLSFixtures
 import Testing
@@ -158,7 +159,7 @@ private struct Lab {
             try allow(address)
             return try Socket.connecting(to: address, port: port, on: loop)
         }
-        dialler = Dialler(settings: settings, tlsState: TLSClientState(settings.tls), network: network)
+        dialler = Dialler(settings.dialConfiguration, network: network)
     }
 
     func dial(_ endpoints: [Endpoint], queue: Duration = .seconds(50)) async throws(DialFailure) -> Connection

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectHTTP1
 import DirectIO
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP
@@ -514,7 +515,7 @@ private final class FakePool {
 
     private var machine: Machine
 
-    init(_ limits: Machine.Limits) { machine = Machine(limits) }
+    init(_ limits: PoolLimits) { machine = Machine(limits) }
 
     var hasIdle: Bool { machine.hasIdle }
 

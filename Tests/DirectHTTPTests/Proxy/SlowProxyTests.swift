@@ -3,6 +3,7 @@ import DirectIO
 import DirectTestCommands
 import DirectTestPeers
 import DirectTestTime
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectHTTP1
 import DirectIO
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP

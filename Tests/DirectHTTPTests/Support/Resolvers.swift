@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestTime
+@testable import DirectTransport
 import Testing
 
 @testable import DirectHTTP

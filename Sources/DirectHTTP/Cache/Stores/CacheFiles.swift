@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTransport
 
 /// The files of a cache in their folder. All functions block, and run on the threads of `work`.
 ///

@@ -1,0 +1,96 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+extension HTTPClient {
+    /// The client's open connections, what they are doing, and how many requests wait for one.
+    public var connections: ConnectionList { core.pool.survey(at: settings.loop.now) }
+
+    /// Forgets everything that depends on the network. Call it when the machine has joined or left a network:
+    /// addresses that were good there may not be good here.
+    ///
+    /// Idle connections are closed immediately. Connections that serve a request, or are being made for one, are
+    /// closed after it. Which addresses were good is forgotten, and so is the cache of the client's resolver.
+    public func forgetNetwork() {
+        settings.resolver?.forgetAll()
+        core.dialler.forgetAll()
+        core.pool.closeWhenIdle(at: settings.loop.now)
+    }
+
+    /// Opens connections to the URL's origin ahead of the first requests, which then need not wait for them.
+    ///
+    /// Idle connections, and those that another call of this method is making, count towards `count`. The missing
+    /// ones are made as far as the client's limits have room without waiting. Each is available to requests as soon
+    /// as it is made. The method returns when its own connections are made.
+    ///
+    /// - Parameters:
+    ///   - url: A URL of the origin.
+    ///   - count: How many connections should be idle. The client's limit on idle connections applies.
+    /// - Throws: What a request would throw. Some of the connections may have been made by then.
+    @concurrent
+    public func prewarm(_ url: String, connections count: Int = 1) async throws {
+        try await core.prewarm(Request(.get, url), count: count)
+    }
+
+    /// Opens connections for the URL of a request, at the addresses it allows. The request is not sent.
+    ///
+    /// - Parameters:
+    ///   - request: Its URL, addresses and time limits apply.
+    ///   - count: How many connections should be idle. The client's limit on idle connections applies.
+    /// - Throws: What sending the request would throw. Some of the connections may have been made by then.
+    @concurrent
+    public func prewarm(_ request: Request, connections count: Int = 1) async throws {
+        try await core.prewarm(request, count: count)
+    }
+}
+
+extension ClientCore {
+    fileprivate func prewarm(_ request: Request, count: Int) async throws {
+        if Task.isCancelled { throw CancellationError() }
+        // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
+        // HSTS demands it for the name.
+        guard settings.transport == nil else { return }
+        let request = cookiesAndHSTS?.upgraded(request) ?? request
+        let url = try request.checkedURL()
+        let limits = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
+        let call = Call(limits, from: settings.loop.now)
+        do throws(DialFailure) {
+            let proxy = proxies?.entry(for: url)
+            let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
+            let context = ExchangeContext(
+                url: url,
+                route: route,
+                proxy: proxy,
+                start: call.start,
+                timeouts: call.timeouts,
+                end: call.end
+            )
+            try await warm(context, count: count)
+        } catch {
+            throw error.asError(name: url.host.description)
+        }
+    }
+
+    private func warm(_ context: ExchangeContext, count: Int) async throws(DialFailure) {
+        let permits = pool.warm(context.poolKey, route: context.route, count: count, at: settings.loop.now)
+        let failure = await withTaskGroup(of: DialFailure?.self) { group in
+            for permit in permits { group.addTask { await self.warm(context, permit: permit) } }
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
+        if let failure { throw failure }
+    }
+
+    private func warm(_ context: ExchangeContext, permit: ConnectionPool.WarmingPermit) async
+        -> DialFailure?
+    {
+        do throws(DialFailure) {
+            let connection = try await connect(context)
+            pool.deliver(connection, permit: permit, since: context.start, at: settings.loop.now)
+            return nil
+        } catch {
+            pool.release(permit)
+            return error
+        }
+    }
+}

@@ -1,0 +1,70 @@
+public import DirectHTTP1
+public import DirectTransport
+
+extension Request {
+    /// Whether to send the head alone first (`Expect: 100-continue`), and the body when the server asks for it or
+    /// when ``Timeouts/continue`` has passed. The server can refuse the request before the body is sent. Has no
+    /// effect on a request without a body.
+    public var expectsContinue: Bool {
+        get { exchangeOptions.expectsContinue }
+        set { exchangeOptions.expectsContinue = newValue }
+    }
+
+    /// The protocols to switch to if the server agrees (`Upgrade`), the preferred one first. The server agrees with
+    /// 101; ``Response/takeStream()`` then returns the connection.
+    public var upgrade: [String] {
+        get { exchangeOptions.upgrade }
+        set { exchangeOptions.upgrade = newValue }
+    }
+
+    /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). Nothing more is
+    /// read until it returns, so it must not block.
+    public var onInterim: (@Sendable (ResponseHead) -> Void)? {
+        get { exchangeOptions.onInterim }
+        set { exchangeOptions.onInterim = newValue }
+    }
+
+    /// Called whenever part of the body has been sent; starts again from zero if the request is sent again. It must
+    /// not block.
+    public var onUpload: (@Sendable (TransferProgress) -> Void)? {
+        get { exchangeOptions.onUpload }
+        set { exchangeOptions.onUpload = newValue }
+    }
+
+    /// Called whenever part of the response's body has been received, before it is decoded; starts again from zero
+    /// with each response. It must not block.
+    public var onDownload: (@Sendable (TransferProgress) -> Void)? {
+        get { exchangeOptions.onDownload }
+        set { exchangeOptions.onDownload = newValue }
+    }
+
+    /// Returns the request without `Expect` if the server refused that (417) and the request may be sent again;
+    /// else `nil`.
+    func withoutExpectation(after status: HTTPStatus) -> Request? {
+        guard status == .expectationFailed, expectsContinue, body.isReplayable else { return nil }
+        var request = self
+        request.expectsContinue = false
+        return request
+    }
+
+    /// The exchange options; `nil` if none is set.
+    var exchangeBox: ExchangeOptions.Box? { hasOptions ? options.exchange : nil }
+
+    private var exchangeOptions: ExchangeOptions {
+        get { options.exchange?.options ?? ExchangeOptions() }
+        set { options.exchange = ExchangeOptions.Box(newValue) }
+    }
+}
+
+extension Request {
+    /// Returns the request's own fields, and those that follow from its body and its options.
+    func completedHeaders(_ defaults: HTTPHeaders) -> HTTPHeaders {
+        var headers = headers
+        if let type = body.contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type")
+        {
+            headers.add("Content-Type", type)
+        }
+        if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
+        return headers
+    }
+}

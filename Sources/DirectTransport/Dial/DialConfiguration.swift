@@ -1,0 +1,21 @@
+internal import DirectCore
+package import DirectHTTP1
+package import DirectIO
+package import DirectTLS
+
+/// The settings of a client that dialling needs.
+package struct DialConfiguration: Sendable {
+    package var dialling = DiallingSettings()
+    package var tls = TLSSettings()
+    /// Refuses addresses that must not be dialled; `nil` allows all.
+    package var vetting: AddressVetting?
+    /// Whether the system's resolver may be asked for the translators of a NAT64 network.
+    package var mayAskSystem = true
+    /// The limits of the parser on each connection, and the faults that it tolerates.
+    package var limits = HTTP1Limits()
+    package var leniency = HTTP1Leniency()
+    package var loop = EventLoop.shared
+
+    /// Makes the default settings.
+    package init() {}
+}

@@ -1,0 +1,405 @@
+package import DirectCore
+internal import DirectHTTP1
+package import DirectIO
+internal import DirectTLS
+
+/// Makes connections: from a URL's name and a route to a connection to one of the name's addresses.
+///
+/// One call of `dial` passes through these steps:
+/// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered by RFC
+///   8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
+/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting immediately
+///   before it connects, connects, and performs the TLS handshake (`Connector`).
+/// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
+/// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).
+///
+/// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each attempt of
+/// the race opens its own tunnel to that address. If the proxy resolves the name (`Route.byProxy`), only the proxy
+/// itself is dialled, and it is asked for a tunnel to the name or, for `http`, to forward requests.
+///
+/// A failed certificate check never leads to a connection. By default it also ends the race, since the network
+/// works and trying other addresses would hide the fault. Apart from the proxy's own addresses, only those of the
+/// route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64 translator.
+package struct Dialler: Sendable {
+    package let settings: DialConfiguration
+    let tlsState: TLSClientState
+    /// The TLS state without the client's certificate; the same object if the client has none.
+    private let anonymousSecrets: TLSClientState
+    package let network: Network
+    private let memory = AddressHistory()
+
+    package init(_ settings: DialConfiguration, network: Network = Network()) {
+        self.settings = settings
+        tlsState = TLSClientState(settings.tls)
+        self.network = network
+        var tls = settings.tls
+        tls.clientIdentity = nil
+        anonymousSecrets = settings.tls.clientIdentity == nil ? tlsState : TLSClientState(tls)
+    }
+
+    package var loop: EventLoop { settings.loop }
+
+    /// Forgets the results of earlier attempts and the network's NAT64 translators.
+    package func forgetAll() {
+        memory.forgetAll()
+        network.forgetAll()
+    }
+
+    /// Returns a connection for the URL's name to one of the route's addresses or, if none will do, to one of the
+    /// route's fallback.
+    ///
+    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, no other
+    /// address is tried, unless the settings say so: the network works, and trying on would hide the fault.
+    package func dial(
+        _ url: HTTPURL,
+        route: Route,
+        over proxy: ProxyEntry? = nil,
+        anonymously isAnonymous: Bool = false,
+        timeouts: Timeouts.Nanoseconds,
+        end: Instant,
+        log: (any TransportObserver)? = nil,
+        detour: Detour? = nil
+    ) async throws(DialFailure) -> Connection {
+        let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
+        let destination = Destination(url)
+        let maker = maker(
+            destination,
+            limits: limits,
+            tlsState: isAnonymous ? anonymousSecrets : tlsState,
+            vetting: settings.vetting
+        )
+        if let proxy, case .byProxy = route {
+            return try await dial(url, maker: maker, by: proxy, detour: detour)
+        }
+        let vetting = settings.vetting
+        let selection = try await selection(destination, route: route, limits: limits, detour: detour)
+        let found = try await search(selection, destination: destination, limits: limits, detour: detour) {
+            endpoint throws(AttemptFailure) in
+            // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
+            // between.
+            if let refusal = vetting?.refusal(of: endpoint, for: destination) {
+                throw .failed(.connect, reason: .refused(refusal))
+            }
+            guard let proxy else { return try await maker.established(to: endpoint) }
+            return try await established(maker, to: endpoint, over: proxy)
+        }
+        return connection(found, destination: destination, route: route, proxy: proxy)
+    }
+
+    /// Returns a connector for the destination.
+    func maker(
+        _ destination: Destination,
+        limits: DialLimits,
+        tlsState: TLSClientState,
+        vetting: AddressVetting? = nil
+    ) -> Connector {
+        let mayAskSystem = settings.mayAskSystem
+        return Connector(
+            destination: destination,
+            limits: limits,
+            tlsState: tlsState,
+            network: network,
+            translation: mayAskSystem ? Translation(translators: network.translators, vetting: vetting) : nil,
+            loop: loop
+        )
+    }
+
+    /// The result of a search: the transport, and all attempts that failed before.
+    struct DialResult {
+        let established: EstablishedTransport
+        let trial: ConnectAttempt
+        let selection: EndpointSelection
+        let attempts: [FailedAttempt]
+        let isFallback: Bool
+    }
+
+    /// Connects to one of these addresses or, if none will do, to one of their fallback.
+    func search(
+        _ selection: EndpointSelection,
+        destination: Destination,
+        limits: DialLimits,
+        detour: Detour?,
+        attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+    ) async throws(DialFailure) -> DialResult {
+        var selection = selection
+        var earlier: [FailedAttempt] = []
+        var isFallback = false
+        let attempt = limits.log.map { $0.observing(attempt, for: destination) } ?? attempt
+        while true {
+            limits.log?.note(selection.asResolved(for: destination))
+            let outcome = await race(
+                destination,
+                selection: selection,
+                limits: limits,
+                detour: detour,
+                attempt: attempt
+            ).run()
+            learn(outcome, destination: destination, selection: selection)
+            let failed = attempts(outcome, source: selection.source)
+            if let log = limits.log { for attempt in failed { log.note(.attemptFailed(attempt)) } }
+            let attempts = earlier + failed
+            if let index = outcome.decisive, let established = outcome.trials[index].established {
+                return DialResult(
+                    established: established,
+                    trial: outcome.trials[index],
+                    selection: selection,
+                    attempts: attempts,
+                    isFallback: isFallback
+                )
+            }
+            if let failure = outcome.decisiveFailure ?? outcome.shortage { throw failure.with(attempts) }
+            selection = try await next(after: selection, attempts, limits: limits)
+            isFallback = true
+            earlier = attempts
+        }
+    }
+
+    /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to it.
+    package func selection(
+        _ destination: Destination,
+        route: Route,
+        limits: DialLimits,
+        detour: Detour? = nil
+    ) async throws(DialFailure) -> EndpointSelection {
+        if let known = detour?.selection { return known }
+        switch route {
+        case .literal(let address, let port):
+            return EndpointSelection([Endpoint(address, port: port)], port: port, .url)
+        case .chosen(let selection): return selection
+        case .system, .byProxy:
+            let start = loop.now
+            let addresses = try await network.shortage.overcome(limits) {
+                () async throws(DialFailure) in
+                try await askSystem(destination.host.description, limits: limits)
+            }
+            var selection = EndpointSelection(addresses.map { Endpoint($0) }, port: destination.port, .system)
+            selection.resolveTime = loop.now.since(start)
+            return selection
+        }
+    }
+
+    private func askSystem(_ name: String, limits: DialLimits) async throws(DialFailure) -> [IPAddress] {
+        let deadline = limits.deadline(.resolve, stall: limits.timeouts.resolve)
+        let answer: SystemLookups.Answer
+        do throws(BlockingWork.Abandoned) {
+            answer = try await network.lookups.addresses(of: name, until: deadline.instant, on: loop)
+        } catch {
+            throw DialFailure(cause: error == .cancelled ? .cancelled : deadline.timeout)
+        }
+        switch answer {
+        case .success(let addresses): return addresses
+        case .failure(let error): throw DialFailure(cause: .failed(.resolve, .lookup(error)))
+        }
+    }
+
+    /// Returns a race between the addresses, in the order in which to try them.
+    private func race(
+        _ destination: Destination,
+        selection: EndpointSelection,
+        limits: DialLimits,
+        detour: Detour?,
+        attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+    ) -> HappyEyeballs {
+        var endpoints = selection.endpoints
+        if hasRanks(selection) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
+        let order = detour?.order(endpoints)
+        return HappyEyeballs(
+            endpoints: order.map { $0.first + $0.late } ?? endpoints,
+            late: order?.late.count ?? 0,
+            stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
+            passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
+            end: limits.end,
+            loop: loop,
+            attempt: attempt
+        )
+    }
+
+    /// Whether the addresses are tried strictly in the given order.
+    private func isOrdered(_ selection: EndpointSelection) -> Bool {
+        selection.isStrictlyOrdered || settings.dialling.keepsOrder
+    }
+
+    /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing is
+    /// remembered of it or looked up.
+    private func hasRanks(_ selection: EndpointSelection) -> Bool {
+        selection.endpoints.count > 1 && !isOrdered(selection)
+    }
+
+    /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.
+    private func next(
+        after selection: EndpointSelection,
+        _ attempts: [FailedAttempt],
+        limits: DialLimits
+    ) async throws(DialFailure) -> EndpointSelection {
+        guard let last = attempts.last else {
+            throw DialFailure(cause: .failed(.resolve, .noAddresses))
+        }
+        let failure = DialFailure(
+            cause: .failed(last.phase, last.reason),
+            endpoint: last.endpoint,
+            attempts: attempts
+        )
+        let now = loop.now
+        guard let fallback = selection.fallback, now < limits.end else { throw failure }
+        switch await fallback(limits.deadline(.resolve, stall: limits.timeouts.resolve).instant) {
+        case .success(.some(var selection)):
+            selection.resolveTime = loop.now.since(now)
+            return selection
+        case .success(nil): throw failure
+        case .failure(let reason):
+            if Task.isCancelled { throw DialFailure(cause: .cancelled, attempts: attempts) }
+            throw DialFailure(cause: .failed(.resolve, reason), attempts: attempts)
+        }
+    }
+
+    /// Remembers, and reports to the resolver that named the addresses, which of them work.
+    private func learn(
+        _ outcome: HappyEyeballs.RaceOutcome,
+        destination: Destination,
+        selection: EndpointSelection
+    ) {
+        let hasRanks = hasRanks(selection)
+        guard hasRanks || selection.report != nil else { return }
+        for (index, trial) in outcome.trials.enumerated() {
+            switch trial.result {
+            case .success:
+                if hasRanks { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
+                selection.report?(trial.endpoint, .connected(after: trial.elapsed))
+            case .failure(let failure):
+                guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
+                // A wrong certificate that ends the race must not be avoided the next time either.
+                if hasRanks, index != outcome.decisive {
+                    memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
+                }
+                selection.report?(trial.endpoint, .failed(failure.phase, reason))
+            }
+        }
+    }
+
+    /// Returns the failed attempts of a race, for errors and logs.
+    private func attempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource) -> [FailedAttempt] {
+        outcome.trials.enumerated().compactMap { index, trial in
+            guard let failure = trial.failure, !failure.meansNoDescriptors,
+                let reason = outcome.reason(at: index)
+            else { return nil }
+            return FailedAttempt(
+                endpoint: trial.endpoint,
+                source: source,
+                phase: failure.phase,
+                reason: reason,
+                elapsed: trial.elapsed
+            )
+        }
+    }
+
+    /// Returns the connection on the transport that was found.
+    private func connection(
+        _ found: DialResult,
+        destination: Destination,
+        route: Route,
+        proxy: ProxyEntry?
+    ) -> Connection {
+        let facts = ConnectionFacts(
+            name: destination.host.description,
+            endpoint: found.trial.endpoint,
+            source: found.selection.source,
+            tls: found.established.tls,
+            failedAttempts: found.attempts,
+            resolveTime: found.selection.resolveTime,
+            connectTime: found.established.connectTime,
+            tlsTime: found.established.tlsTime,
+            birth: found.trial.end,
+            tracksResolver: found.selection.report != nil,
+            fallbackForAnswer: found.isFallback ? route.answer : nil,
+            proxy: proxy.map { "\($0.proxy)" },
+            translated: found.established.translated
+        )
+        return connection(found.established, facts: facts)
+    }
+
+    /// Returns a connection on this transport.
+    func connection(
+        _ established: EstablishedTransport,
+        facts: ConnectionFacts,
+        forwarding: Forwarding? = nil
+    ) -> Connection {
+        let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
+        return Connection(established.layers, facts: facts, reader: reader, forwarding: forwarding)
+    }
+}
+
+extension AddressVetting {
+    /// Returns why the address is refused, or `nil` if it is allowed.
+    package func refusal(of endpoint: Endpoint, for destination: Destination) -> AddressRefusal? {
+        refusal(of: endpoint.address, for: destination.host, port: endpoint.port ?? destination.port)
+    }
+}
+
+extension HappyEyeballs.RaceOutcome {
+    /// The failure that ends all dialling; the caller adds its attempts.
+    fileprivate var decisiveFailure: DialFailure? {
+        guard let decisive else {
+            let isCancelled = trials.contains { $0.failure?.isCancellation ?? false }
+            return isCancelled ? DialFailure(cause: .cancelled) : nil
+        }
+        return trials[decisive].failure.map {
+            DialFailure(cause: $0.cause, endpoint: trials[decisive].endpoint)
+        }
+    }
+
+    /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's fault.
+    fileprivate func reason(at index: Int) -> TransportError.Reason? {
+        switch trials[index].failure?.cause {
+        case .failed(_, let reason): reason
+        case .cancelled: decisive == nil || decisive == index ? nil : .overtaken
+        case nil: nil
+        }
+    }
+
+    /// The failure for lack of descriptors, if there is one: no other address would have done better.
+    fileprivate var shortage: DialFailure? {
+        trials.lazy.compactMap(\.failure).first(where: \.meansNoDescriptors).map {
+            DialFailure(cause: $0.cause)
+        }
+    }
+
+    /// Whether the failure says something about the address. A cancellation does so only if another attempt that
+    /// had begun later was faster, and a lack of descriptors never does.
+    fileprivate func isTelling(_ index: Int) -> Bool {
+        if trials[index].failure?.meansNoDescriptors ?? false { return false }
+        guard trials[index].failure?.isCancellation ?? false else { return true }
+        guard let decisive, trials[decisive].established != nil else { return false }
+        return index < decisive
+    }
+}
+
+extension DialFailure {
+    fileprivate func with(_ attempts: [FailedAttempt]) -> DialFailure {
+        var failure = self
+        failure.attempts = attempts
+        return failure
+    }
+}
+
+extension EndpointSelection {
+    /// Returns the event that these endpoints were found.
+    fileprivate func asResolved(for destination: Destination) -> TransportEvent {
+        .resolved(name: destination.host.description, endpoints, source, after: resolveTime)
+    }
+}
+
+extension TransportObserver {
+    /// Returns the attempt with events for its start and its success.
+    fileprivate func observing(
+        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport,
+        for destination: Destination
+    ) -> @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
+        let name = destination.host.description
+        return { endpoint throws(AttemptFailure) in
+            self.note(.attempted(endpoint, name: name))
+            let established = try await attempt(endpoint)
+            self.note(.connected(endpoint, tls: established.tls))
+            return established
+        }
+    }
+}

@@ -1,0 +1,204 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTLS
+
+/// An established transport to a server, verified if it uses TLS.
+struct EstablishedTransport: Sendable {
+    var layers: LayerStack
+    /// The result of the TLS handshake with the server itself; `nil` for plain HTTP, also over TLS to a proxy.
+    var tls: TLSFacts?
+    /// The IPv6 address that was dialled in place of an IPv4 one, behind a NAT64 translator.
+    var translated: IPAddress?
+    var connectTime: Duration
+    var tlsTime: Duration?
+
+    /// The last phase of establishing it.
+    var phase: TransportError.Phase { tls == nil ? .connect : .tls }
+
+    func close() {
+        layers.close()
+    }
+}
+
+/// The connector: connects to one address, and performs the TLS handshake with the server there.
+struct Connector: Sendable {
+    let destination: Destination
+    let limits: DialLimits
+    let tlsState: TLSClientState
+    let network: Network
+    /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
+    let translation: Translation?
+    let loop: EventLoop
+
+    /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.
+    func established(to endpoint: Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
+        let start = loop.now
+        let port = endpoint.port ?? destination.port
+        var translated: IPAddress?
+        let socket: Socket
+        do throws(AttemptFailure) {
+            socket = try await openSocket(endpoint.address, port: port)
+        } catch {
+            guard let translation, error.meansNoRoute, endpoint.address.unmapped.family == .v4 else {
+                throw error
+            }
+            (socket, translated) = try await open(
+                endpoint.address,
+                port: port,
+                by: translation,
+                failure: error
+            )
+        }
+        var established = EstablishedTransport(
+            layers: LayerStack(socket),
+            translated: translated,
+            connectTime: loop.now.since(start)
+        )
+        guard destination.isSecure else { return established }
+        try await secure(&established)
+        return established
+    }
+
+    /// Puts TLS on a transport. Closes the transport if this fails.
+    func secure(_ established: inout EstablishedTransport) async throws(AttemptFailure) {
+        let start = loop.now
+        do throws(AttemptFailure) {
+            let tls = try await secure(established.layers.socket, transport: established.layers.transport)
+            established.tls = tls.facts
+            established.layers.push(tls)
+        } catch {
+            established.close()
+            throw error
+        }
+        established.tlsTime = loop.now.since(start)
+    }
+
+    /// Connects to the IPv6 form of an IPv4 address to which there is no route. The network's NAT64 prefix
+    /// determines that address, so the vetting that has seen the IPv4 address checks this one, too.
+    private func open(
+        _ address: IPAddress,
+        port: UInt16,
+        by translation: Translation,
+        failure: AttemptFailure
+    ) async throws(AttemptFailure) -> (Socket, IPAddress?) {
+        let others: [IPAddress]
+        do throws(TransportError) {
+            let deadline = limits.deadline(.connect, stall: limits.timeouts.resolve)
+            others = try await translation.translators.addresses(for: address, deadline, on: loop)
+        } catch {
+            throw error.isTimeout ? failure : AttemptFailure(phase: .connect, cause: error)
+        }
+        var failure = failure
+        for other in others {
+            let endpoint = Endpoint(other, port: port)
+            if let refusal = translation.vetting?.refusal(of: endpoint, for: destination) {
+                failure = .failed(.connect, reason: .refused(refusal))
+                continue
+            }
+            do throws(AttemptFailure) {
+                return (try await openSocket(other, port: port), other)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
+    private func openSocket(_ address: IPAddress, port: UInt16) async throws(AttemptFailure) -> Socket {
+        let socket: Socket
+        do throws(TransportError) {
+            socket = try await network.shortage.overcome(limits) { () throws(TransportError) in
+                try network.socket(address, port: port, loop: loop)
+            }
+        } catch {
+            throw AttemptFailure(phase: .connect, cause: error)
+        }
+        do throws(TransportError) {
+            try await socket.waitUntilConnected(limits.deadline(.connect, stall: limits.timeouts.connect))
+        } catch {
+            socket.close()
+            throw AttemptFailure(phase: .connect, cause: error)
+        }
+        return socket
+    }
+
+    /// Performs the handshake. No byte of a request is written before this has returned: by then the certificate
+    /// has been accepted.
+    private func secure(_ socket: Socket, transport: TLSTransport) async throws(AttemptFailure)
+        -> TLSConnection
+    {
+        let context: TLSContext
+        do throws(TransportError) {
+            // Loading the settings is not part of the handshake: only the limit of the whole call bounds it.
+            context = try await tlsState.context(limits.deadline(.tls, stall: .max), on: loop)
+        } catch {
+            throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)
+        }
+        let tls: TLSConnection
+        do throws(TLSError) {
+            tls = try TLSConnection(
+                context: context,
+                identity: try destination.serverIdentity,
+                transport: transport,
+                sessions: tlsState.sessions,
+                port: destination.port
+            )
+        } catch {
+            throw .failed(.tls, reason: .tls(error), consequence: .stop)
+        }
+        try await shakeHands(tls, over: socket)
+        return tls
+    }
+
+    private func shakeHands(_ tls: TLSConnection, over socket: Socket) async throws(AttemptFailure) {
+        let deadline = limits.deadline(.tls, stall: limits.timeouts.tls)
+        while true {
+            let point: WaitPoint?
+            switch tls.handshake() {
+            case .done: return
+            case .wantsRead: point = socket.input
+            case .wantsWrite: point = socket.output
+            case .again: point = nil
+            case .failed(let error): throw .failed(.tls, reason: .tls(error), consequence: error.consequence)
+            }
+            do throws(TransportError) {
+                if let point {
+                    try deadline.check(await point.wait(until: deadline.instant, on: loop))
+                } else {
+                    try await deadline.takeTurn(on: loop)
+                }
+            } catch {
+                throw AttemptFailure(phase: .tls, cause: error)
+            }
+        }
+    }
+}
+
+extension Network {
+    fileprivate func socket(
+        _ address: IPAddress,
+        port: UInt16,
+        loop: EventLoop
+    ) throws(TransportError) -> Socket {
+        do throws(Socket.StartFailure) {
+            return try connect(address, port, loop)
+        } catch {
+            switch error {
+            case .address(let error): throw .failed(.connect, .address(error))
+            case .system(let error): throw .failed(.connect, .system(error))
+            }
+        }
+    }
+}
+
+extension Socket {
+    fileprivate func waitUntilConnected(_ deadline: Deadline) async throws(TransportError) {
+        try deadline.check(await output.wait(until: deadline.instant, on: loop))
+        do throws(SystemError) {
+            try finishConnecting()
+        } catch {
+            throw .failed(.connect, .system(error))
+        }
+    }
+}

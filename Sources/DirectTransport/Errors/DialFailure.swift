@@ -1,0 +1,74 @@
+package import DirectCore
+internal import DirectIO
+package import DirectTLS
+
+/// The failure of dialling: why no connection could be made, and the addresses that were tried.
+package struct DialFailure: Error {
+    /// The reason that decided.
+    package var cause: TransportError
+    /// The endpoint that the reason belongs to, if it belongs to one.
+    package var endpoint: Endpoint?
+    /// The failed attempts, in the order in which they began.
+    package var attempts: [FailedAttempt] = []
+
+    /// Makes a value of its parts.
+    package init(cause: TransportError, endpoint: Endpoint? = nil, attempts: [FailedAttempt] = []) {
+        self.cause = cause
+        self.endpoint = endpoint
+        self.attempts = attempts
+    }
+}
+
+/// The failure of one connection attempt.
+package struct AttemptFailure: Error {
+    /// The consequence of the failure for the other addresses.
+    package enum Consequence {
+        /// The other addresses may do better and are tried.
+        case tryNext
+        /// The server was reached and has the wrong certificate. By default no other address is tried: the network
+        /// works, and trying on would hide the fault.
+        case onCertificateMismatch
+        /// No address would do better: the fault is on this side.
+        case stop
+    }
+
+    /// The phase that the attempt had reached, also if it was cancelled there.
+    package let phase: TransportError.Phase
+    package let cause: TransportError
+    package var consequence = Consequence.tryNext
+
+    /// Returns a failure for this reason.
+    package static func failed(
+        _ phase: TransportError.Phase,
+        reason: TransportError.Reason,
+        consequence: Consequence = .tryNext
+    ) -> AttemptFailure {
+        AttemptFailure(phase: phase, cause: .failed(phase, reason), consequence: consequence)
+    }
+
+    /// Whether there is no route to the address.
+    package var meansNoRoute: Bool {
+        if case .failed(_, .system(let error)) = cause { error.meansNoRoute } else { false }
+    }
+
+    /// Whether the address was not even tried because of a lack of descriptors, which says nothing about the
+    /// address.
+    package var meansNoDescriptors: Bool { cause.meansNoDescriptors }
+
+    /// Whether the attempt was cancelled.
+    var isCancellation: Bool {
+        if case .cancelled = cause { true } else { false }
+    }
+}
+
+extension TLSError {
+    /// The consequence for the other addresses: whether the server was reached and is the wrong one, or the fault
+    /// is on this side.
+    package var consequence: AttemptFailure.Consequence {
+        switch self {
+        case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate: .onCertificateMismatch
+        case .badIdentity, .badSettings: .stop
+        default: .tryNext
+        }
+    }
+}

@@ -1,0 +1,14 @@
+package import DirectCore
+
+/// A failed attempt at an address.
+package struct FailedAttempt: Sendable {
+    /// The endpoint that was tried.
+    package let endpoint: Endpoint
+    /// The source of its address.
+    package let source: AddressSource
+    /// The phase in which the attempt failed, and the reason.
+    package let phase: TransportError.Phase
+    package let reason: TransportError.Reason
+    /// The time from the attempt's first step to its failure.
+    package let elapsed: Duration
+}

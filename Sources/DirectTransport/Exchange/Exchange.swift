@@ -1,0 +1,364 @@
+package import DirectCore
+package import DirectHTTP1
+package import DirectIO
+
+/// One request and its response on one connection, from the first byte sent to the last one read.
+///
+/// The steps, in order:
+/// - `compose` writes the head, and as much of a body in memory as fits, to the connection's buffer.
+/// - `send` sends as much of that as the socket takes without waiting. It returns a copy of the rest: from then on
+///   the buffer is used for the response.
+/// - With `Expect: 100-continue` the task waits for the server's answer before the body is sent.
+/// - The rest of the request goes to an ``Upload``, whose task sends it while this one reads.
+/// - `receiveHead` skips interim responses and returns the final head; ``BodyReading`` reads the body.
+///
+/// The value has no state of its own: the parser's is in the connection, the sender's in the upload. It holds no
+/// lease: if a step throws, the caller ends the lease. Every wait ends by the phase's time limit, which progress
+/// restarts, by the deadline of the call, or by cancellation.
+package struct Exchange {
+    package let connection: Connection
+    package let timeouts: Timeouts.Nanoseconds
+    /// The deadline of the whole call.
+    package var end: Instant
+
+    /// Makes a value of its parts.
+    package init(connection: Connection, timeouts: Timeouts.Nanoseconds, end: Instant) {
+        self.connection = connection
+        self.timeouts = timeouts
+        self.end = end
+    }
+    /// The deadline and the total time limit of the call.
+    package var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
+
+    /// Returns the framing of a streamed body. Asks the body for its length, which may read from the disk.
+    package func framing(of body: StreamedBody) async throws(TransportError) -> BodyFraming {
+        try await body.framing(on: connection.loop, within: limit)
+    }
+
+    /// Writes the head, and as much of the body as is sent with it, to the connection's buffer.
+    ///
+    /// - Parameters:
+    ///   - headers: the request's fields, without those that the writer derives from the URL and the body.
+    ///   - defaults: fields that are sent unless `headers` has fields of these names.
+    ///   - streamed: the framing of a streamed body.
+    /// - Returns: the number of bytes to send, and the part of the body that is left; `nil` if there is none.
+    package func compose(
+        method: HTTPMethod,
+        url: HTTPURL,
+        headers: HTTPHeaders,
+        defaults: HTTPHeaders,
+        body: BodyContent,
+        options: ExchangeOptions.Box?,
+        streamed: BodyFraming
+    ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
+        connection.beginExchange(method, upgrade: options?.options.upgrade.isEmpty == false)
+        let framing: BodyFraming =
+            switch body {
+            case .none: .none
+            case .bytes(let bytes): .length(UInt64(bytes.count))
+            case .stream: streamed
+            }
+        let count = try writeHead(
+            method: method,
+            url: url,
+            headers: headers,
+            defaults: defaults,
+            roomForBody: body.bytesWorthSendingAtOnce,
+            options: options,
+            framing: framing
+        )
+        switch body {
+        case .none: return (count, nil)
+        case .bytes(let bytes):
+            if bytes.isEmpty { return (count, nil) }
+            if let options, options.options.expectsContinue { return (count, .bytes(bytes, from: 0)) }
+            let taken = unsafe bytes.copyPrefix(to: connection.buffer, at: count)
+            return (count + taken, taken < bytes.count ? .bytes(bytes, from: taken) : nil)
+        case .stream(let body):
+            if case .length(let length) = streamed { return (count, .stream(body, length: length)) }
+            return (count, .stream(body, length: nil))
+        }
+    }
+
+    /// Waits for the server's permission to send the body, at most for the limit `continue` (RFC 9110, section
+    /// 10.1.1).
+    ///
+    /// - Returns: the final head if the server refuses the body; `nil` if the body is to be sent.
+    package func awaitContinue(_ options: ExchangeOptions) async throws(TransportError) -> ResponseHead? {
+        let deadline = deadline(.response, stall: timeouts.continue, from: connection.loop.now)
+        while true {
+            switch try nextEvent(.response) {
+            case .head(let head): return head
+            case .interim(let head):
+                if head.status == .continue { return nil }
+                options.onInterim?(head)
+            case .needsMore:
+                do throws(TransportError) {
+                    let step = connection.fill()
+                    // A server that keeps sending bytes without an answer must not delay the body any longer
+                    // either.
+                    try deadline.check(at: connection.loop.now)
+                    _ = try await waitIfNeeded(after: step, deadline, upload: nil)
+                } catch {
+                    guard error.isTimeout, connection.loop.now < end else { throw error }
+                    return nil
+                }
+            case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
+            }
+        }
+    }
+
+    /// Sends the composed bytes as far as the socket takes them without waiting.
+    ///
+    /// - Returns: the rest, which may be empty if only the end of the last record waits for room; `nil` if all was
+    ///   sent.
+    package func send(_ count: Int) throws(TransportError) -> [UInt8]? {
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count])
+        var sent = 0
+        while sent < count {
+            let step = unsafe connection.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+            switch step {
+            case .moved(let some): sent += some
+            case .again, .wantsRead, .wantsWrite: return unsafe [UInt8](bytes[sent...])
+            case .ended: throw .failed(.write, .connectionClosed)
+            case .failed(let reason): throw .failed(.write, reason)
+            }
+        }
+        return connection.hasUnsentBytes ? [] : nil
+    }
+
+    /// Sends the rest of a head whose body waits for the server's permission.
+    package func sendHead(_ rest: [UInt8]) async throws(TransportError) {
+        let deadline = deadline(.write, stall: timeouts.write, from: connection.loop.now)
+        connection.reserve(rest.count)
+        unsafe connection.buffer.copyBytes(from: rest)
+        try await unsafe connection.writeAll(
+            UnsafeRawBufferPointer(rebasing: connection.buffer[0..<rest.count]),
+            deadline: deadline
+        )
+    }
+
+    /// Returns the final head; interim ones are skipped (RFC 9110, section 15.2).
+    package func receiveHead(
+        from sent: Instant,
+        _ upload: Upload?,
+        options: ExchangeOptions.Box?
+    ) async throws(TransportError) -> ResponseHead {
+        let connection = connection
+        var deadline = deadline(.response, stall: timeouts.response, from: sent)
+        var monitor = ThroughputMonitor(timeouts.speed)
+        while true {
+            switch try nextEvent(.response) {
+            case .head(let head): return head
+            case .interim(let head):
+                deadline = self.deadline(.response, stall: timeouts.response, from: connection.loop.now)
+                if let options, head.status != .continue { options.options.onInterim?(head) }
+            case .needsMore:
+                let step = connection.fill()
+                if case .moved(let count) = step {
+                    let now = connection.loop.now
+                    deadline = self.deadline(.response, stall: timeouts.read, from: now)
+                    try deadline.check(at: now)
+                    monitor.count(count)
+                } else if case .wantsRead = step, upload == nil, !monitor.isOn {
+                    // The path of almost every request, with one frame less.
+                    try deadline.check(
+                        await connection.socket.input.wait(until: deadline.instant, on: connection.loop)
+                    )
+                } else if upload?.isRunning == true {
+                    _ = try await waitIfNeeded(after: step, deadline, upload: upload)
+                    // The server's time to answer begins when all has been sent, before this wait or during it.
+                    deadline.extend(from: connection.loop.now)
+                } else if connection.hasResponseBegun {
+                    _ = try await waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
+                } else {
+                    _ = try await waitIfNeeded(after: step, deadline, upload: upload)
+                }
+            case .content, .trailers, .end: throw .failed(.response, .http(.closedBeforeResponse))
+            }
+        }
+    }
+
+    /// Returns the parser's next event in the received bytes.
+    func nextEvent(_ phase: TransportError.Phase) throws(TransportError) -> ResponseReader.Event {
+        do throws(HTTP1Error) {
+            return try connection.nextEvent()
+        } catch {
+            throw .failed(phase, .http(error))
+        }
+    }
+
+    /// Waits for the event that the step needs. Returns false if the stream has ended and the response with it.
+    func waitIfNeeded(
+        after step: Connection.Step,
+        _ deadline: Deadline,
+        upload: Upload?
+    ) async throws(TransportError) -> Bool {
+        if let failure = upload?.hopelessFailure { throw failure }
+        switch step {
+        case .moved: return true
+        case .again, .wantsRead, .wantsWrite:
+            // While the request is being sent the server need not answer; sending has a limit of its own.
+            let isSending = upload?.isRunning ?? false
+            try await connection.wait(for: step, as: .reader, isSending ? deadline.untilEnd : deadline)
+            return true
+        case .ended(let clean):
+            do throws(HTTP1Error) {
+                try connection.endOfInput(clean: clean)
+                return false
+            } catch {
+                throw upload?.failure ?? .failed(deadline.phase, .http(error))
+            }
+        case .failed(let reason): throw upload?.failure ?? .failed(deadline.phase, reason)
+        }
+    }
+
+    /// Does the same for a response that has begun, which must also reach the minimum speed.
+    func waitIfNeeded(
+        after step: Connection.Step,
+        _ deadline: Deadline,
+        upload: Upload?,
+        monitor: inout ThroughputMonitor
+    ) async throws(TransportError) -> Bool {
+        // While the request is being sent the server need not answer.
+        guard monitor.isOn, upload?.isRunning != true else {
+            return try await waitIfNeeded(after: step, deadline, upload: upload)
+        }
+        let start = connection.loop.now
+        let look = start.advanced(byNanoseconds: monitor.timeLeft)
+        var waitIfNeeded = true
+        do throws(TransportError) {
+            waitIfNeeded = try await self.waitIfNeeded(
+                after: step,
+                deadline.shortened(to: look),
+                upload: upload
+            )
+        } catch {
+            // This was only the time to check the speed, and not the deadline.
+            guard error.isTimeout, look < deadline.instant else { throw error }
+        }
+        try monitor.enter(waitFrom: start, to: connection.loop.now, deadline.phase)
+        return waitIfNeeded
+    }
+
+    /// Waits until the request has been sent whole, after the end of its response.
+    ///
+    /// Only a broken connection ends the wait early: a server may have closed its own side and still read (RFC
+    /// 9112, section 9.6). Bytes behind the response prevent the reuse of the connection, and nothing else.
+    package func awaitEnd(of upload: Upload) async throws(TransportError) {
+        let deadline = deadline(.write, stall: .max, from: connection.loop.now)
+        while upload.isRunning {
+            connection.socket.input.clear()
+            // Checked again after the wait point was cleared, because the upload's end is signalled there.
+            guard upload.isRunning else { break }
+            switch connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill() {
+            case .wantsRead: try await connection.wait(for: .wantsRead, as: .reader, deadline)
+            case .wantsWrite: try await connection.wait(for: .wantsWrite, as: .reader, deadline)
+            case .again: try await connection.wait(for: .again, as: .reader, deadline)
+            case .moved, .ended:
+                connection.retire()
+                return try await upload.waitForEnd(deadline)
+            case .failed(let reason): throw upload.failure ?? .failed(.write, reason)
+            }
+        }
+        if let failure = upload.failure { throw failure }
+    }
+
+    /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's end.
+    package func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
+        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)
+    }
+
+    /// Writes the head to the connection's buffer, and returns its length.
+    private func writeHead(
+        method: HTTPMethod,
+        url: HTTPURL,
+        headers: HTTPHeaders,
+        defaults: HTTPHeaders,
+        roomForBody: Int,
+        options: ExchangeOptions.Box?,
+        framing: BodyFraming
+    ) throws(TransportError) -> Int {
+        let isTunnel = method.isConnect
+        let isProxied = connection.isProxied
+        let forwarding = isProxied ? connection.forwarding : nil
+        let target =
+            isTunnel ? url.tunnelBytes : forwarding == nil ? url.targetBytes : url.absoluteTargetBytes
+        let authority = isTunnel ? target : url.authorityBytes
+        var headers = headers
+        // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110, section
+        // 9.3.6).
+        if isProxied || !isTunnel && headers.index(of: "proxy-authorization") != nil {
+            headers.addressProxy(forwarding)
+        }
+        let bound = RequestWriter.headSizeBound(
+            method: method,
+            target: target,
+            authority: authority,
+            headers: headers,
+            extra: defaults
+        )
+        connection.reserve(bound + roomForBody)
+        do throws(HTTP1Error) {
+            return try unsafe RequestWriter.writeHead(
+                method: method,
+                target: target,
+                authority: authority,
+                headers: headers,
+                extra: defaults,
+                framing: framing,
+                expectContinue: options?.options.expectsContinue == true,
+                upgrade: options?.options.upgrade.isEmpty == false,
+                into: connection.buffer
+            )
+        } catch {
+            throw .failed(.request, .http(error))
+        }
+    }
+}
+
+extension StreamedBody {
+    /// Returns the framing. Asks the body for its length, which may read from the disk.
+    package func framing(on loop: EventLoop, within limit: CallLimit) async throws(TransportError)
+        -> BodyFraming
+    {
+        do {
+            return try await measure(on: loop, until: limit.end).map(BodyFraming.length) ?? .chunked
+        } catch let fault as RequestBodyError {
+            throw .failed(.request, .requestBody(fault))
+        } catch let error as SystemError {
+            throw .failed(.request, .system(error))
+        } catch BlockingWork.Abandoned.expired {
+            throw .failed(.request, limit.timeout)
+        } catch {
+            throw error is CancellationError && Task.isCancelled
+                ? .cancelled : .failed(.request, .bodySource(error))
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// Sends proxy credentials to a proxy only: not to a server behind one, and not without one.
+    fileprivate mutating func addressProxy(_ forwarding: Forwarding?) {
+        let name = "Proxy-Authorization"
+        if forwarding == nil || forwarding?.authorization != nil { remove(name) }
+        if let authorization = forwarding?.authorization { add(name, authorization) }
+    }
+}
+
+extension HTTPURL {
+    /// The absolute form, for a request to a proxy (RFC 9112, section 3.2.2).
+    fileprivate var absoluteTargetBytes: [UInt8] { Array("http://".utf8) + authorityBytes + targetBytes }
+
+    /// The target of a tunnel: host and port, even the default one (RFC 9110, section 9.3.6).
+    package var tunnelBytes: [UInt8] {
+        port == scheme.defaultPort ? authorityBytes + Array(":\(port)".utf8) : authorityBytes
+    }
+}
+
+extension BodyContent {
+    /// Small bodies are sent in the same record as the head.
+    fileprivate var bytesWorthSendingAtOnce: Int {
+        if case .bytes(let bytes) = self { min(bytes.count, 14 * 1024) } else { 0 }
+    }
+}

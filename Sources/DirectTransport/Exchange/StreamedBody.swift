@@ -1,0 +1,144 @@
+package import DirectCore
+package import DirectHTTP1
+package import DirectIO
+internal import Synchronization
+
+/// A request body that is produced in pieces while it is sent.
+///
+/// - A replayable body can be opened any number of times, once for each attempt (redirects, retries,
+///   authentication).
+/// - Any other body can be opened once. It counts as spent from then on, even if its source fails to open, and
+///   every later `measure` or `open` throws ``RequestBodyError/alreadySent``. An empty body is never sent in its
+///   place.
+/// - `measure` comes before `open`, and before anything is sent. `open` is called when the first byte can be sent.
+/// - The next piece of a source is requested only when the previous one has been sent. The exception is a source
+///   that `endsAtOnce`: it is asked for its end before the last piece goes out, so that a body longer than
+///   announced fails before the peer can answer it.
+package final class StreamedBody: Sendable {
+    package typealias Trailers = @Sendable () async throws -> HTTPHeaders
+
+    /// Whether it can be opened more than once, with the same content each time.
+    package let isReplayable: Bool
+    /// Whether the source reports its end without delay after the last piece. Other sources may take any time.
+    package let endsAtOnce: Bool
+    /// Produces the trailers; `nil` if there are none.
+    package let trailers: Trailers?
+    private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
+    private let source: @Sendable (EventLoop) async throws -> BodySource
+    /// Whether it has been opened.
+    private let isSpent = Atomic(false)
+
+    package init(
+        isReplayable: Bool,
+        endsAtOnce: Bool = false,
+        measure: @escaping @Sendable (EventLoop, Instant) async throws -> UInt64?,
+        trailers: Trailers? = nil,
+        open: @escaping @Sendable (EventLoop) async throws -> BodySource
+    ) {
+        self.isReplayable = isReplayable
+        self.endsAtOnce = endsAtOnce
+        size = measure
+        source = open
+        self.trailers = trailers
+    }
+
+    /// Returns the length; `nil` if it is not known in advance.
+    ///
+    /// Called before anything is sent, so errors in the body come out here. Throws `BlockingWork.Abandoned` if the
+    /// disk takes longer than until `end`.
+    package func measure(on loop: EventLoop, until end: Instant) async throws -> UInt64? {
+        if !isReplayable, isSpent.load(ordering: .acquiring) { throw RequestBodyError.alreadySent }
+        return try await size(loop, end)
+    }
+
+    /// Opens the source. Called when the first byte can be sent, not before.
+    ///
+    /// A body that is not replayable can be opened once: a second reader would find it empty and send an empty
+    /// body.
+    package func open(_ loop: EventLoop) async throws -> BodySource {
+        if isSpent.exchange(true, ordering: .acquiringAndReleasing), !isReplayable {
+            throw RequestBodyError.alreadySent
+        }
+        return try await source(loop)
+    }
+
+    package convenience init(
+        isReplayable: Bool,
+        length: UInt64?,
+        open: @escaping @Sendable (EventLoop) async throws -> BodySource
+    ) {
+        self.init(isReplayable: isReplayable, measure: { _, _ in length }, open: open)
+    }
+
+    /// Returns a body of these bytes with trailers.
+    package static func bytes(_ bytes: [UInt8], trailers: @escaping Trailers) -> StreamedBody {
+        StreamedBody(isReplayable: true, measure: { _, _ in nil }, trailers: trailers) { _ in
+            BodySource(of: bytes)
+        }
+    }
+
+    /// Returns the same body with trailers, for which it is sent in chunks.
+    package func followed(by trailers: @escaping Trailers) -> StreamedBody {
+        StreamedBody(
+            isReplayable: isReplayable,
+            endsAtOnce: endsAtOnce,
+            measure: { loop, end in
+                _ = try await self.measure(on: loop, until: end)
+                return nil
+            },
+            trailers: trailers,
+            open: { loop in try await self.open(loop) }
+        )
+    }
+}
+
+/// The source of the pieces of a request body, which are requested one at a time while the body is sent.
+package final class BodySource {
+    private let nextPiece: () async throws -> [UInt8]?
+
+    package init(_ nextPiece: @escaping () async throws -> [UInt8]?) {
+        self.nextPiece = nextPiece
+    }
+
+    /// Creates a body whose length is given, or `nil` if it is unknown.
+    /// A source with a single piece.
+    package convenience init(of bytes: [UInt8]) {
+        var rest: [UInt8]? = bytes
+        self.init {
+            defer { rest = nil }
+            return rest
+        }
+    }
+
+    /// Returns the next piece; `nil` at the end.
+    package func next() async throws -> [UInt8]? {
+        try await nextPiece()
+    }
+}
+
+extension BlockingWork {
+    /// Returns the result of a blocking call.
+    ///
+    /// Throws `CancellationError` if the task is cancelled first, and `Abandoned.expired` if `deadline` passes
+    /// first.
+    package func run<Answer: Sendable>(
+        until deadline: Instant = .never,
+        on loop: EventLoop,
+        _ call: @escaping @Sendable () throws(SystemError) -> Answer
+    ) async throws -> Answer {
+        let outcome: Result<Answer, SystemError>
+        do throws(BlockingWork.Abandoned) {
+            outcome = try await run(until: deadline, on: loop) {
+                do throws(SystemError) {
+                    return .success(try call())
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            guard error == .expired else { throw CancellationError() }
+            throw error
+        }
+        return try outcome.get()
+    }
+}

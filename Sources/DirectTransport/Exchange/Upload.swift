@@ -1,0 +1,320 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import Synchronization
+
+/// Sends a request in a task of its own, so that the response can be read at the same time.
+///
+/// A server may answer before it has read everything, or answer piece by piece and read no further until its answer
+/// is taken: a single task would wait forever. The upload is the writing half of the lease on a connection: the
+/// connection serves no other request until both halves have ended well.
+///
+/// The state goes from `running` to `finished` or to `failed`, and no further: a request that was sent whole stays
+/// finished even if its source is cancelled later. Apart from that, `stop` notes that the server has refused the
+/// rest, which makes the cancellation no failure. The sending task sets the state; the reading task looks at it.
+/// The end is signalled at the socket's wait point, where the reader may wait for input, and at `ending`, where it
+/// waits when there is nothing more to read.
+///
+/// The two tasks share the connection, which locks each operation for as long as there is an upload, because
+/// OpenSSL allows one at a time.
+package final class Upload: @unchecked Sendable {
+    /// The part of a body that is left to send.
+    package enum Content: Sendable {
+        case bytes([UInt8], from: Int)
+        case stream(StreamedBody, length: UInt64?)
+
+        /// Whether there is any content to send.
+        package var hasContent: Bool {
+            if case .stream(_, length: 0) = self { false } else { true }
+        }
+    }
+
+    private enum State {
+        case running
+        case finished
+        case failed(TransportError)
+    }
+
+    private let exchange: Exchange
+    private var connection: Connection { exchange.connection }
+    private let onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Used by the sending task only.
+    private var monitor: ThroughputMonitor
+    private var turns = Turns()
+    /// The bytes of content sent so far.
+    private let sent = Atomic<UInt64>(0)
+    private let state = Locked(State.running)
+    private let stopped = Atomic<Bool>(false)
+    private let task = Locked<Task<Void, Never>?>(nil)
+    /// The wait point for the end of the upload, used when there is nothing more to read.
+    private let ending: LoopHandle
+
+    private init(_ exchange: Exchange, _ onProgress: (@Sendable (TransferProgress) -> Void)?) {
+        self.exchange = exchange
+        self.onProgress = onProgress
+        monitor = ThroughputMonitor(exchange.timeouts.speed)
+        ending = LoopHandle(loop: exchange.connection.loop)
+    }
+
+    /// Starts the task: it sends the rest of the head and of what was composed with it, then the content.
+    ///
+    /// The task inherits the caller's task-local values, which the source of a body may use.
+    package static func start(
+        _ head: [UInt8]?,
+        content: Content?,
+        exchange: Exchange,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) -> Upload {
+        exchange.connection.beginDuplex()
+        let upload = Upload(exchange, onProgress)
+        upload.task.withLock { $0 = Task { await upload.run(head, content: content) } }
+        return upload
+    }
+
+    /// Whether the upload has not ended yet.
+    var isRunning: Bool {
+        state.withLock { if case .running = $0 { true } else { false } }
+    }
+
+    /// Whether the request was sent whole.
+    package var isFinished: Bool {
+        state.withLock { if case .finished = $0 { true } else { false } }
+    }
+
+    /// The reason that the request was not sent whole; `nil` if it was or may still be.
+    package var failure: TransportError? {
+        state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
+    }
+
+    /// The failure, if it leaves no response to wait for: the source failed or a time limit has passed.
+    ///
+    /// A broken connection is not such a failure, because the server may have answered before; nor is `cancel`,
+    /// which comes after the response.
+    var hopelessFailure: TransportError? {
+        guard let failure, case .failed(_, let reason) = failure else { return nil }
+        switch reason {
+        case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return failure
+        default: return nil
+        }
+    }
+
+    /// Whether the server has refused the rest of the request.
+    package private(set) var isStopped: Bool {
+        get { stopped.load(ordering: .relaxed) }
+        set { stopped.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Stops the upload because the server has refused the request before it was sent whole. That is not a failure.
+    package func stop() {
+        isStopped = true
+        cancel()
+    }
+
+    /// Stops sending. The task ends as soon as the source returns.
+    package func cancel() {
+        task.withLock { $0?.cancel() }
+    }
+
+    /// Waits until the upload has ended.
+    ///
+    /// - Throws: the failure, if it did not end well.
+    package func waitForEnd(_ deadline: Deadline) async throws(TransportError) {
+        connection.loop.add(ending)
+        defer { connection.loop.remove(ending) }
+        while isRunning {
+            try deadline.check(await ending.input.wait(until: deadline.instant, on: connection.loop))
+            ending.input.clear()
+        }
+        if let failure { throw failure }
+    }
+
+    private func run(_ head: [UInt8]?, content: Content?) async {
+        do throws(TransportError) {
+            if let head { try await send(head, from: 0, total: nil, content: 0) }
+            switch content {
+            case .bytes(let bytes, let start):
+                sent.store(UInt64(start), ordering: .relaxed)
+                try await send(bytes, from: start, total: UInt64(bytes.count))
+            case .stream(let body, let length): try await send(body, length: length)
+            case nil: break
+            }
+            end(.finished)
+        } catch {
+            end(.failed(error))
+        }
+    }
+
+    private func end(_ new: State) {
+        state.withLock { state in
+            // A request that was sent whole stays so, even if its source is not asked for more.
+            if case .finished = state, case .failed(.cancelled) = new { return }
+            state = new
+        }
+        // The reader has been waiting without a time limit; its limit begins now.
+        connection.socket.input.signal()
+        ending.input.signal()
+    }
+
+    /// Sends a streamed body: exactly `length` bytes, or in chunks if that is `nil`.
+    private func send(_ body: StreamedBody, length: UInt64?) async throws(TransportError) {
+        let source = try await fromSource { try await body.open(connection.loop) }
+        if length == 0 { end(.finished) }
+        var given: UInt64 = 0
+        while let piece = try await fromSource({ try await source.next() }) {
+            guard !piece.isEmpty else { continue }
+            given += UInt64(piece.count)
+            if let length {
+                guard given <= length else {
+                    throw .failed(.write, .bodyLength(announced: length, given: given))
+                }
+                // Checked before the last piece is sent: the peer may answer that piece before anything else is
+                // checked.
+                if given == length, body.endsAtOnce,
+                    let more = try await fromSource({ try await source.next() })
+                {
+                    throw .failed(.write, .bodyLength(announced: length, given: given + UInt64(more.count)))
+                }
+                try await send(piece, from: 0, total: length)
+                // The source is asked once more only to make sure that it is at its end.
+                if given == length { end(.finished) }
+            } else {
+                try await send(Self.chunk(of: piece), from: 0, total: nil, content: piece.count)
+            }
+        }
+        if let length {
+            guard given == length else {
+                throw .failed(.write, .bodyLength(announced: length, given: given))
+            }
+        } else {
+            try await sendTrailers(body)
+        }
+    }
+
+    /// Sends the last chunk, with the trailer fields.
+    private func sendTrailers(_ body: StreamedBody) async throws(TransportError) {
+        var trailers = HTTPHeaders()
+        if let make = body.trailers { trailers = try await fromSource { try await make() } }
+        let end: [UInt8]
+        do throws(HTTP1Error) {
+            end = try Self.lastChunk(trailers)
+        } catch {
+            throw .failed(.write, .http(error))
+        }
+        try await send(end, from: 0, total: nil, content: 0)
+    }
+
+    /// Sends bytes. All of them are content, unless `content` says how many are.
+    private func send(
+        _ bytes: [UInt8],
+        from start: Int,
+        total: UInt64?,
+        content: Int? = nil
+    ) async throws(TransportError) {
+        var position = start
+        var deadline: Deadline?
+        while position < bytes.count {
+            let step = unsafe bytes.withUnsafeBytes { all in
+                unsafe connection.write(UnsafeRawBufferPointer(rebasing: all[position...]))
+            }
+            if case .moved(let count) = step {
+                position += count
+                deadline = nil
+                if monitor.isOn { monitor.count(count) }
+                if content == nil { report(count, total: total) }
+                try await giveWay(after: count)
+            } else {
+                try await wait(for: step, &deadline)
+            }
+        }
+        while connection.hasUnsentBytes {
+            let step = connection.flush()
+            guard case .moved = step else {
+                try await wait(for: step, &deadline)
+                continue
+            }
+        }
+        if let content, content > 0 { report(content, total: total) }
+    }
+
+    /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as fast
+    /// as it is sent.
+    private func giveWay(after count: Int) async throws(TransportError) {
+        turns.count(count)
+        guard turns.isDue else { return }
+        try exchange.deadline(.write, stall: .max, from: connection.loop.now).checkEnd(
+            at: connection.loop.now
+        )
+        await turns.yieldIfDue()
+    }
+
+    /// Counts content that was sent, and calls the progress callback.
+    private func report(_ count: Int, total: UInt64?) {
+        let bytes = sent.add(UInt64(count), ordering: .relaxed).newValue
+        onProgress?(TransferProgress(bytes: bytes, total: total))
+    }
+
+    /// Waits for the event that the step needs. The time limit begins with the first wait after progress.
+    private func wait(for step: Connection.Step, _ deadline: inout Deadline?) async throws(TransportError) {
+        let start = connection.loop.now
+        turns.begin()
+        let limits = deadline ?? exchange.deadline(.write, stall: exchange.timeouts.write, from: start)
+        deadline = limits
+        guard monitor.isOn else { return try await connection.wait(for: step, as: .writer, limits) }
+        let look = start.advanced(byNanoseconds: monitor.timeLeft)
+        do throws(TransportError) {
+            try await connection.wait(for: step, as: .writer, limits.shortened(to: look))
+        } catch {
+            // This was only the time to check the speed, and not the deadline.
+            guard error.isTimeout, look < limits.instant else { throw error }
+        }
+        try monitor.enter(waitFrom: start, to: connection.loop.now, .write)
+    }
+
+    /// Calls the source of the body, and turns its error into a failure of the upload.
+    private func fromSource<Value>(_ ask: () async throws -> Value) async throws(TransportError) -> Value {
+        if Task.isCancelled { throw .cancelled }
+        do {
+            return try await ask()
+        } catch let fault as RequestBodyError {
+            throw .failed(.write, .requestBody(fault))
+        } catch {
+            throw error is CancellationError && Task.isCancelled
+                ? .cancelled : .failed(.write, .bodySource(error))
+        }
+    }
+
+    /// Returns a chunk: its size line, the bytes and the line end (RFC 9112, section 7.1).
+    private static func chunk(of piece: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](
+            unsafeUninitializedCapacity: piece.count + RequestWriter.chunkHeadSizeBound
+                + RequestWriter.chunkEnd.count
+        ) { buffer, count in
+            let all = UnsafeMutableRawBufferPointer(buffer)
+            count = unsafe RequestWriter.writeChunkHead(size: piece.count, into: all)
+            count += unsafe piece.copyPrefix(to: all, at: count)
+            count += unsafe RequestWriter.chunkEnd.copyPrefix(to: all, at: count)
+        }
+    }
+
+    /// Returns the last chunk and the trailer section.
+    private static func lastChunk(_ trailers: HTTPHeaders) throws(HTTP1Error) -> [UInt8] {
+        let bound = RequestWriter.lastChunkSizeBound(trailers: trailers)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bound, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        let count = try unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer)
+        return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[0..<count]))
+    }
+}
+
+extension [UInt8] {
+    /// Copies as many bytes from the front as fit behind `start`, and returns their number.
+    func copyPrefix(to target: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
+        let count = Swift.min(self.count, target.count - start)
+        guard count > 0 else { return 0 }
+        unsafe withUnsafeBytes { bytes in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: target[start..<start + count])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[0..<count]))
+        }
+        return count
+    }
+}

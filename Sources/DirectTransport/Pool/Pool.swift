@@ -1,0 +1,239 @@
+internal import DirectCore
+internal import DirectIO
+
+/// Decides which connection serves which request: a state machine without sockets, locks or a clock.
+///
+/// Connections are grouped by `PoolKey`: an origin (a name, never an address) and a proxy. Within an origin a
+/// request gets only a connection to an address that its route allows.
+///
+/// A slot is one connection that counts towards the limits. It is in one of three states:
+/// - dialling: `checkOut` or `warm` took the slot, and its holder makes the connection. Next: `admit` or `deliver`,
+///   or `release` (`abandon`) if there is no connection.
+/// - leased: one request uses the connection. Next: `checkIn`, `release` (the connection is gone), or `drop` (it is
+///   gone, and the holder may dial again in the slot).
+/// - idle: in `Origin.idle`, until `takeIdle` leases it, `takeOut` lends it for an inspection, or `removeIdle`
+///   closes it.
+///
+/// If there is neither a connection nor room for one, the request waits. Each origin has a queue, first in, first
+/// out. Tickets grow over all origins, so that `ready` can name the request that has waited longest.
+///
+/// After each call:
+/// - `Origin.open` counts the idle, leased and dialling connections of the origin, and is at most
+///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`.
+/// - No request waits that a free slot could serve.
+/// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
+///
+/// The pool never closes or wakes anything itself. It collects these actions in `actions`; the caller takes them
+/// after each call, under the same lock, and carries them out after unlocking.
+struct Pool<Member: PoolMember> {
+    /// The connections of one origin. A class, so that a leased connection is given back without another look-up.
+    final class Origin {
+        package let key: PoolKey
+        /// The idle connections, the longest idle first.
+        package var idle: [Member] {
+            _read { yield unsafe idleMembers }
+            _modify { yield unsafe &idleMembers }
+        }
+        /// Used only under the lock of the pool's owner, so no two accesses overlap and Swift need not check for
+        /// it.
+        @exclusivity(unchecked) private var idleMembers: [Member] = []
+        /// The idle and the leased connections.
+        package var members: [Member] = []
+        /// The number of idle, leased and dialling connections.
+        package var open = 0
+        /// The requests that wait, in order.
+        package var waiting = WaitingLine()
+        /// The connections that are being made ahead of any request.
+        var warming: [PoolWarming] = []
+        /// The ticket under which `ready` holds this origin; `nil` if it does not.
+        var filed: Ticket?
+        /// The number of waiting requests that have been granted a connection or a slot.
+        var grants = 0
+        /// The route with the resolver's latest answer; `nil` if no resolver was asked.
+        package var followed: Route?
+
+        package init(_ key: PoolKey) {
+            self.key = key
+        }
+    }
+
+    /// A waiter's or a warming's number. Tickets only grow.
+    typealias Ticket = Int
+
+    /// The result of a check-out.
+    enum Acquisition {
+        case reuse(Member, Origin)
+        case dial(Origin)
+        case wait(Ticket, Origin)
+    }
+
+    /// A waiter whose turn has come, and its connection; without one, it may dial.
+    struct Assignment {
+        var ticket: Ticket
+        var member: Member?
+    }
+
+    /// The actions that the pool's owner must carry out.
+    struct Actions {
+        var close: [Member] = []
+        var grants: [Assignment] = []
+
+        var isEmpty: Bool { close.isEmpty && grants.isEmpty }
+    }
+
+    let limits: PoolLimits
+    var origins: [PoolKey: Origin] = [:]
+    /// The origins that have a waiter and may open another connection as far as their own limit goes, sorted by the
+    /// first waiter's ticket. Only the limit on the total holds them up.
+    var ready: [Origin] = []
+    /// The actions collected since the last `takeActions`.
+    var actions = Actions()
+    /// The open connections of all origins.
+    var openCount = 0
+    var idleCount = 0
+    var waitingCount = 0
+    var grants = 0
+    var lastTicket = 0
+    /// When all connections were last dismissed: a connection for a call that began before is closed after use.
+    var lastDraining = Instant(nanoseconds: 0)
+
+    init(_ limits: PoolLimits) {
+        self.limits = limits
+    }
+
+    /// Whether any connection is idle.
+    var hasIdle: Bool { idleCount > 0 }
+
+    /// Whether there are actions to carry out.
+    var hasActions: Bool { !actions.isEmpty }
+
+    /// Returns the actions collected since the last call.
+    mutating func takeActions() -> Actions {
+        defer { actions = Actions() }
+        return actions
+    }
+
+    /// Leases an idle connection that the route allows, or returns `nil`.
+    mutating func takeIdle(
+        _ key: PoolKey,
+        route: Route,
+        kept: KeptConnections = .any,
+        at now: Instant
+    ) -> (Member, Origin)? {
+        guard let origin = origins[key] else { return nil }
+        if limits.tracksResolver { follow(route, origin: origin) }
+        guard let member = takeIdle(origin, route: route, kept: kept, now: now) else {
+            cleanUp(origin)
+            return nil
+        }
+        return (member, origin)
+    }
+
+    /// Returns a connection for a request, or a permit to dial one, or a place in the queue.
+    ///
+    /// Connections that `kept` does not admit are passed over, idle ones now and returned ones later.
+    mutating func checkOut(
+        _ key: PoolKey,
+        route: Route,
+        kept: KeptConnections = .any,
+        at now: Instant
+    ) -> Acquisition {
+        let origin = origin(for: key)
+        if limits.tracksResolver { follow(route, origin: origin) }
+        if let member = takeIdle(origin, route: route, kept: kept, now: now) { return .reuse(member, origin) }
+        // Connections that were just closed for their age or address have made room for earlier waiters.
+        assignFreeSlots()
+        guard makeRoom(in: origin) else { return wait(origin, route: route, kept: kept) }
+        open(origin)
+        return .dial(origin)
+    }
+
+    /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is leased.
+    mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
+        member.pooledState.turns = 1
+        member.pooledState.since = start
+        // It was resolved or dialled for a network that has been left since.
+        member.pooledState.isDraining = start <= lastDraining
+        origin.members.append(member)
+    }
+
+    /// Takes back a connection that can serve another request. It goes to the request that has waited longest,
+    /// becomes idle, or is closed if its time is over or its address outdated.
+    mutating func checkIn(_ member: Member, to origin: Origin, at now: Instant) {
+        let expiry = expiry(of: member, at: now)
+        let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
+        guard now < expiry, !isOutdated else { return retire(member, of: origin) }
+        if waitingCount > 0, handOver(member, origin: origin, at: now) { return }
+        member.pooledState = PooledState(
+            turns: member.pooledState.turns,
+            since: now,
+            expiry: expiry,
+            isIdle: true
+        )
+        origin.idle.append(member)
+        idleCount += 1
+        trimIdle()
+    }
+
+    /// Takes back a connection that was granted but not used.
+    mutating func takeBack(_ member: Member, to origin: Origin, at now: Instant) {
+        member.pooledState.turns -= 1
+        checkIn(member, to: origin, at: now)
+    }
+
+    /// Ends the lease of a connection that is gone, and frees its slot.
+    mutating func release(_ member: Member, of origin: Origin) {
+        drop(member, of: origin)
+        release(origin)
+    }
+
+    /// Frees the slot of a permit that led to no connection.
+    mutating func release(_ origin: Origin) {
+        close(origin)
+        cleanUp(origin)
+    }
+
+    /// Ends the lease of a connection that is gone. The holder keeps the slot and may dial in it.
+    mutating func drop(_ member: Member, of origin: Origin) {
+        if let index = origin.members.firstIndex(where: { $0 === member }) {
+            origin.members.remove(at: index)
+        }
+    }
+
+    /// Removes a waiter that gave up. Returns false if it has already been granted its turn.
+    mutating func leave(_ ticket: Ticket, of origin: Origin) -> Bool {
+        guard origin.waiting.remove(ticket) else { return false }
+        waitingCount -= 1
+        file(origin)
+        forget(origin)
+        return true
+    }
+
+    /// Closes the idle connections to the same endpoint that have been idle since before this one was leased. A
+    /// request on this one got no first byte of a response in time, so they may be as dead.
+    mutating func dismissSiblings(of member: Member, _ origin: Origin) {
+        let silent = origin.idle.filter {
+            $0.endpoint == member.endpoint && $0.pooledState.since <= member.pooledState.since
+        }
+        for sibling in silent { removeIdle(sibling, of: origin) }
+        if !silent.isEmpty { cleanUp(origin) }
+    }
+
+    /// Closes the idle connections now, and those that are leased or being dialled when they are given back.
+    mutating func closeWhenIdle(at now: Instant) {
+        lastDraining = now
+        sweep(at: .never) { _, _ in true }
+        for origin in origins.values {
+            for member in origin.members { member.pooledState.isDraining = true }
+        }
+    }
+
+    /// Closes the idle connections that `isDone` selects and those whose time is over.
+    mutating func sweep(at now: Instant, _ isDone: (Member, Origin) -> Bool) {
+        for origin in Array(origins.values) where !origin.idle.isEmpty {
+            let done = origin.idle.filter { $0.pooledState.expiry <= now || isDone($0, origin) }
+            for member in done { removeIdle(member, of: origin) }
+            if !done.isEmpty { cleanUp(origin) }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+
+/// A connection, as far as the pool knows it.
+protocol PoolMember: AnyObject {
+    /// The pool's own state of the connection, written only by the pool, under its owner's lock.
+    var pooledState: PooledState { get set }
+    /// The address and port that it is connected to.
+    var endpoint: Endpoint { get }
+    /// When the connection was made.
+    var birth: Instant { get }
+    /// The `Keep-Alive` hint of the latest response.
+    var keepAlive: KeepAliveHint? { get }
+    /// Whether its address is a resolver's answer, so that the connection is closed when the answer changes.
+    var tracksResolver: Bool { get }
+
+    /// Whether a request with this route may use the connection.
+    func serves(_ route: Route) -> Bool
+}
+
+/// Which of the existing connections that its route allows a request may use.
+package enum KeptConnections: Sendable {
+    /// All of them.
+    case any
+    /// All but the connections to these endpoints.
+    case except([Endpoint])
+    /// None: the request gets a new connection.
+    case none
+
+    /// Whether the request may use this connection.
+    func include(_ member: some PoolMember) -> Bool {
+        switch self {
+        case .any: true
+        case .except(let endpoints): !endpoints.contains(member.endpoint)
+        case .none: false
+        }
+    }
+}

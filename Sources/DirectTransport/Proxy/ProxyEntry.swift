@@ -1,0 +1,60 @@
+package import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+package import DirectTLS
+
+/// One of a client's proxies, ready for use. Connections are grouped by its identity, which stands for its
+/// credentials as well.
+package final class ProxyEntry: Sendable {
+    package let proxy: Proxy
+    /// The TLS state for connections to the proxy itself. Its settings and sessions are separate from those for the
+    /// servers behind it.
+    let secrets: TLSClientState
+
+    /// Makes an entry; `tls` are the settings for proxies that have none of their own.
+    package init(_ proxy: Proxy, tls: TLSSettings) {
+        self.proxy = proxy
+        var tls = tls
+        tls.clientIdentity = nil
+        secrets = TLSClientState(proxy.tls ?? tls)
+    }
+
+    /// Whether requests for the URL are sent to the proxy as a whole, which forwards them and so sees them.
+    func forwards(_ url: HTTPURL) -> Bool {
+        url.scheme == .http && proxy.speaksHTTP && proxy.lookup == .byProxy
+    }
+
+    /// The value of Proxy-Authorization.
+    package func authorization() throws(ProxyError) -> String? {
+        guard let credentials = proxy.credentials else { return nil }
+        let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
+        // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617, section 2).
+        guard !user.contains(UInt8(ascii: ":")), (user + password).allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else { throw .unfitCredentials }
+        return "Basic " + base64(user + [UInt8(ascii: ":")] + password)
+    }
+}
+
+/// A client's proxies, and the hosts that are reached without them.
+package struct ProxyTable: Sendable {
+    private let forHTTP: ProxyEntry?
+    private let forHTTPS: ProxyEntry?
+    private let exceptions: ProxyExceptions
+
+    /// Returns `nil` if the settings name no proxy.
+    package init?(_ settings: ProxySettings, tls: TLSSettings) {
+        guard !settings.isEmpty else { return nil }
+        forHTTP = settings.forHTTP.map { ProxyEntry($0, tls: tls) }
+        // The same proxy becomes the same entry.
+        forHTTPS =
+            settings.forHTTPS == settings.forHTTP
+            ? forHTTP : settings.forHTTPS.map { ProxyEntry($0, tls: tls) }
+        exceptions = settings.exceptions
+    }
+
+    /// Returns the proxy for this URL, or `nil` to connect directly.
+    package func entry(for url: HTTPURL) -> ProxyEntry? {
+        guard let entry = url.scheme == .https ? forHTTPS : forHTTP else { return nil }
+        return exceptions.contain(url.host, port: url.port) ? nil : entry
+    }
+}

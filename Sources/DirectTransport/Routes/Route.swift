@@ -1,0 +1,124 @@
+package import DirectCore
+internal import DirectIO
+
+/// The addresses that a request may be sent to, by the source that names them.
+package enum Route: Sendable {
+    /// Any address that the system's resolver returns for the name.
+    case system
+    /// The address literal in the URL.
+    case literal(IPAddress, port: UInt16)
+    /// One of these endpoints and no other.
+    case chosen(EndpointSelection)
+    /// Any address at which a proxy finds the name.
+    case byProxy
+
+    /// A route to these endpoints and no others; an endpoint without a port gets this one.
+    package static func chosen(_ endpoints: [Endpoint], port: UInt16, source: AddressSource) -> Route {
+        .chosen(EndpointSelection(endpoints, port: port, source))
+    }
+
+    /// Whether a request on this route may use a connection to `endpoint`, whose address `source` named.
+    ///
+    /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the system's
+    /// resolver therefore never uses a connection to them.
+    package func allows(_ endpoint: Endpoint, from source: AddressSource) -> Bool {
+        switch self {
+        case .system: source.author == .system
+        case .literal: source.author == .url
+        case .byProxy: source.author == .proxy
+        // If the endpoint is the proxy itself, the bytes went on to whatever address the proxy found.
+        case .chosen(let selection): source.author != .proxy && selection.contains(endpoint)
+        }
+    }
+
+    /// The endpoints of a resolver's answer; `nil` if the route did not come from a resolver.
+    package var answer: [Endpoint]? {
+        guard case .chosen(let selection) = self, selection.report != nil else { return nil }
+        return selection.named
+    }
+}
+
+/// The endpoints that a request may be sent to, with their source and, for a resolver's answer, what to do when
+/// they fail.
+package struct EndpointSelection: Sendable {
+    /// The endpoints as they were named; `port` applies to one without a port. A request on an existing connection
+    /// needs only these and `port`, and allocates nothing.
+    fileprivate let named: [Endpoint]
+    private let port: UInt16
+    /// The source that named the endpoints.
+    package let source: AddressSource
+    private var extras: Extras?
+
+    /// The values that only a resolver's answer has. They are in an object of their own because every request
+    /// carries a selection of endpoints, which has to stay small.
+    private final class Extras: Sendable {
+        struct Values: Sendable {
+            var isStrictlyOrdered = false
+            var resolveTime: Duration?
+            var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
+            var report: (@Sendable (Endpoint, DialReport) -> Void)?
+        }
+
+        let values: Values
+
+        init(_ values: Values) {
+            self.values = values
+        }
+    }
+
+    private var values: Extras.Values {
+        get { extras?.values ?? Extras.Values() }
+        set { extras = Extras(newValue) }
+    }
+
+    /// Whether the first endpoint is tried until it has failed, before any other: without a race, and without
+    /// regard to earlier failures.
+    package var isStrictlyOrdered: Bool {
+        get { values.isStrictlyOrdered }
+        set { values.isStrictlyOrdered = newValue }
+    }
+
+    /// The time that the resolver took; `nil` if no resolver was asked.
+    package var resolveTime: Duration? {
+        get { values.resolveTime }
+        set { values.resolveTime = newValue }
+    }
+
+    /// Asks for other endpoints when none of these could be reached; `nil` if there is no fallback. It returns by
+    /// the given deadline, whatever the result.
+    package var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)? {
+        get { values.fallback }
+        set { values.fallback = newValue }
+    }
+
+    /// Reports the outcome of dialling an endpoint to the resolver that named it; `nil` if that was not a resolver.
+    /// Never blocks.
+    package var report: (@Sendable (Endpoint, DialReport) -> Void)? {
+        get { values.report }
+        set { values.report = newValue }
+    }
+
+    package init(_ endpoints: [Endpoint], port: UInt16, _ source: AddressSource) {
+        named = endpoints
+        self.port = port
+        self.source = source
+    }
+
+    /// The endpoints in order of preference, each with its port. Never empty.
+    package var endpoints: [Endpoint] {
+        named.map { $0.port == nil ? Endpoint($0.address, port: port) : $0 }
+    }
+
+    /// Whether the given endpoint, which has its port, is one of these.
+    package func contains(_ endpoint: Endpoint) -> Bool {
+        named.contains { $0.address == endpoint.address && ($0.port ?? port) == endpoint.port }
+    }
+}
+
+/// The outcome of dialling an endpoint, for the resolver that named it.
+package enum DialReport: Sendable {
+    /// The connection was established after this time.
+    case connected(after: Duration)
+    /// No connection was established: the phase that failed, and the reason.
+    case failed(TransportError.Phase, TransportError.Reason)
+}

@@ -1,0 +1,80 @@
+package import DirectCore
+package import DirectIO
+
+/// The time limits of one wait: the idle limit (the time without progress) and the end of the whole call.
+///
+/// It is made when the wait begins and passed down unchanged, so that no attempt in between can restart the limit.
+/// Only the code that sees real progress may extend it.
+package struct Deadline {
+    /// The phase that a time-out is reported for.
+    package let phase: TransportError.Phase
+    /// The idle limit: the nanoseconds without progress.
+    package let stall: UInt64
+    /// The end of the whole call, and the time limit that it follows from.
+    package let end: Instant
+    package let total: UInt64
+    /// The deadline of the wait, unless there is progress before.
+    package private(set) var instant: Instant
+
+    package init(_ phase: TransportError.Phase, stall: UInt64, end: Instant, total: UInt64, from now: Instant)
+    {
+        self.phase = phase
+        self.stall = stall
+        self.end = end
+        self.total = total
+        instant = min(now.advanced(byNanoseconds: stall), end)
+    }
+
+    /// Restarts the idle limit after progress.
+    package mutating func extend(from now: Instant) {
+        instant = min(now.advanced(byNanoseconds: stall), end)
+    }
+
+    /// Returns the same limits with an earlier instant, for a check of something else.
+    package func shortened(to moment: Instant) -> Deadline {
+        var shorter = self
+        shorter.instant = min(instant, moment)
+        return shorter
+    }
+
+    /// The same limits without an idle limit.
+    var untilEnd: Deadline {
+        var longer = self
+        longer.instant = end
+        return longer
+    }
+
+    /// The failure to throw when the deadline has passed.
+    package var timeout: TransportError {
+        let limit = instant >= end ? total : stall
+        return .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: limit))))
+    }
+
+    /// Throws if the wait ended for another reason than the event.
+    package func check(_ wake: WaitPoint.Wake) throws(TransportError) {
+        switch wake {
+        case .ready: return
+        case .expired: throw timeout
+        case .cancelled: throw .cancelled
+        }
+    }
+
+    /// Throws if the call is over or cancelled, for work that never waits and so is never woken.
+    func checkEnd(at now: @autoclosure () -> Instant) throws(TransportError) {
+        if Task.isCancelled { throw .cancelled }
+        guard end < .never, now() >= end else { return }
+        throw .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))))
+    }
+
+    /// Lets other tasks run if there is nothing to wait for, and throws if a wait would have ended by now.
+    package func takeTurn(on loop: EventLoop) async throws(TransportError) {
+        await Task.yield()
+        try check(at: loop.now)
+    }
+
+    /// Throws if the deadline has passed or the task is cancelled.
+    package func check(at now: Instant) throws(TransportError) {
+        if Task.isCancelled { throw .cancelled }
+        if now >= instant { throw timeout }
+    }
+}

@@ -1,0 +1,51 @@
+internal import DirectCore
+internal import DirectIO
+
+/// Checks the minimum speed of a body that is received or sent.
+///
+/// Only time spent waiting for the peer counts: a slow reader on this side does not make the server slow.
+struct ThroughputMonitor {
+    private let watch: Timeouts.Speed.Watch
+    /// All bytes moved so far.
+    private var moved: UInt64 = 0
+    /// The bytes moved before the current interval.
+    private var movedBefore: UInt64 = 0
+    /// The time waited in the current interval.
+    private var waited: UInt64 = 0
+
+    init(_ watch: Timeouts.Speed.Watch) {
+        self.watch = watch
+    }
+
+    /// Whether there is a minimum speed.
+    var isOn: Bool { watch.nanoseconds != .max }
+
+    /// The waiting time that is left in the current interval.
+    var timeLeft: UInt64 { watch.nanoseconds - waited }
+
+    /// Counts bytes that were moved.
+    mutating func count(_ more: Int) {
+        moved &+= UInt64(more)
+    }
+
+    /// Sets the number of bytes moved.
+    mutating func count(to total: UInt64) {
+        moved = total
+    }
+
+    /// Counts a wait. Throws if that completes an interval in which too few bytes were moved.
+    mutating func enter(
+        waitFrom start: Instant,
+        to end: Instant,
+        _ phase: TransportError.Phase
+    ) throws(TransportError) {
+        let (sum, overflow) = waited.addingReportingOverflow(end.nanoseconds &- start.nanoseconds)
+        waited = overflow ? .max : sum
+        guard waited >= watch.nanoseconds else { return }
+        guard moved &- movedBefore >= watch.bytes else {
+            let time = Duration.nanoseconds(Int64(clamping: watch.nanoseconds))
+            throw .failed(phase, .tooSlow(Timeouts.Speed(bytes: Int(clamping: watch.bytes), in: time)))
+        }
+        (movedBefore, waited) = (moved, 0)
+    }
+}

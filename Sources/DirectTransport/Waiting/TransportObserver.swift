@@ -1,0 +1,22 @@
+package import DirectCore
+package import DirectTLS
+
+/// Is told what happens to one request below the client.
+package protocol TransportObserver: AnyObject, Sendable {
+    /// Records an event. Called on the thread where it happens; must not block.
+    func note(_ event: TransportEvent)
+}
+
+/// An event of one request.
+package enum TransportEvent: Sendable {
+    /// The addresses of a name are known. `after` is the time that a resolver took; `nil` if none was asked.
+    case resolved(name: String, [Endpoint], AddressSource, after: Duration?)
+    /// An attempt at an address began, for this name.
+    case attempted(Endpoint, name: String)
+    /// An attempt at an address failed.
+    case attemptFailed(FailedAttempt)
+    /// A connection was made.
+    case connected(Endpoint, tls: TLSFacts?)
+    /// The body of the response ended, or its reader abandoned it.
+    case bodyEnded(bytes: UInt64, isWhole: Bool)
+}

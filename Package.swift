@@ -104,7 +104,8 @@ let package = Package(
         .testTarget(
             name: "DirectIOTests",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestPeers", "DirectTestTime",
+                "DirectCore", "DirectIO", "DirectTestCommands", "DirectTestData", "DirectTestPeers",
+                "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -113,10 +114,14 @@ let package = Package(
             dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL", "DirectTestCommands"],
             swiftSettings: commonSettings
         ),
-        .testTarget(name: "DirectHTTP1Tests", dependencies: ["DirectHTTP1"], swiftSettings: commonSettings),
+        .testTarget(
+            name: "DirectHTTP1Tests",
+            dependencies: ["DirectHTTP1", "DirectTestData"],
+            swiftSettings: commonSettings
+        ),
         .testTarget(
             name: "DirectCodingTests",
-            dependencies: ["DirectCoding", "CDirectZlib"],
+            dependencies: ["DirectCoding", "CDirectZlib", "DirectTestData"],
             swiftSettings: commonSettings
         ),
         .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: commonSettings),
@@ -175,7 +180,9 @@ let package = Package(
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),
         .testTarget(
             name: "VectorsTests",
-            dependencies: ["tls-fixtures", "DirectHTTP1", "DirectJSON", "DirectTestCommands"],
+            dependencies: [
+                "tls-fixtures", "DirectHTTP1", "DirectJSON", "DirectTestCommands", "DirectTestData",
+            ],
             swiftSettings: commonSettings
         ),
 

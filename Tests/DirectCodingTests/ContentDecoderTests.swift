@@ -1,3 +1,4 @@
+import DirectTestData
 import Testing
 
 @testable import DirectCoding
@@ -64,7 +65,7 @@ struct ContentDecoderTests {
 
     @Test("Random content is decoded from pieces of random size, with one coding or several")
     func randomContent() async throws {
-        var random = Repeatable(seed: 7)
+        var random = SplitMix64(seed: 7)
         for _ in 0..<40 {
             await Task.yield()
             let letters = UInt8.random(in: 1...255, using: &random)
@@ -103,22 +104,4 @@ struct ContentDecoderTests {
     }
 
     private struct Unexpected: Error {}
-}
-
-/// Random numbers that are the same in every run.
-struct Repeatable: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
 }

@@ -1,4 +1,5 @@
 import DirectHTTP1
+import DirectTestData
 import Testing
 
 @Suite("Memory of header fields")
@@ -46,7 +47,7 @@ struct HeaderRoomTests {
 
     @Test("Headers that change at random hold the same fields as a list, and no room for more")
     func random() throws {
-        var random = SplitMix(state: 0x4ead)
+        var random = SplitMix64(seed: 0x4ead)
         for _ in 0..<300 {
             var headers = try Self.start(&random)
             var list = Array(headers)
@@ -75,7 +76,7 @@ struct HeaderRoomTests {
     private static func change(
         _ headers: inout HTTPHeaders,
         _ list: inout [HTTPHeaders.Field],
-        _ random: inout SplitMix
+        _ random: inout SplitMix64
     ) {
         // Every other time another value shares the memory while it changes.
         let before = Array(headers)
@@ -98,7 +99,7 @@ struct HeaderRoomTests {
     }
 
     /// Fields that were built, or received, or have a reason between them.
-    private static func start(_ random: inout SplitMix) throws -> HTTPHeaders {
+    private static func start(_ random: inout SplitMix64) throws -> HTTPHeaders {
         switch Int.random(in: 0..<3, using: &random) {
         case 0: return ["A": "1", "Bb": "2"]
         case 1: return try head("HTTP/1.1 200 OK then\nA:1\nbb: 2\nX: 3\na:4\n\n").headers
@@ -114,18 +115,5 @@ struct HeaderRoomTests {
         let input = Array(text.utf8)[...]
         guard case .head(let head) = try reader.next(input.span).event else { throw HTTP1Error.truncatedHead }
         return head
-    }
-}
-
-/// Random numbers that are the same in each run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,4 +1,5 @@
 @testable import DirectCore
+import DirectTestData
 import Testing
 
 @testable import DirectIO
@@ -164,22 +165,22 @@ struct LookupPlanTests {
 
     @Test("Under random use the limits hold and each remaining caller is answered", arguments: 0..<20)
     func randomUse(seed: UInt64) throws {
-        var random = Numbers(state: seed)
+        var random = SplitMix64(seed: seed)
         let plan = Plan(.init(awaited: 6, reserved: 2, perName: 2, threads: 10))
         var waiting: [Int: Plan.Ticket] = [:]
         var running: [Plan.Call] = []
         for step in 0..<2000 {
-            switch random.next(10) {
-            case 0..<5: waiting[step] = plan.ask("\(random.next(12)).test", step)
+            switch random.below(10) {
+            case 0..<5: waiting[step] = plan.ask("\(random.below(12)).test", step)
             case 5..<7:
                 guard let (asker, ticket) = waiting.randomElement(using: &random) else { break }
                 plan.leave(ticket)
                 waiting[asker] = nil
             case 7..<9 where !running.isEmpty:
-                for asker in plan.end(running.remove(at: random.next(running.count))) {
+                for asker in plan.end(running.remove(at: random.below(running.count))) {
                     #expect(waiting.removeValue(forKey: asker) != nil, "step \(step)")
                 }
-            case 9 where random.next(20) == 0: plan.forgetAll()
+            case 9 where random.below(20) == 0: plan.forgetAll()
             default: break
             }
             running += plan.calls()
@@ -227,19 +228,4 @@ private final class Plan {
         while let call = nextCall() { calls.append(call) }
         return calls
     }
-}
-
-/// The same numbers each time (SplitMix64).
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }

@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run (SplitMix64): a test that fails with one seed fails again with it.
+/// Random numbers (SplitMix64), the same in every run: a test that fails with one seed fails with it again.
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -11,6 +11,9 @@ package struct SplitMix64: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    /// A number from 0 up to, but not including, `bound`.
+    package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
 extension [UInt8] {

@@ -1,4 +1,5 @@
 import DirectHTTP1
+import DirectTestData
 import Testing
 
 @testable import tls_fixtures
@@ -17,7 +18,7 @@ struct CodecFuzzTests {
         let seeds = try VectorFolder(fixtures: checkedInFixtures).vectors
             .compactMap { vector in if case .response(let vector) = vector { vector.bytes } else { nil } }
             .filter { $0.input.count < 400 }
-        var random = Random(seed: 0x5eed)
+        var random = SplitMix64(seed: 0x5eed)
         var outcomes: Set<String> = []
         for _ in 0..<Self.rounds {
             await Task.yield()
@@ -38,7 +39,7 @@ struct CodecFuzzTests {
 
     @Test("Random fields are refused or written so that they are read back unchanged")
     func randomFields() throws {
-        var random = Random(seed: 0xf1e1d5)
+        var random = SplitMix64(seed: 0xf1e1d5)
         var written = 0
         for _ in 0..<Self.rounds / 4 {
             var headers = HTTPHeaders()
@@ -52,7 +53,11 @@ struct CodecFuzzTests {
         #expect(written > 1000)
     }
 
-    private static func mutate(_ input: inout [UInt8], with seeds: [ResponseBytes], _ random: inout Random) {
+    private static func mutate(
+        _ input: inout [UInt8],
+        with seeds: [ResponseBytes],
+        _ random: inout SplitMix64
+    ) {
         let place = random.below(input.count + 1)
         switch random.below(6) {
         case 0 where place < input.count: input[place] = UInt8(random.below(256))
@@ -97,26 +102,13 @@ struct CodecFuzzTests {
     }
 }
 
-/// A small generator with a seed, so that a failure can be had again.
-struct Random {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
+extension SplitMix64 {
+    fileprivate mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[below(elements.count)]
     }
 
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
-
     /// The text, often with a character put in that does not belong.
-    mutating func text(like text: String) -> String {
+    fileprivate mutating func text(like text: String) -> String {
         var scalars = Array(text.unicodeScalars.prefix(1 + below(text.count)))
         if below(4) == 0 {
             scalars.insert(pick(["\r", "\n", "\0", ":", " ", "é", "\u{7f}", "\t"]), at: below(scalars.count))

@@ -2,6 +2,7 @@
 import DirectIO
 import DirectTestCommands
 @testable import DirectTransport
+import DirectTestData
 import Testing
 
 @testable import DirectHTTP
@@ -51,13 +52,13 @@ private struct PoolWalk {
         .init(perOrigin: perOrigin, total: total, idle: idleLimit, idleTime: idleTime, uses: uses)
     )
     private var books: [PoolKey: Books] = [:]
-    private var random: Dice
+    private var random: SplitMix64
     private var now: UInt64 = 0
     private let keys: [PoolKey]
     private(set) var fault: String?
 
     init(seed: UInt64) {
-        random = Dice(state: seed)
+        random = SplitMix64(seed: seed)
         keys = ["a.test", "b.test", "c.test", "d.test"].map {
             PoolKey(origin: Origin(scheme: .https, host: .init(name: $0), port: 443))
         }
@@ -270,18 +271,5 @@ private struct PoolWalk {
 
     private mutating func expect(_ condition: Bool, _ what: String) {
         if !condition, fault == nil { fault = what }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

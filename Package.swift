@@ -139,7 +139,7 @@ let package = Package(
             name: "DirectResolversTests",
             dependencies: [
                 "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures", "DirectTestCommands",
-                "DirectTestTime",
+                "DirectTestData", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -160,6 +160,7 @@ let package = Package(
             name: "SNIProbeTests",
             dependencies: [
                 "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
+                "DirectTestData",
             ],
             exclude: ["Golden"],
             swiftSettings: commonSettings
@@ -191,6 +192,7 @@ let package = Package(
             name: "suite-adapter",
             dependencies: [
                 "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON", "TLSFixtures",
+                "DirectTestData",
             ],
             path: "Tests/SuiteAdapter",
             swiftSettings: commonSettings

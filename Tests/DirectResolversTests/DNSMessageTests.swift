@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectTestData
 import Testing
 
 @testable import DirectResolvers
@@ -210,24 +211,18 @@ struct DNSMessageTests {
                 authority: [DNSReply.Record(name: [0], type: 6, seconds: 1, data: [0, 0, 1, 2])]
             ),
         ].map(\.bytes)
-        var state: UInt64 = 42
-        func random(_ limit: Int) -> Int {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return Int(state % UInt64(limit))
-        }
+        var random = SplitMix64(seed: 42)
         var read = 0
         for round in 0..<30_000 {
             await Task.yield()
             var bytes = seeds[round % seeds.count]
-            for _ in 0...random(4) {
+            for _ in 0...random.below(4) {
                 guard !bytes.isEmpty else { break }
-                switch random(4) {
-                case 0: bytes.remove(at: random(bytes.count))
-                case 1: bytes.insert(UInt8(random(256)), at: random(bytes.count))
-                case 2: bytes[random(bytes.count)] = [0, 0xC0, 0xFF, 12, 63, 64, 1, 5][random(8)]
-                default: bytes[random(bytes.count)] = UInt8(random(256))
+                switch random.below(4) {
+                case 0: bytes.remove(at: random.below(bytes.count))
+                case 1: bytes.insert(UInt8(random.below(256)), at: random.below(bytes.count))
+                case 2: bytes[random.below(bytes.count)] = [0, 0xC0, 0xFF, 12, 63, 64, 1, 5][random.below(8)]
+                default: bytes[random.below(bytes.count)] = UInt8(random.below(256))
                 }
             }
             guard let message = try? DNSMessage(bytes) else { continue }

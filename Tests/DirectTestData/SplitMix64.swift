@@ -14,6 +14,11 @@ package struct SplitMix64: RandomNumberGenerator {
 
     /// A number from 0 up to, but not including, `bound`.
     package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    /// As many bytes as `count` says, each less than `bound`.
+    package mutating func bytes(_ count: Int, below bound: Int = 256) -> [UInt8] {
+        (0..<count).map { _ in UInt8(below(bound)) }
+    }
 }
 
 extension [UInt8] {

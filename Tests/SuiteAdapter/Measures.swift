@@ -2,6 +2,7 @@ import DirectCore
 import DirectHTTP
 import DirectIO
 import DirectResolvers
+import DirectTestData
 import Foundation
 
 /// Figures for docs/Resolvers.md, in processor time, and a run of mutated messages as long as one likes.
@@ -20,17 +21,17 @@ extension SuiteAdapter {
 
     /// Reads `count` messages, each changed in a few places; ends with the process if one of them is too much.
     static func mutateMessages(_ count: Int, seed: UInt64) {
-        var random = XorShift(state: seed | 1)
+        var random = SplitMix64(seed: seed)
         let seeds = sampleMessages
         var (read, refused, addresses) = (0, 0, 0)
         let start = clock()
         for round in 0..<count {
             var bytes = seeds[round % seeds.count]
-            for _ in 0...random.next(3) { mutate(&bytes, &random) }
+            for _ in 0...random.below(3) { mutate(&bytes, &random) }
             do throws(DNSMessageError) {
                 let answer = try DNSAnswer(
                     DNSMessage(bytes),
-                    type: random.next(2) == 0 ? DNSType.a : DNSType.aaaa
+                    type: random.below(2) == 0 ? DNSType.a : DNSType.aaaa
                 )
                 read += 1
                 addresses += answer.addresses.count
@@ -109,16 +110,16 @@ extension SuiteAdapter {
         return (fields.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * 4
     }
 
-    private static func mutate(_ bytes: inout [UInt8], _ random: inout XorShift) {
-        guard !bytes.isEmpty else { return bytes.append(UInt8(random.next(256))) }
-        let place = random.next(bytes.count)
-        switch random.next(6) {
+    private static func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
+        guard !bytes.isEmpty else { return bytes.append(UInt8(random.below(256))) }
+        let place = random.below(bytes.count)
+        switch random.below(6) {
         case 0: bytes.remove(at: place)
-        case 1: bytes.insert(UInt8(random.next(256)), at: place)
-        case 2: bytes[place] = [0, 0xC0, 0xFF, 12, 63, 64, 1, 5][random.next(8)]
-        case 3: bytes.removeLast(random.next(bytes.count))
-        case 4: bytes += bytes.prefix(random.next(40))
-        default: bytes[place] = UInt8(random.next(256))
+        case 1: bytes.insert(UInt8(random.below(256)), at: place)
+        case 2: bytes[place] = [0, 0xC0, 0xFF, 12, 63, 64, 1, 5][random.below(8)]
+        case 3: bytes.removeLast(random.below(bytes.count))
+        case 4: bytes += bytes.prefix(random.below(40))
+        default: bytes[place] = UInt8(random.below(256))
         }
     }
 
@@ -153,16 +154,5 @@ private struct Numbered: Resolver {
             timeToLive: .seconds(3600),
             source: .resolver(name)
         )
-    }
-}
-
-private struct XorShift {
-    var state: UInt64
-
-    mutating func next(_ limit: Int) -> Int {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return Int(truncatingIfNeeded: (state >> 11) % UInt64(limit))
     }
 }

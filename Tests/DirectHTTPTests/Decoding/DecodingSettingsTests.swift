@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectTestCommands
 @testable import DirectTransport
+import DirectTestData
 import TLSFixtures
 import Testing
 
@@ -10,12 +11,8 @@ import Testing
 struct DecodingSettingsTests {
     /// Grows by some 40 to 1 when it is decoded: between the limit that is set here and the default.
     private static let content: [UInt8] = {
-        var state: UInt64 = 1
-        let scattered = (0..<2000).map { _ in
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(truncatingIfNeeded: state >> 56)
-        }
-        return scattered + [UInt8](repeating: 0, count: 98_000)
+        var random = SplitMix64(seed: 1)
+        return random.bytes(2000) + [UInt8](repeating: 0, count: 98_000)
     }()
 
     private func server() throws -> FixtureServer {

@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectTestCommands
+import DirectTestData
 import TLSFixtures
 import Testing
 
@@ -278,13 +279,8 @@ struct DecodedBodyTests {
 
 /// Bytes that cannot be made much smaller, the same ones each time.
 private func scattered(_ count: Int) -> [UInt8] {
-    var state: UInt64 = 1
-    return (0..<count).map { _ in
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return UInt8(truncatingIfNeeded: state & 63)
-    }
+    var random = SplitMix64(seed: 1)
+    return random.bytes(count, below: 64)
 }
 
 extension HTTPError {

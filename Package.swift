@@ -121,7 +121,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectCodingTests",
-            dependencies: ["DirectCoding", "CDirectZlib", "DirectTestData"],
+            dependencies: ["DirectCoding", "DirectTestData"],
             swiftSettings: commonSettings
         ),
         .testTarget(name: "DirectJSONTests", dependencies: ["DirectJSON"], swiftSettings: commonSettings),
@@ -132,6 +132,8 @@ let package = Package(
                 "DirectTestCommands",
                 "DirectTestPeers",
                 "DirectTestTime", "DirectTestData", "CDirectZlib",
+                "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures", "DirectTestCommands",
+                "DirectTestData", "DirectTestPeers", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),
@@ -177,7 +179,12 @@ let package = Package(
             path: "Tests/DirectTestPeers",
             swiftSettings: commonSettings
         ),
-        .target(name: "DirectTestData", path: "Tests/DirectTestData", swiftSettings: commonSettings),
+        .target(
+            name: "DirectTestData",
+            dependencies: ["CDirectZlib"],
+            path: "Tests/DirectTestData",
+            swiftSettings: commonSettings
+        ),
         .target(name: "DirectTestCommands", path: "Tests/DirectTestCommands", swiftSettings: commonSettings),
         .testTarget(
             name: "VectorsTests",

@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectTestCommands
+import DirectTestData
 import Synchronization
 import TLSFixtures
 import Testing

@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectIO
 import DirectTestCommands
+import DirectTestData
 import DirectTestTime
 @testable import DirectTransport
 import TLSFixtures

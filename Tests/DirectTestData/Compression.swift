@@ -1,7 +1,7 @@
-import CDirectZlib
+internal import CDirectZlib
 
 /// The bytes as zlib codes them: 31 as `gzip`, 15 as `deflate`, -15 without anything around them.
-func deflated(_ bytes: [UInt8], windowBits: Int32 = 31, level: Int32 = 6) -> [UInt8] {
+package func deflated(_ bytes: [UInt8], windowBits: Int32 = 31, level: Int32 = 6) -> [UInt8] {
     var stream = z_stream()
     let size = Int32(MemoryLayout<z_stream>.size)
     guard

@@ -21,7 +21,7 @@ struct RouteDescriptorTests {
             let run = Run(folder: folder, vectors: vectors, clients: [Unhurried()])
             // Descriptors that are opened once for all are open after the first.
             _ = await Run(folder: folder, vectors: [vectors[0]], clients: [OurClient()]).run { _ in }
-            let before = try openSockets()
+            let before = try openSocketCount()
             let totals = await run.run { row in
                 guard case .failed(let differences) = row.outcome else { return }
                 // How long a connection takes depends on the machine's load and is not the subject here.
@@ -29,7 +29,7 @@ struct RouteDescriptorTests {
                 if !others.isEmpty { Issue.record("\(row.head.name): \(others)") }
             }
             #expect(totals.passed + totals.failed == vectors.count)
-            #expect(try openSockets() == before)
+            #expect(try openSocketCount() == before)
         }
     }
 }
@@ -44,13 +44,4 @@ private struct Unhurried: VectorClient {
 
     func unsupportedReason(to errand: ClientTask) -> String? { client.unsupportedReason(to: errand) }
     func run(_ errand: ClientTask) async -> Observation { await client.run(errand) }
-}
-
-/// Sockets only: the runtime opens a timer of its own when it needs one.
-private func openSockets() throws -> Int {
-    let manager = FileManager.default
-    return try manager.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
-        let target = try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-        return target?.hasPrefix("socket:") ?? false
-    }
 }

@@ -43,7 +43,7 @@ struct BlockingWorkTests {
                 gate.wait()
             }
         }
-        try await onThread { begun.wait() }
+        try await onOwnThread { begun.wait() }
         task.cancel()
         await #expect(throws: BlockingWork.Abandoned.cancelled) { try await task.value }
         gate.open()
@@ -62,7 +62,7 @@ struct BlockingWorkTests {
                 return 42
             }
         }
-        try await onThread {
+        try await onOwnThread {
             #expect(executor.waitForJob())
             executor.runJobs()
             // The deadline wants the task to go on.
@@ -83,7 +83,7 @@ struct BlockingWorkTests {
             begun.open()
             gate.wait()
         }
-        try await onThread { begun.wait() }
+        try await onOwnThread { begun.wait() }
         let wasMade = Locked(false)
         let (kept, task) = callHoldingSomething(work) { wasMade.withLock { $0 = true } }
         while work.waiting < 1 { await Task.yield() }
@@ -123,7 +123,7 @@ struct BlockingWorkTests {
         work.submit {}
         #expect(kept.value != nil)
         first.open()
-        try await onThread { begun.wait() }
+        try await onOwnThread { begun.wait() }
         #expect(work.waiting == 1)
         #expect(kept.value == nil)
         second.open()

@@ -41,7 +41,7 @@ struct EventLoopTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for thread in 0..<threads {
                 group.addTask { [loop] in
-                    let tasks = try await onThread {
+                    let tasks = try await onOwnThread {
                         (0..<count).map { number in
                             Task.detached(executorPreference: loop) {
                                 seen.withLock { $0[thread].append(number) }

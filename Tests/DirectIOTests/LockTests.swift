@@ -1,4 +1,5 @@
 import DirectCore
+import DirectTestCommands
 import Testing
 
 @Suite("Locks")
@@ -9,7 +10,7 @@ struct LockTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    try await onThread { for _ in 0..<10_000 { counter.withLock { $0 += 1 } } }
+                    try await onOwnThread { for _ in 0..<10_000 { counter.withLock { $0 += 1 } } }
                 }
             }
             try await group.waitForAll()

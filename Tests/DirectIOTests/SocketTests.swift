@@ -137,12 +137,12 @@ struct SocketTests {
         let sending = place.start(loop) { try await socket.send(all: bytes) }
         // The peer begins to read only when no more fits in between.
         while !socket.isBlocked { await loop.pause(milliseconds: 1) }
-        let received = try await onThread { try peer.receive(exactly: bytes.count) == bytes }
+        let received = try await onOwnThread { try peer.receive(exactly: bytes.count) == bytes }
         #expect(received)
         let waits = try await sending.value
         #expect(waits > 0)
 
-        async let answer: Void = onThread { try peer.send(bytes) }
+        async let answer: Void = onOwnThread { try peer.send(bytes) }
         let receiving = place.start(loop) { try await socket.receive(exactly: bytes.count) == bytes }
         #expect(try await receiving.value)
         try await answer
@@ -153,7 +153,7 @@ struct SocketTests {
         let (socket, peer) = try await connected()
         defer { socket.close() }
         let rounds = 5000
-        async let echo: Void = onThread { for _ in 0..<rounds { try peer.send(try peer.receive(1)) } }
+        async let echo: Void = onOwnThread { for _ in 0..<rounds { try peer.send(try peer.receive(1)) } }
         let client = place.start(loop) {
             for _ in 0..<rounds {
                 _ = try await socket.send(all: [7])
@@ -171,7 +171,7 @@ struct SocketTests {
         let (socket, peer) = try await connected()
         defer { socket.close() }
         let rounds = 10_000
-        async let pairs: Void = onThread {
+        async let pairs: Void = onOwnThread {
             for _ in 0..<rounds {
                 try peer.send([1])
                 try peer.send([2])

@@ -18,7 +18,7 @@ struct WaitPointStressTests {
                 let isSeen = DispatchSemaphore(value: 0)
                 loop.add(handle)
                 group.addTask {
-                    try await onThread {
+                    try await onOwnThread {
                         for round in 1...rounds {
                             sent.value = round
                             handle.input.signal()
@@ -51,7 +51,7 @@ struct WaitPointStressTests {
         for handle in handles { loop.add(handle) }
         defer { for handle in handles { loop.remove(handle) } }
         let isWanted = DispatchSemaphore(value: 0)
-        async let signals: Void = onThread {
+        async let signals: Void = onOwnThread {
             while isOver.value == 0 {
                 isWanted.wait()
                 for handle in handles { handle.input.signal() }

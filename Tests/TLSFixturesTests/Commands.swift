@@ -8,13 +8,9 @@ struct CommandResult: Sendable {
     let errors: String
 }
 
-/// Runs a command beside the cooperative pool: the pool's two threads must stay free for the tests.
+/// Runs a command beside the cooperative pool.
 func run(_ command: String, _ arguments: [String], input: String? = nil) async throws -> CommandResult {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-            continuation.resume(with: Result { try runBlocking(command, arguments, input) })
-        }
-    }
+    try await onOwnThread { try runBlocking(command, arguments, input) }
 }
 
 private func runBlocking(_ command: String, _ arguments: [String], _ input: String?) throws -> CommandResult {

@@ -223,7 +223,7 @@ struct CacheFolderTests {
             }
             for (writer, ready) in writers {
                 // So many lines of it: it is in the middle of its work, wherever that may be.
-                await onThread {
+                try await onOwnThread {
                     var lines = 0
                     while lines < 20 * (round % 8 + 1) {
                         let data = ready.fileHandleForReading.availableData
@@ -232,7 +232,7 @@ struct CacheFolderTests {
                     }
                 }
                 writer.kill()
-                await onThread { _ = writer.waitForEnd() }
+                try await onOwnThread { _ = writer.waitForEnd() }
             }
             let cache = try cache()
             var found = 0
@@ -244,15 +244,6 @@ struct CacheFolderTests {
             #expect(found > 0)
             #expect(cache.faults == [])
             await (cache.store as? DirectoryStore)?.sweep()
-        }
-    }
-}
-
-private func onThread(_ work: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { continuation in
-        Thread.detachNewThread {
-            work()
-            continuation.resume()
         }
     }
 }

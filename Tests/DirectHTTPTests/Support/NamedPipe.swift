@@ -1,3 +1,4 @@
+import DirectTestCommands
 import Foundation
 import Testing
 
@@ -18,9 +19,7 @@ final class NamedPipe: @unchecked Sendable {
     /// Opens it for writing, on a thread of its own: returns once a reader has opened it.
     func open() async throws {
         let path = path
-        writer = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: Foundation.open(path, O_WRONLY)) }
-        }
+        writer = try await onOwnThread { Foundation.open(path, O_WRONLY) }
         try #require(writer >= 0)
     }
 

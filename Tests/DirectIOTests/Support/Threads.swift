@@ -3,13 +3,6 @@ import DirectIO
 import Foundation
 import Testing
 
-/// Runs code that blocks on a thread of its own: the pool's two threads must stay free for the tests.
-func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-    }
-}
-
 /// The identity of the thread that runs this very line.
 func currentThread() -> UInt {
     #if canImport(Darwin)

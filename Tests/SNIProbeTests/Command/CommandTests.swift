@@ -85,21 +85,14 @@ struct CommandTests {
     @Test("Results are printed before the last line of input is read")
     func resultsComeBeforeTheLastLineIsRead() async throws {
         let dead = try FixtureServer.refusing()
-        let lines = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<[String], any Error>) in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        let program = try RunningProgram(["a.test:\(dead.port)", "-f", "-", "--skip-default"])
-                        try program.input.write(contentsOf: Data("127.0.0.1\n".utf8))
-                        let first = try program.readLine()
-                        try program.input.write(contentsOf: Data("127.0.0.1\nnonsense..\n127.0.0.1\n".utf8))
-                        try program.input.close()
-                        let rest = program.finish()
-                        return [first, rest.output, rest.errors, "\(rest.code)"]
-                    }
-                )
-            }
+        let lines = try await onOwnThread {
+            let program = try RunningProgram(["a.test:\(dead.port)", "-f", "-", "--skip-default"])
+            try program.input.write(contentsOf: Data("127.0.0.1\n".utf8))
+            let first = try program.readLine()
+            try program.input.write(contentsOf: Data("127.0.0.1\nnonsense..\n127.0.0.1\n".utf8))
+            try program.input.close()
+            let rest = program.finish()
+            return [first, rest.output, rest.errors, "\(rest.code)"]
         }
         #expect(lines[0].hasPrefix("FAIL\ta.test\t127.0.0.1\t"))
         // The bad line ends the reading: what stands before it has been probed.
@@ -112,20 +105,13 @@ struct CommandTests {
     func anInterruptPrintsWhatIsDoneAndEndsWith130() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let dead = try FixtureServer.refusing()
-        let result = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Program.Result, any Error>) in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        let program = try RunningProgram(
-                            ["a.test@\(dead.authority)", "a.test@\(silent.authority)", "-t", "30s", "--json"]
-                        )
-                        _ = try program.readLine()
-                        program.interrupt()
-                        return program.finish()
-                    }
-                )
-            }
+        let result = try await onOwnThread {
+            let program = try RunningProgram(
+                ["a.test@\(dead.authority)", "a.test@\(silent.authority)", "-t", "30s", "--json"]
+            )
+            _ = try program.readLine()
+            program.interrupt()
+            return program.finish()
         }
         #expect(result.code == 130)
     }
@@ -138,10 +124,7 @@ struct CommandTests {
         _ = try await server.nextRecord()
         _ = try await server.nextRecord()
         program.interrupt()
-        let result = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Program.Result, any Error>) in
-            Thread.detachNewThread { continuation.resume(returning: program.finish()) }
-        }
+        let result = try await onOwnThread { program.finish() }
         #expect(result.code == 130)
         #expect(result.output.hasPrefix("FAIL\tb.test\t127.0.0.1\t"))
         #expect(result.errors.contains("Interrupted. 0 of 1 passed."))
@@ -160,10 +143,7 @@ struct CommandTests {
         // With two at once the last one begins when the second one is done.
         _ = try await last.nextRecord()
         program.interrupt()
-        let result = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Program.Result, any Error>) in
-            Thread.detachNewThread { continuation.resume(returning: program.finish()) }
-        }
+        let result = try await onOwnThread { program.finish() }
         #expect(result.code == 130)
         #expect(result.output.hasPrefix(#"{"v":1,"#))
         #expect(result.output.contains(#""host":"b.test""#))

@@ -1,5 +1,6 @@
-import Foundation
 import DirectHTTP
+import DirectTestCommands
+import Foundation
 import TLSFixtures
 
 @testable import SNIProbe
@@ -15,11 +16,7 @@ struct Outcome: Sendable {
 
 /// Runs the command within this process, on a thread of its own: it blocks.
 func probe(_ arguments: [String], trusting roots: String? = nil) async throws -> Outcome {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-            continuation.resume(with: Result { try probeBlocking(arguments, roots) })
-        }
-    }
+    try await onOwnThread { try probeBlocking(arguments, roots) }
 }
 
 /// The same for one server: `host` at the server's address and port.

@@ -27,21 +27,11 @@ enum Program {
         environment: [String: String] = [:],
         wrapper: [String] = []
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Swift.Result {
-                        let running = try RunningProgram(
-                            arguments,
-                            environment: environment,
-                            wrapper: wrapper
-                        )
-                        try? running.input.write(contentsOf: Data(input.utf8))
-                        try running.input.close()
-                        return running.finish()
-                    }
-                )
-            }
+        try await onOwnThread {
+            let running = try RunningProgram(arguments, environment: environment, wrapper: wrapper)
+            try? running.input.write(contentsOf: Data(input.utf8))
+            try running.input.close()
+            return running.finish()
         }
     }
 }

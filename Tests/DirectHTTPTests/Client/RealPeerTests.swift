@@ -11,7 +11,7 @@ struct RealPeerTests {
         .enabled(if: Command.isInstalled("nginx"))
     )
     func nginx() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let certificate = testAuthority.certificate(for: "a.test")
         try directory.write(certificate.chainPEM, "chain.pem")
         try directory.write(certificate.keyPEM, "key.pem")
@@ -68,7 +68,7 @@ struct RealPeerTests {
         arguments: [TLSVersion.tls12, .tls13]
     )
     func openSSL(version: TLSVersion) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let certificate = testAuthority.certificate(for: "a.test")
         try directory.write(certificate.chainPEM, "chain.pem")
         try directory.write(certificate.keyPEM, "key.pem")
@@ -160,27 +160,5 @@ private final class Command {
         let path: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let directories: [String] = path.split(separator: ":").map(String.init) + ["/usr/sbin"]
         return directories.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
-}
-
-/// A directory that is there as long as the value lives.
-private final class TemporaryDirectory {
-    let path = NSTemporaryDirectory() + "direct-http-" + UUID().uuidString
-
-    init() throws {
-        // Readable for a server's worker that runs as nobody.
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o755]
-        )
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func write(_ text: String, _ name: String) throws {
-        try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
     }
 }

@@ -4,10 +4,14 @@ import Foundation
 final class TemporaryFolder: Sendable {
     let path: String
 
-    /// Makes the folder.
+    /// Makes the folder. Every user can read it: a server's worker may run as nobody.
     convenience init() throws {
         self.init(NSTemporaryDirectory() + "direct-http-" + UUID().uuidString)
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o755]
+        )
     }
 
     private init(_ path: String) {

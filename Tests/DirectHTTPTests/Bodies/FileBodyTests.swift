@@ -6,24 +6,13 @@ import Testing
 
 @Suite("Files as bodies", .idleLimit)
 struct FileBodyTests {
-    private static let judge: FixtureHandler = { request in
-        let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
-        var count = 0
-        var isRight = true
-        try request.readBody { piece in
-            isRight = isRight && FixturePattern.matches(piece, at: count)
-            count += piece.count
-        }
-        return .text("\(count) \(framing) \(isRight)")
-    }
-
     @Test(
         "A file of any size is sent completely, with its length, and more than once",
         arguments: [0, 1, 262_144, 700_001]
     )
     func sizes(size: Int) async throws {
         let file = try TemporaryFile(pattern(at: 0, count: size))
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
         let client = HTTPClient.trusting()
         let request = server.request("https://a.test/", .put, body: .file(file.path))
         for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
@@ -31,7 +20,7 @@ struct FileBodyTests {
 
     @Test("A file that does not exist, or is no regular file, is an error before anything is sent")
     func missing() async throws {
-        let server = try FixtureServer.start(.plain, Self.judge)
+        let server = try FixtureServer.start(.plain, patternJudge)
         let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         let folder = FileManager.default.temporaryDirectory.path

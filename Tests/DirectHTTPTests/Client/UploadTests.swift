@@ -9,23 +9,11 @@ import Testing
 struct UploadTests {
     private let time = HeldTime()
 
-    /// Answers with how many bytes of the pattern came, and how they were framed.
-    private static let judge: FixtureHandler = { request in
-        let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
-        var count = 0
-        var isRight = true
-        try request.readBody { piece in
-            isRight = isRight && FixturePattern.matches(piece, at: count)
-            count += piece.count
-        }
-        return .text("\(count) \(framing) \(isRight)")
-    }
-
     private static let drain: FixtureHandler = { .text("\(try $0.discardBody())") }
 
     @Test("A body of any size is sent completely", arguments: [0, 1, 14_000, 14_337, 100_000, 3_000_000])
     func bytes(size: Int) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
         let client = HTTPClient.trusting()
         let request = server.request(
             "https://a.test/",
@@ -37,7 +25,7 @@ struct UploadTests {
 
     @Test("A missing body has Content-Length 0 for POST, and no framing field for GET")
     func none() async throws {
-        let server = try FixtureServer.start(.plain, Self.judge)
+        let server = try FixtureServer.start(.plain, patternJudge)
         let client = HTTPClient.untimed()
         #expect(try await client.fetch(Request(.post, server.http())).text == "0 0 true")
         #expect(try await client.fetch(Request(.get, server.http())).text == "0 none true")
@@ -48,7 +36,7 @@ struct UploadTests {
         arguments: [[], [1], [20_000, 1, 0, 70_000]]
     )
     func streamWithLength(sizes: [Int]) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
         let total = sizes.reduce(0, +)
         let body = RequestBody.stream(PatternPieces(sizes: sizes), length: UInt64(total))
         let request = server.request("https://a.test/", .put, body: body)
@@ -57,7 +45,7 @@ struct UploadTests {
 
     @Test("A stream without a length is sent in chunks", arguments: [[], [1], [20_000, 1, 0, 70_000]])
     func streamInChunks(sizes: [Int]) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
         let request = server.request("https://a.test/", .post, body: .stream(PatternPieces(sizes: sizes)))
         let response = try await HTTPClient.trusting().fetch(request)
         #expect(response.text == "\(sizes.reduce(0, +)) chunked true")
@@ -116,7 +104,7 @@ struct UploadTests {
 
     @Test("A connection is reused after an upload", arguments: [100, 200_000])
     func reuse(size: Int) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.judge)
+        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
         let client = HTTPClient.trusting()
         var reuses = 0
         for _ in 0..<8 {

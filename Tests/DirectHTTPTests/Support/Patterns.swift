@@ -25,3 +25,15 @@ func pattern(at position: Int, count: Int) -> [UInt8] {
     }
     return bytes
 }
+
+/// Answers with the number of the body's bytes, how they were framed, and whether they are the pattern's.
+let patternJudge: FixtureHandler = { request in
+    let framing = request.headers["transfer-encoding"] ?? request.headers["content-length"] ?? "none"
+    var count = 0
+    var isRight = true
+    try request.readBody { piece in
+        isRight = isRight && FixturePattern.matches(piece, at: count)
+        count += piece.count
+    }
+    return .text("\(count) \(framing) \(isRight)")
+}

@@ -110,7 +110,7 @@ def add_request(table):
 def add_tls(table):
     table.door(
         "TLSSettings",
-        "DirectTLS/TLSContext.swift",
+        "DirectTLS/Client/TLSContext.swift",
         "init(_ settings: TLSSettings) throws(TLSError) {||",
         " let settings = mutated(settings)",
         {

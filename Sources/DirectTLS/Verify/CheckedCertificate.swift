@@ -64,9 +64,3 @@ struct CheckedCertificate {
         CertificateReader(raw).names(atMost: 10_000)
     }
 }
-
-/// Returns the bytes of an ASN.1 string.
-func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
-    guard let string, let start = ASN1_STRING_get0_data(string) else { return [] }
-    return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
-}

@@ -41,3 +41,10 @@ package enum MessageDigest {
         return mac != nil && count == output.count ? output : nil
     }
 }
+
+/// Returns the SHA-256 hash of the bytes.
+func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
+        used = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha256(), nil) == 1 ? 32 : 0
+    }
+}

@@ -42,17 +42,3 @@ package func hexText(_ bytes: some Sequence<UInt8>) -> String {
     for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
     return String(decoding: text, as: UTF8.self)
 }
-
-/// Returns the name of a TLS alert, as IANA lists it.
-package func nameOfAlert(_ number: UInt8) -> String { alertName(number) }
-
-/// Parses the certificates in PEM text, or one certificate in DER.
-package func readCertificates(_ bytes: [UInt8]) throws(TLSError) -> [ServedCertificate] {
-    let list = isPEM(bytes) ? try CertificateList(pem: bytes) : try CertificateList(der: bytes)
-    return list.all.map { ServedCertificate($0) }
-}
-
-/// Whether the bytes are PEM text. DER begins with the tag of a sequence.
-package func isPEM(_ bytes: [UInt8]) -> Bool {
-    bytes.first != 0x30
-}

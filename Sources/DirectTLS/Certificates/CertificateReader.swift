@@ -41,7 +41,7 @@ struct CertificateReader {
                 names.omitted += 1
                 continue
             }
-            let bytes = Self.bytes(UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
+            let bytes = bytes(of: UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self)))
             if kind == GEN_DNS {
                 names.dns.append(String(decoding: bytes, as: UTF8.self))
             } else {
@@ -60,7 +60,7 @@ struct CertificateReader {
     var serial: String {
         guard let number = X509_get0_serialNumber(certificate) else { return "" }
         let sign = ASN1_STRING_type(number) & V_ASN1_NEG != 0 ? "-" : ""
-        return sign + hexText(Self.bytes(number))
+        return sign + hexText(bytes(of: number))
     }
 
     /// The certificate in DER.
@@ -112,19 +112,12 @@ struct CertificateReader {
             used = max(0, Int(encode(&cursor)))
         }
     }
-
-    private static func bytes(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
-        let count = Int(ASN1_STRING_length(string))
-        guard count > 0, let start = ASN1_STRING_get0_data(string) else { return [] }
-        return Array(UnsafeBufferPointer(start: start, count: count))
-    }
 }
 
-/// Returns the SHA-256 hash of the bytes.
-func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
-        used = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha256(), nil) == 1 ? 32 : 0
-    }
+/// Returns the bytes of an ASN.1 string.
+func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    guard let string, let start = ASN1_STRING_get0_data(string) else { return [] }
+    return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
 }
 
 /// Returns the number of days since 1970 in the Gregorian calendar. Years are counted from March, so that the leap

@@ -39,3 +39,6 @@ func alertName(_ number: UInt8) -> String {
     default: "unassigned"
     }
 }
+
+/// Returns the name of a TLS alert, as IANA lists it.
+package func nameOfAlert(_ number: UInt8) -> String { alertName(number) }

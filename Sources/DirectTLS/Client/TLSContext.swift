@@ -101,33 +101,4 @@ package final class TLSContext: @unchecked Sendable {
     }
 }
 
-extension ClientIdentity {
-    /// Parses the private key. The caller owns the result.
-    fileprivate func parsedKey() throws(TLSError) -> OpaquePointer {
-        ErrorQueue.clear()
-        let key = privateKey.withUnsafeBytes { buffer in
-            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
-                return OpaquePointer?.none
-            }
-            defer { BIO_free(memory) }
-            return PEM_read_bio_PrivateKey(memory, nil, refusePassword, nil)
-        }
-        guard let key else { throw .badSettings("client key: \(ErrorQueue.drainedReason())") }
-        return key
-    }
-}
-
-/// OpenSSL's initialisation.
-enum OpenSSLLibrary {
-    /// Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or a FIPS
-    /// provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it would unload the
-    /// library under threads that still use it.
-    static func start() { _ = started }
-
-    private static let started = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
-}
-
 private let contextNumbers = Atomic<UInt64>(0)
-
-/// `http/1.1`, preceded by its length (RFC 7301, section 3.1).
-let offeredProtocols: [UInt8] = [8] + Array("http/1.1".utf8)

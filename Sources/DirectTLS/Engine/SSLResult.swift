@@ -14,7 +14,7 @@ enum SSLResult {
         of ssl: OpaquePointer,
         _ result: Int32,
         _ transport: UnsafeMutablePointer<TransportState>,
-        rejection: VerificationFailure?
+        rejection: @autoclosure () -> TLSError?
     ) {
         switch SSL_get_error(ssl, result) {
         // These two are returned only if the queue is empty.
@@ -24,7 +24,7 @@ enum SSLResult {
             ErrorQueue.clear()
             self = .closeNotify
         case SSL_ERROR_SYSCALL: self = Self.transportFault(transport)
-        default: self = Self.protocolFault(rejection)
+        default: self = Self.protocolFault(rejection())
         }
     }
 
@@ -36,9 +36,9 @@ enum SSLResult {
         return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
     }
 
-    private static func protocolFault(_ rejection: VerificationFailure?) -> SSLResult {
+    private static func protocolFault(_ rejection: TLSError?) -> SSLResult {
         let code = ErrorQueue.drain()
-        if let rejection { return .failed(rejection.error) }
+        if let rejection { return .failed(rejection) }
         let reason = ERR_GET_REASON(code)
         guard ERR_GET_LIB(code) == ERR_LIB_SSL else {
             return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
@@ -56,13 +56,5 @@ extension TransportState {
     /// The result when OpenSSL wants input.
     fileprivate var wantsRead: SSLResult {
         hasTooManyMessages ? .failed(.tooManyMessages(limit: Int(Self.mostMessages))) : .wantsRead
-    }
-}
-
-extension TLSConnection {
-    /// Classifies the result of the last call, and clears this thread's error queue.
-    @inline(__always)
-    func classify(_ result: Int32) -> SSLResult {
-        SSLResult(of: ssl, result, transport, rejection: rejection)
     }
 }

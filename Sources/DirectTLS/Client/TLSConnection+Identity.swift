@@ -1,16 +1,5 @@
 internal import CDirectOpenSSL
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
-/// Wildcards for whole labels only, and never the subject's common name (RFC 9525, sections 6.3 and 6.4).
-let nameCheckFlags = UInt32(
-    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
-)
-
 extension TLSConnection {
     /// Sets the identity that the certificate must prove, and sends a name, but never an address, as SNI.
     func configureVerification() throws(TLSError) {
@@ -73,54 +62,17 @@ extension TLSConnection {
     }
 }
 
-extension ServerIdentity {
-    /// Makes OpenSSL check the name or address. Returns false if it cannot.
-    func demand(in parameters: OpaquePointer?) -> Bool {
-        X509_VERIFY_PARAM_set_hostflags(parameters, nameCheckFlags)
-        return switch kind {
-        case .name: X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1
-        case .address: X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1
-        }
+/// OpenSSL's callback that replaces its own verification, called once in a handshake that does not resume.
+let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
+    guard let check else { return 0 }
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    guard let ssl = X509_STORE_CTX_get_ex_data(check, index),
+        let connection = TLSConnection.owning(OpaquePointer(ssl))
+    else {
+        X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION)
+        return 0
     }
-}
-
-/// The first fault that certificate verification found.
-final class VerificationFailure {
-    let error: TLSError
-    /// The certificates that the server sent, which a failed handshake does not keep elsewhere. Owned.
-    let chain: OpaquePointer?
-
-    init(
-        _ code: Int32,
-        reason: String? = nil,
-        depth: Int32,
-        at certificate: OpaquePointer?,
-        leaf: OpaquePointer?,
-        chain: OpaquePointer?,
-        identity: ServerIdentity
-    ) {
-        self.chain = chain.flatMap(X509_chain_up_ref)
-        let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
-        switch code {
-        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-            error = .nameMismatch(expected: identity.text, served: served)
-        default:
-            error = .certificateRejected(
-                CertificateFault(
-                    code: Int(code),
-                    reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
-                    depth: Int(depth),
-                    subject: certificate.map { CertificateReader($0).subject } ?? "",
-                    expected: identity.text,
-                    served: served
-                )
-            )
-        }
-    }
-
-    deinit {
-        guard let chain else { return }
-        for index in 0..<OPENSSL_sk_num(chain) { X509_free(OpaquePointer(OPENSSL_sk_value(chain, index))) }
-        OPENSSL_sk_free(chain)
-    }
+    let rules = connection.context.settings.certificateRules
+    connection.rejection = ChainCheck(check, rules: rules, identity: connection.identity).run()
+    return connection.rejection == nil ? 1 : 0
 }

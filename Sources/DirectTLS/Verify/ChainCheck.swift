@@ -82,18 +82,3 @@ struct ChainCheck {
         X509_STORE_CTX_set_error_depth(check, 0)
     }
 }
-
-/// OpenSSL's callback that replaces its own verification, called once in a handshake that does not resume.
-let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { check, _ in
-    guard let check else { return 0 }
-    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
-    guard let ssl = X509_STORE_CTX_get_ex_data(check, index),
-        let connection = TLSConnection.owning(OpaquePointer(ssl))
-    else {
-        X509_STORE_CTX_set_error(check, X509_V_ERR_APPLICATION_VERIFICATION)
-        return 0
-    }
-    let rules = connection.context.settings.certificateRules
-    connection.rejection = ChainCheck(check, rules: rules, identity: connection.identity).run()
-    return connection.rejection == nil ? 1 : 0
-}

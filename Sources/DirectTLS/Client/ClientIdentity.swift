@@ -1,0 +1,45 @@
+internal import CDirectOpenSSL
+
+/// A certificate chain and its private key, both in PEM form.
+public struct ClientIdentity: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The client's certificate first, then the intermediates up towards a root.
+    public let certificateChain: [UInt8]
+
+    /// The private key of the first certificate, not encrypted.
+    public let privateKey: [UInt8]
+
+    /// Creates an identity without parsing it: a chain or key that cannot be used is reported when a client connects.
+    public init(certificateChain: [UInt8], privateKey: [UInt8]) {
+        self.certificateChain = certificateChain
+        self.privateKey = privateKey
+    }
+
+    /// A description without the key.
+    public var description: String {
+        "ClientIdentity(certificateChain: \(certificateChain.count) bytes, privateKey: hidden)"
+    }
+
+    /// A description without the key.
+    public var debugDescription: String { description }
+
+    /// A mirror without the key, so that `dump` does not show it either.
+    public var customMirror: Mirror { Mirror(self, children: ["certificateChain": certificateChain.count]) }
+}
+
+extension ClientIdentity {
+    /// Parses the private key. The caller owns the result.
+    func parsedKey() throws(TLSError) -> OpaquePointer {
+        ErrorQueue.clear()
+        let key = privateKey.withUnsafeBytes { buffer in
+            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
+                return OpaquePointer?.none
+            }
+            defer { BIO_free(memory) }
+            return PEM_read_bio_PrivateKey(memory, nil, refusePassword, nil)
+        }
+        guard let key else { throw .badSettings("client key: \(ErrorQueue.drainedReason())") }
+        return key
+    }
+}

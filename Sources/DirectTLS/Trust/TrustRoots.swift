@@ -1,0 +1,28 @@
+/// The certificates at which a server's chain may end.
+public enum TrustRoots: Hashable, Sendable {
+    /// The roots of the operating system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR` if these are set.
+    case system
+    /// The system's roots and these.
+    case systemAnd([CertificateSource])
+    /// These roots alone.
+    case only([CertificateSource])
+}
+
+/// A source of trusted certificates.
+public enum CertificateSource: Hashable, Sendable, CustomStringConvertible {
+    /// One or more certificates in PEM form.
+    case pem([UInt8])
+    /// The path of a file with one or more certificates in PEM form. It is read when a client first connects.
+    case pemFile(String)
+    /// One certificate in DER form.
+    case der([UInt8])
+
+    /// The kind of source, and the path of a file.
+    public var description: String {
+        switch self {
+        case .pem(let bytes): "PEM (\(bytes.count) bytes)"
+        case .pemFile(let path): "PEM file \(printable(path))"
+        case .der(let bytes): "DER (\(bytes.count) bytes)"
+        }
+    }
+}

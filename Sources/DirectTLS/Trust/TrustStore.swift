@@ -1,0 +1,49 @@
+internal import CDirectOpenSSL
+
+/// Builds the store of trusted roots.
+enum TrustStore {
+    /// Returns a store with these roots. The caller owns one reference.
+    static func make(_ roots: TrustRoots) throws(TLSError) -> OpaquePointer {
+        switch roots {
+        case .system:
+            return try SystemRoots.shared()
+        case .systemAnd(let sources):
+            return try filled { store throws(TLSError) in
+                try SystemRoots.find().add(to: store)
+                for source in sources { try add(source, to: store) }
+            }
+        case .only(let sources):
+            guard !sources.isEmpty else { throw .badSettings("the list of trusted roots is empty") }
+            return try filled { store throws(TLSError) in
+                for source in sources { try add(source, to: store) }
+            }
+        }
+    }
+
+    /// Returns a new store after `fill`, and frees it if that fails.
+    static func filled(_ fill: (OpaquePointer) throws(TLSError) -> Void) throws(TLSError) -> OpaquePointer {
+        guard let store = X509_STORE_new() else { throw .badSettings("no memory for a trust store") }
+        do throws(TLSError) {
+            ErrorQueue.clear()
+            try fill(store)
+            try demandWholeRoots(in: store)
+            return store
+        } catch {
+            X509_STORE_free(store)
+            throw error
+        }
+    }
+
+    private static func add(_ source: CertificateSource, to store: OpaquePointer) throws(TLSError) {
+        switch source {
+        case .pemFile(let path):
+            guard X509_STORE_load_file(store, path) == 1 else {
+                throw .badSettings("roots from \(path): \(ErrorQueue.drainedReason())")
+            }
+        case .pem(let bytes):
+            try CertificateList(pem: bytes, as: "roots").add(to: store)
+        case .der(let bytes):
+            try CertificateList(der: bytes).add(to: store)
+        }
+    }
+}

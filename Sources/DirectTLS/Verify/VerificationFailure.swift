@@ -1,0 +1,42 @@
+internal import CDirectOpenSSL
+
+/// The first fault that certificate verification found.
+final class VerificationFailure {
+    let error: TLSError
+    /// The certificates that the server sent, which a failed handshake does not keep elsewhere. Owned.
+    let chain: OpaquePointer?
+
+    init(
+        _ code: Int32,
+        reason: String? = nil,
+        depth: Int32,
+        at certificate: OpaquePointer?,
+        leaf: OpaquePointer?,
+        chain: OpaquePointer?,
+        identity: ServerIdentity
+    ) {
+        self.chain = chain.flatMap(X509_chain_up_ref)
+        let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
+        switch code {
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            error = .nameMismatch(expected: identity.text, served: served)
+        default:
+            error = .certificateRejected(
+                CertificateFault(
+                    code: Int(code),
+                    reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
+                    depth: Int(depth),
+                    subject: certificate.map { CertificateReader($0).subject } ?? "",
+                    expected: identity.text,
+                    served: served
+                )
+            )
+        }
+    }
+
+    deinit {
+        guard let chain else { return }
+        for index in 0..<OPENSSL_sk_num(chain) { X509_free(OpaquePointer(OPENSSL_sk_value(chain, index))) }
+        OPENSSL_sk_free(chain)
+    }
+}

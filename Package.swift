@@ -48,7 +48,11 @@ let package = Package(
             dependencies: ["DirectCore", "CDirectLinux"],
             swiftSettings: commonSettings
         ),
-        .target(name: "DirectTLS", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
+        .target(
+            name: "DirectTLS",
+            dependencies: ["DirectCore", "CDirectOpenSSL"],
+            swiftSettings: commonSettings
+        ),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(
             name: "DirectCoding",
@@ -86,7 +90,9 @@ let package = Package(
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
         .executableTarget(
             name: "tls-fixtures",
-            dependencies: ["DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures"],
+            dependencies: [
+                "DirectCore", "DirectHTTP", "DirectHTTP1", "DirectCoding", "DirectJSON", "TLSFixtures",
+            ],
             swiftSettings: commonSettings
         ),
         .target(
@@ -111,7 +117,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DirectTLSTests",
-            dependencies: ["DirectTLS", "TLSFixtures", "CDirectOpenSSL", "DirectTestCommands"],
+            dependencies: ["DirectTLS", "DirectCore", "TLSFixtures", "CDirectOpenSSL", "DirectTestCommands"],
             swiftSettings: commonSettings
         ),
         .testTarget(

@@ -24,7 +24,7 @@ public struct LookupError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error text of the C library.
     public var description: String {
-        if code == EAI_SYSTEM { return SystemError.text(of: systemCode) }
+        if code == EAI_SYSTEM { return errnoText(systemCode) }
         guard let words = gai_strerror(code) else { return "resolver error \(code)" }
         return String(cString: words)
     }

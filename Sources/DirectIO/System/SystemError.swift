@@ -1,3 +1,5 @@
+internal import DirectCore
+
 #if canImport(Darwin)
 internal import Darwin
 #else
@@ -25,16 +27,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The call, the path and the error as a short text.
     public var description: String {
-        "\(call)\(path.map { " \(String(reflecting: $0))" } ?? ""): \(Self.text(of: code))"
-    }
-
-    /// Returns the C library's text for an `errno`, such as "Connection refused".
-    package static func text(of code: Int32) -> String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String in
-            guard let base = buffer.baseAddress else { return "error \(code)" }
-            guard strerror_r(code, base, buffer.count) == 0 else { return "error \(code)" }
-            return String(cString: base)
-        }
+        "\(call)\(path.map { " \(String(reflecting: $0))" } ?? ""): \(errnoText(code))"
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 #if canImport(Darwin)
 internal import Darwin
@@ -17,29 +18,20 @@ struct SessionKey: Hashable {
 }
 
 /// Sessions of finished handshakes, kept for the next connection to the same server. Any thread may use it.
-package final class SessionCache: @unchecked Sendable {
-    private let lock = Lock()
-    private let limitPerKey: Int
-    private let limit: Int
-    private var shelves: [SessionKey: Shelf] = [:]
-    /// The number of sessions in all shelves.
-    private var total = 0
-    /// Counts uses. The shelf that was used longest ago has the smallest stamp, and loses its sessions first.
-    private var clock: UInt64 = 0
+package final class SessionCache: Sendable {
+    private let shelves: Locked<Shelves>
 
     /// Creates a cache that keeps at most this many sessions for one name and port, and in total.
     package init(perServer: Int = 4, total: Int = 512) {
-        limitPerKey = max(1, perServer)
-        limit = max(1, total)
+        shelves = Locked(Shelves(limitPerKey: max(1, perServer), limit: max(1, total)))
     }
 
     deinit {
         removeAll()
-        lock.destroy()
     }
 
     /// The number of sessions that are kept.
-    package var count: Int { lock.withLock { total } }
+    package var count: Int { shelves.withLock { $0.total } }
 
     /// Drops all sessions, for example after trust has changed.
     package func removeAll() { removeAll { _ in true } }
@@ -50,16 +42,7 @@ package final class SessionCache: @unchecked Sendable {
         let expiry = sessionExpiry(session)
         guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
         let kept = KeptSession(pointer: session, expiry: expiry, isSingleUse: isTLS13(session), keys: keys)
-        lock.withLock {
-            clock += 1
-            shelves[key, default: Shelf()].lastUse = clock
-            shelves[key]?.sessions.append(kept)
-            total += 1
-            if let count = shelves[key]?.sessions.count, count > limitPerKey { drop(at: 0, from: key) }
-            while total > limit, let oldest = shelves.min(by: { $0.value.lastUse < $1.value.lastUse }) {
-                drop(at: 0, from: oldest.key)
-            }
-        }
+        shelves.withLock { $0.add(kept, for: key) }
     }
 
     /// Returns the newest session that is still valid. The caller owns the reference.
@@ -67,32 +50,63 @@ package final class SessionCache: @unchecked Sendable {
     /// A TLS 1.3 ticket is removed from the cache: if it were used twice, an observer could link the connections (RFC
     /// 8446, appendix C.4). A session of an older version stays.
     func take(_ key: SessionKey, now: Int = time(nil)) -> (session: OpaquePointer, keys: [KeyPin])? {
-        lock.withLock {
-            while let last = shelves[key]?.sessions.last {
-                let isGood = last.expiry > now && SSL_SESSION_is_resumable(last.pointer) == 1
-                if isGood { SSL_SESSION_up_ref(last.pointer) }
-                if last.isSingleUse || !isGood {
-                    drop(at: (shelves[key]?.sessions.count ?? 1) - 1, from: key)
-                } else {
-                    clock += 1
-                    shelves[key]?.lastUse = clock
-                }
-                if isGood { return (last.pointer, last.keys) }
-            }
-            return nil
-        }
+        shelves.withLock { $0.take(key, now: now) }
     }
 
     /// Drops the sessions of these keys.
     func removeAll(where isUnwanted: (SessionKey) -> Bool) {
-        lock.withLock {
-            for key in shelves.keys.filter(isUnwanted) {
-                while shelves[key] != nil { drop(at: 0, from: key) }
-            }
+        shelves.withLock { $0.removeAll(where: isUnwanted) }
+    }
+}
+
+/// The sessions by key, within the limits. Frees each session that it drops.
+private struct Shelves {
+    let limitPerKey: Int
+    let limit: Int
+    /// The number of sessions in all shelves.
+    private(set) var total = 0
+    private var shelves: [SessionKey: Shelf] = [:]
+    /// Counts uses. The shelf that was used longest ago has the smallest stamp, and loses its sessions first.
+    private var clock: UInt64 = 0
+
+    init(limitPerKey: Int, limit: Int) {
+        self.limitPerKey = limitPerKey
+        self.limit = limit
+    }
+
+    mutating func add(_ session: KeptSession, for key: SessionKey) {
+        clock += 1
+        shelves[key, default: Shelf()].lastUse = clock
+        shelves[key]?.sessions.append(session)
+        total += 1
+        if let count = shelves[key]?.sessions.count, count > limitPerKey { drop(at: 0, from: key) }
+        while total > limit, let oldest = shelves.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            drop(at: 0, from: oldest.key)
         }
     }
 
-    private func drop(at index: Int, from key: SessionKey) {
+    mutating func take(_ key: SessionKey, now: Int) -> (session: OpaquePointer, keys: [KeyPin])? {
+        while let last = shelves[key]?.sessions.last {
+            let isGood = last.expiry > now && SSL_SESSION_is_resumable(last.pointer) == 1
+            if isGood { SSL_SESSION_up_ref(last.pointer) }
+            if last.isSingleUse || !isGood {
+                drop(at: (shelves[key]?.sessions.count ?? 1) - 1, from: key)
+            } else {
+                clock += 1
+                shelves[key]?.lastUse = clock
+            }
+            if isGood { return (last.pointer, last.keys) }
+        }
+        return nil
+    }
+
+    mutating func removeAll(where isUnwanted: (SessionKey) -> Bool) {
+        for key in shelves.keys.filter(isUnwanted) {
+            while shelves[key] != nil { drop(at: 0, from: key) }
+        }
+    }
+
+    private mutating func drop(at index: Int, from key: SessionKey) {
         guard let session = shelves[key]?.sessions.remove(at: index) else { return }
         SSL_SESSION_free(session.pointer)
         total -= 1

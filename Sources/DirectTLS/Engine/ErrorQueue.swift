@@ -1,12 +1,5 @@
 internal import CDirectOpenSSL
-
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import DirectCore
 
 /// OpenSSL's error queue, of which each thread has its own.
 ///
@@ -46,18 +39,8 @@ enum ErrorQueue {
         if let words = ERR_reason_error_string(code) { return String(cString: words) }
         // A failed system call: the code is an errno, for which OpenSSL has no text.
         guard code & systemErrorFlag != 0 else { return "unknown reason" }
-        return systemWords(for: Int32(truncatingIfNeeded: code & ~systemErrorFlag))
+        return errnoText(Int32(truncatingIfNeeded: code & ~systemErrorFlag))
     }
 
     private static let systemErrorFlag: UInt = 0x8000_0000
-}
-
-/// Returns the C library's text for an `errno`, such as "Connection reset by peer".
-func systemWords(for code: Int32) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-        guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
-            return "errno \(code)"
-        }
-        return String(cString: base)
-    }
 }

@@ -1,20 +1,16 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// A bundle of roots in addition to a hashed directory. It is parsed only when a chain needs an issuer that the
 /// directory does not have, which is rare.
 ///
 /// OpenSSL asks its lookups in order, and this one last. Parsing takes about 17 ms, once.
-final class DeferredBundle: @unchecked Sendable {
+final class DeferredBundle: Sendable {
     private let path: String
-    private let lock = Lock()
-    private var isLoaded = false
+    private let isLoaded = Locked(false)
 
     private init(_ path: String) {
         self.path = path
-    }
-
-    deinit {
-        lock.destroy()
     }
 
     /// Adds the bundle to a store, which keeps it until the store itself is freed.
@@ -27,7 +23,7 @@ final class DeferredBundle: @unchecked Sendable {
 
     /// Reads the bundle into the store, if that has not been done.
     fileprivate func load(into store: OpaquePointer) {
-        lock.withLock {
+        isLoaded.withLock { isLoaded in
             guard !isLoaded else { return }
             // After a failure, the next handshake that needs the bundle reads it again.
             isLoaded = RootFile(path: path).add(to: store)

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 #if canImport(Darwin)
 internal import Darwin
@@ -59,12 +60,11 @@ struct SystemRoots: Hashable, Sendable {
 
 /// The store that was built last, and the places it was built from. If the places change, because the environment has
 /// changed, a new store replaces it.
-private final class SharedStore: @unchecked Sendable {
-    private let lock = Lock()
-    private var current: (roots: SystemRoots, store: OpaquePointer)?
+private final class SharedStore: Sendable {
+    private let current = Locked<(roots: SystemRoots, store: OpaquePointer)?>(nil)
 
     func store(for roots: SystemRoots) throws(TLSError) -> OpaquePointer {
-        try lock.withLock { () throws(TLSError) in
+        try current.withLock { current throws(TLSError) in
             if current?.roots != roots {
                 let store = try TrustStore.filled { store throws(TLSError) in try roots.add(to: store) }
                 if let old = current { X509_STORE_free(old.store) }

@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// An error in setting up or using TLS on a connection.
 @nonexhaustive
 public indirect enum TLSError: Error, Sendable, Hashable {
@@ -70,7 +72,7 @@ extension TLSError: CustomStringConvertible {
         case .tooManyMessages(let limit):
             "the server sent more than \(limit) TLS messages without data"
         case .connectionLost(let errno):
-            "connection lost: \(systemWords(for: errno))"
+            "connection lost: \(errnoText(errno))"
         case .truncated:
             "connection ended without close_notify"
         case .badIdentity(let what):

@@ -226,7 +226,7 @@ struct Exchange {
 /// Returns the description of an error without its `errno` number.
 private func words(for error: TLSError) -> String {
     if case .connectionLost(let code) = error, code != 0 {
-        let words = SystemError.text(of: code)
+        let words = errnoText(code)
         return words.prefix(1).lowercased() + words.dropFirst()
     }
     return "\(error)"

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 internal import Synchronization
 
@@ -99,7 +100,7 @@ struct Console: Sendable {
     static func endOfOutput() -> Int32 {
         let code = outputError.load(ordering: .relaxed)
         guard code != EPIPE, code != 0 else { return 141 }
-        let words = SystemError.text(of: code)
+        let words = errnoText(code)
         let what = "cannot write the results: \(words.prefix(1).lowercased() + words.dropFirst())"
         complain(UsageError(what).text)
         return ExitCode.unwritable

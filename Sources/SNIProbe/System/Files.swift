@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 #if canImport(Darwin)
@@ -50,7 +51,7 @@ enum Files {
 
     /// Returns the error for a file that cannot be read.
     static func unreadable(_ path: String, code: Int32) -> UsageError {
-        let words = SystemError.text(of: code)
+        let words = errnoText(code)
         return UsageError(
             "cannot read \(quoted(path)): \(words.prefix(1).lowercased() + words.dropFirst())",
             code: ExitCode.noInput

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The hint for a failure of the first handshake, whose result decides the verdict.
@@ -151,5 +152,5 @@ extension Result<Handshake.Served, Refusal> {
 
 extension SystemError {
     /// Whether the host answered that no process listens on the port (ECONNREFUSED).
-    var isRefusal: Bool { SystemError.text(of: code) == "Connection refused" }
+    var isRefusal: Bool { errnoText(code) == "Connection refused" }
 }

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The fault and the hint for a failure of the first handshake, whose result decides the verdict.
@@ -58,7 +59,7 @@ extension RefusalVerdict {
 
     private static func connectFault(_ error: SystemError) -> Fault {
         if error.isRefusal { return Fault(.refused, "connection refused") }
-        let words = SystemError.text(of: error.code).lowercased()
+        let words = errnoText(error.code).lowercased()
         return Fault(.unreachable, words == "connection timed out" ? "no answer to the connection" : words)
     }
 

@@ -1,6 +1,7 @@
 import CDirectOpenSSL
 import Testing
 
+import DirectCore
 @testable import DirectTLS
 
 @Suite("Summaries of certificates")
@@ -34,7 +35,7 @@ struct CertificateSummaryTests {
     @Test("Hashes are those of SHA-256")
     func hashesAreThoseOfTheStandard() {
         #expect(
-            hexText(sha256(Array("abc".utf8)))
+            Hex.encode(sha256(Array("abc".utf8)))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         )
     }

@@ -95,7 +95,7 @@ extension IPAddress {
         while position < text.count {
             let start = position
             var group: UInt128 = 0
-            while position < text.count, let digit = hexadecimal(text[position]) {
+            while position < text.count, let digit = Hex.value(of: text[position]) {
                 guard position - start < 4 else { return nil }
                 group = group << 4 | UInt128(digit)
                 position += 1
@@ -120,15 +120,6 @@ extension IPAddress {
         }
         guard hasGap ? countBefore + countAfter <= 7 : countBefore == 8 else { return nil }
         return before << UInt128(16 * (8 - countBefore)) | after
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x37
-        case 0x61...0x66: byte - 0x57
-        default: nil
-        }
     }
 }
 

@@ -69,7 +69,7 @@ struct NameScan {
     private static func isNumberBeyondDoubt(_ label: Span<UInt8>) -> Bool {
         let isHexadecimal = label.count >= 2 && label[0] == 0x30 && label[1] | 0x20 == UInt8(ascii: "x")
         for index in (isHexadecimal ? 2 : 0)..<label.count {
-            guard isHexadecimal ? label[index].hexadecimalValue != nil : label[index].isDigit else {
+            guard isHexadecimal ? Hex.value(of: label[index]) != nil : label[index].isDigit else {
                 return false
             }
         }

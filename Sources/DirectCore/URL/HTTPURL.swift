@@ -215,8 +215,8 @@ private func unescaped(_ text: Substring.UTF8View) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {
-        if byte == UInt8(ascii: "%"), let high = rest.first?.hexadecimalValue,
-            let low = rest.dropFirst().first?.hexadecimalValue
+        if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(Hex.value),
+            let low = rest.dropFirst().first.flatMap(Hex.value)
         {
             bytes.append(high << 4 | low)
             rest = rest.dropFirst(2)

@@ -102,14 +102,10 @@ extension [UInt8] {
                 append(byte)
             } else {
                 append(UInt8(ascii: "%"))
-                append(Self.upperCaseDigit(byte >> 4))
-                append(Self.upperCaseDigit(byte & 0xF))
+                append(Hex.upperCaseDigit(byte >> 4))
+                append(Hex.upperCaseDigit(byte & 0xF))
             }
         }
-    }
-
-    private static func upperCaseDigit(_ nibble: UInt8) -> UInt8 {
-        nibble < 10 ? nibble + 0x30 : nibble + 0x37
     }
 }
 

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP1
 
 /// Sends user name and password in the clear, as the `Basic` scheme does (RFC 7617).
@@ -14,7 +15,7 @@ public struct BasicAuthenticator: Authenticator {
         // are not allowed in either.
         let isSound =
             !user.contains(UInt8(ascii: ":")) && (user + password).allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-        credentials = isSound ? "Basic " + base64(user + [UInt8(ascii: ":")] + password) : nil
+        credentials = isSound ? "Basic " + Base64.encode(user + [UInt8(ascii: ":")] + password) : nil
     }
 
     /// Returns the credentials without waiting for a challenge.
@@ -56,21 +57,4 @@ public enum AuthenticationError: Error, Hashable, Sendable, CustomStringConverti
         case .bodyNotAtHand: "the server asks for a digest of the body, which is not in memory"
         }
     }
-}
-
-/// Encodes bytes in Base64 with padding (RFC 4648, section 4).
-func base64(_ bytes: [UInt8]) -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-        let count = min(3, bytes.count - start)
-        var bits: UInt32 = 0
-        for offset in 0..<3 { bits = bits << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0) }
-        for place in 0..<4 {
-            let index = Int(bits >> UInt32(18 - 6 * place) & 63)
-            text.append(place <= count ? letters[index] : UInt8(ascii: "="))
-        }
-    }
-    return String(decoding: text, as: UTF8.self)
 }

@@ -47,10 +47,7 @@ public final class DigestAuthenticator: Authenticator {
     /// Returns a client nonce of 128 random bits.
     private static func clientNonce() -> String {
         var random = SystemRandomNumberGenerator()
-        return (0..<2).map { _ in
-            let digits = String(random.next(), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        return (0..<2).map { _ in Hex.encode(padded: random.next()) }.joined()
     }
 }
 

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP1
 internal import DirectTLS
 
@@ -61,8 +62,7 @@ struct DigestSession: Sendable {
     ) throws(AuthenticationError) -> String {
         let target = String(decoding: question.url.targetBytes, as: UTF8.self)
         let protection = try protection(for: question)
-        let counter = String(count, radix: 16)
-        let paddedCount = String(repeating: "0", count: 8 - counter.count) + counter
+        let paddedCount = Hex.encode(padded: count)
 
         var secret = try hash("\(user):\(realm):\(password)")
         if algorithm.isSession { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
@@ -103,7 +103,7 @@ struct DigestSession: Sendable {
 
     private func hash(bytes: [UInt8]) throws(AuthenticationError) -> String {
         guard let digest = algorithm.digest.digest(of: bytes) else { throw .unknownAlgorithm }
-        return hexText(digest)
+        return Hex.encode(digest)
     }
 
     private func quoted(_ text: String) -> String {

@@ -15,10 +15,7 @@ struct MultipartForm: Sendable {
     /// another part.
     init(_ parts: [FormPart]) {
         var system = SystemRandomNumberGenerator()
-        let bits = [system.next(), system.next()].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
+        let bits = [system.next(), system.next()].map { Hex.encode(padded: $0) }
         self.init(parts, boundary: "direct-http-" + bits.joined())
     }
 

@@ -37,10 +37,7 @@ struct Digest128: Hashable, Sendable {
 
     /// The digest as 32 hexadecimal digits.
     var text: String {
-        [high, low].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        Hex.encode(padded: high) + Hex.encode(padded: low)
     }
 }
 

@@ -54,8 +54,7 @@ package final class StateFolder: Sendable {
 
     /// Creates a file under a temporary name.
     package func draft() throws(SystemError) -> StateDraft {
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        let name = String(repeating: "0", count: 16 - digits.count) + digits + Self.draftSuffix
+        let name = Hex.encode(padded: UInt64.random(in: .min ... .max)) + Self.draftSuffix
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = try checked("open") { openat(descriptor, name, flags, mode_t(0o600)) }
         return StateDraft(self, name, file)

@@ -22,7 +22,7 @@ struct AlibabaOneFormat: ServiceFormat {
             let end = time.advanced(bySeconds: AlibabaSignature.lifetime).seconds
             let signature = MessageDigest.md5.digest(of: Array("\(host)-\(secret.text)-\(end)".utf8))
             guard let signature else { throw .refused("this machine's OpenSSL has no MD5") }
-            target += "&t=\(end)&s=\(hexText(signature))"
+            target += "&t=\(end)&s=\(Hex.encode(signature))"
         }
         if let clientAddress { target += "&ip=\(clientAddress.withoutZone.description.asQueryValue)" }
         return [ServiceQuestion(target: target)]
@@ -78,7 +78,7 @@ struct AlibabaTwoFormat: ServiceFormat {
             let text = parameters.sorted { $0.0 < $1.0 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
             let signature = MessageDigest.hmacSHA256(Array(text.utf8), key: Array(secret.text.utf8))
             guard let signature else { throw .refused("this machine's OpenSSL has no HMAC-SHA256") }
-            parameters.append(("s", hexText(signature)))
+            parameters.append(("s", Hex.encode(signature)))
         }
         let query = parameters.map { "\($0.0)=\($0.1.asQueryValue)" }.joined(separator: "&")
         return [ServiceQuestion(target: "/v2/d?\(query)")]

@@ -78,8 +78,7 @@ extension String {
                 UInt8(ascii: "_"), UInt8(ascii: "~"):
                 text.append(byte)
             default:
-                let digits = Array("0123456789ABCDEF".utf8)
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                text += [UInt8(ascii: "%"), Hex.upperCaseDigit(byte >> 4), Hex.upperCaseDigit(byte & 15)]
             }
         }
         return String(decoding: text, as: UTF8.self)

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// Reads the contents of one certificate, which may be hostile. Borrows the pointer.
 ///
@@ -45,7 +46,7 @@ struct CertificateReader {
             if kind == GEN_DNS {
                 names.dns.append(String(decoding: bytes, as: UTF8.self))
             } else {
-                names.addresses.append(addressText(bytes) ?? "invalid address \(hexText(bytes))")
+                names.addresses.append(addressText(bytes) ?? "invalid address \(Hex.encode(bytes))")
             }
         }
         return names
@@ -60,7 +61,7 @@ struct CertificateReader {
     var serial: String {
         guard let number = X509_get0_serialNumber(certificate) else { return "" }
         let sign = ASN1_STRING_type(number) & V_ASN1_NEG != 0 ? "-" : ""
-        return sign + hexText(bytes(of: number))
+        return sign + Hex.encode(bytes(of: number))
     }
 
     /// The certificate in DER.

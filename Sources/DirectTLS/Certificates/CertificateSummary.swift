@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// The contents of a certificate as plain values.
 public struct CertificateSummary: Hashable, Sendable {
@@ -50,6 +51,6 @@ extension CertificateSummary: CustomStringConvertible {
         let hidden = dnsNames.count + ipAddresses.count + omittedNames - 20
         let more = hidden > 0 ? " and \(hidden) more" : ""
         return "\(printable(subject)), issued by \(printable(issuer)), for \(names)\(more), "
-            + "sha256 \(hexText(sha256))"
+            + "sha256 \(Hex.encode(sha256))"
     }
 }

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// The parameters that a handshake negotiated.
 public struct TLSFacts: Hashable, Sendable {
@@ -72,7 +73,7 @@ extension TLSConnection {
             let isDone = X509_digest(certificate, EVP_sha256(), buffer.baseAddress, &length) == 1
             count = isDone ? Int(length) : 0
         }
-        return hexText(digest)
+        return Hex.encode(digest)
     }
 
     private var groupName: String? {

@@ -26,19 +26,3 @@ package final class RunningSHA256 {
         }
     }
 }
-
-/// Returns the base64 text of the bytes with padding (RFC 4648, section 4).
-package func base64(_ bytes: [UInt8]) -> String {
-    let count = (bytes.count + 2) / 3 * 4
-    return String(unsafeUninitializedCapacity: count + 1) { buffer in
-        max(0, Int(EVP_EncodeBlock(buffer.baseAddress, bytes, Int32(clamping: bytes.count))))
-    }
-}
-
-/// Returns the bytes as lower-case hexadecimal digits.
-package func hexText(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return String(decoding: text, as: UTF8.self)
-}

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// A certificate that a server sent, with the details that a report about it needs.
 package struct ServedCertificate: Sendable {
@@ -35,7 +36,7 @@ package struct ServedCertificate: Sendable {
 
     /// The certificate in PEM (RFC 7468).
     package var pem: String {
-        let text = base64(summary.der)
+        let text = Base64.encode(summary.der)
         var lines = ["-----BEGIN CERTIFICATE-----"]
         var rest = Substring(text)
         while !rest.isEmpty {

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 #if canImport(Darwin)
 internal import Darwin
@@ -40,8 +41,7 @@ final class HashedDirectories: Sendable {
         let hash = X509_NAME_hash_ex(name, nil, nil, &isHashed)
         defer { ErrorQueue.clear() }
         guard isHashed == 1 else { return false }
-        let digits = String(hash, radix: 16)
-        let stem = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+        let stem = Hex.encode(padded: UInt32(truncatingIfNeeded: hash))
         return paths.contains { path in
             for number in 0... {
                 let file = "\(path)/\(stem).\(number)"

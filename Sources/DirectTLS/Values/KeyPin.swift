@@ -1,3 +1,5 @@
+internal import DirectCore
+
 /// The SHA-256 hash of a public key with its algorithm (RFC 7469, section 2.4), written `sha256/BASE64`. See
 /// ``KeyPins``.
 public struct KeyPin: Hashable, Sendable {
@@ -9,8 +11,8 @@ public struct KeyPin: Hashable, Sendable {
     /// - Throws: ``KeyPinError/badPin`` if the text is anything else.
     public init(_ text: String) throws(KeyPinError) {
         let prefix = "sha256/"
-        guard text.utf8.starts(with: prefix.utf8),
-            let hash = decodedHash(Array(text.utf8.dropFirst(prefix.utf8.count)))
+        guard text.utf8.starts(with: prefix.utf8), text.utf8.count == prefix.utf8.count + 44,
+            let hash = Base64.decode(Substring(text.utf8.dropFirst(prefix.utf8.count))), hash.count == 32
         else { throw .badPin }
         sha256 = hash
     }
@@ -25,17 +27,7 @@ public struct KeyPin: Hashable, Sendable {
 extension KeyPin: CustomStringConvertible {
     /// The text that ``init(_:)`` parses.
     public var description: String {
-        var text = Array("sha256/".utf8)
-        for start in stride(from: 0, to: sha256.count, by: 3) {
-            let group = sha256[start..<min(start + 3, sha256.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(
-                    place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "=")
-                )
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        "sha256/" + Base64.encode(sha256)
     }
 }
 
@@ -59,25 +51,4 @@ extension KeyPinError: CustomStringConvertible {
         case .noPins(let text): "there are no pins for \"\(printable(text))\""
         }
     }
-}
-
-private let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-/// Decodes 43 base64 digits and one padding character to 32 bytes. Each hash has only one spelling: the last digit
-/// has two bits that must be zero.
-private func decodedHash(_ text: [UInt8]) -> [UInt8]? {
-    guard text.count == 44, text.last == UInt8(ascii: "=") else { return nil }
-    var bytes: [UInt8] = []
-    var bits: UInt32 = 0
-    var count = 0
-    for character in text.dropLast() {
-        guard let digit = alphabet.firstIndex(of: character) else { return nil }
-        bits = bits << 6 | UInt32(digit)
-        count += 6
-        guard count >= 8 else { continue }
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        bits &= 1 << UInt32(count) - 1
-    }
-    return bits == 0 ? bytes : nil
 }

@@ -31,7 +31,7 @@ package final class ProxyEntry: Sendable {
         // A user name with a colon has no clear end, and control characters are not allowed (RFC 7617, section 2).
         guard !user.contains(UInt8(ascii: ":")), (user + password).allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { throw .unfitCredentials }
-        return "Basic " + base64(user + [UInt8(ascii: ":")] + password)
+        return "Basic " + Base64.encode(user + [UInt8(ascii: ":")] + password)
     }
 }
 

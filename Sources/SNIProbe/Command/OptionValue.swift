@@ -129,7 +129,7 @@ struct OptionValue {
         get throws(UsageError) {
             if text.hasPrefix("sha256:") {
                 let digits = text.dropFirst(7).filter { $0 != ":" }
-                guard let hash = Self.bytes(hex: digits), hash.count == 32 else {
+                guard let hash = Hex.decode(digits), hash.count == 32 else {
                     throw bad("sha256: and 64 hexadecimal digits")
                 }
                 return [.certificate(hash)]
@@ -138,7 +138,7 @@ struct OptionValue {
                 text.hasPrefix("pin-sha256:")
                 ? text.dropFirst(11) : text.hasPrefix("sha256//") ? text.dropFirst(8) : nil
             if let pin {
-                guard let hash = Self.bytes(base64: pin), hash.count == 32 else {
+                guard let hash = Base64.decode(pin), hash.count == 32 else {
                     throw bad("pin-sha256: and the base64 of 32 bytes")
                 }
                 return [.key(hash)]
@@ -150,35 +150,5 @@ struct OptionValue {
 
     private func bad(_ wanted: String) -> UsageError {
         UsageError("\(option) takes \(wanted), not \(quoted(text))")
-    }
-
-    private static func bytes(hex digits: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in digits {
-            guard let value = digit.hexDigitValue else { return nil }
-            if let known = high {
-                bytes.append(known << 4 | UInt8(value))
-                high = nil
-            } else {
-                high = UInt8(value)
-            }
-        }
-        return high == nil ? bytes : nil
-    }
-
-    private static func bytes(base64 text: some StringProtocol) -> [UInt8]? {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var bytes: [UInt8] = []
-        var (bits, count): (UInt32, Int) = (0, 0)
-        for byte in text.utf8 where byte != UInt8(ascii: "=") {
-            guard let value = alphabet.firstIndex(of: byte) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        }
-        return bytes
     }
 }

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The lines that `-v` adds to the long form.
@@ -12,7 +13,7 @@ struct DetailLines {
             text += style.field("issuer", texts: [style.safe(leaf.issuer.full, upTo: 300)])
             text += style.field("serial", texts: [style.safe(leaf.summary.serial, upTo: 60)])
             text += style.field("signature", texts: [leaf.signature])
-            text += style.field("pin-sha256", texts: [base64(leaf.summary.spkiSHA256)])
+            text += style.field("pin-sha256", texts: [Base64.encode(leaf.summary.spkiSHA256)])
             text += style.field("valid", texts: [validity(leaf)])
         }
         if let served = record.served {

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
@@ -77,7 +78,7 @@ struct JSONRecord {
             case .success(let served):
                 let leaf = served.chain.leaf
                 text.field("result", value: "certificate")
-                text.field("sha256", value: leaf.map { hexText($0.summary.sha256) })
+                text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
                 text.list("names", texts: leaf.map { ServedNames($0).all.prefix(Self.mostNames) } ?? [])
                 text.field("matches_host", value: served.chain.match(identity) != nil)
                 text.null("alert")
@@ -122,8 +123,8 @@ struct JSONRecord {
             text.field("not_after", value: summary.notAfter.map(UTC.stamp))
             text.field("days_left", value: record.daysLeft)
             text.field("serial", value: summary.serial)
-            text.field("sha256", value: hexText(summary.sha256))
-            text.field("pin_sha256", value: base64(summary.spkiSHA256))
+            text.field("sha256", value: Hex.encode(summary.sha256))
+            text.field("pin_sha256", value: Base64.encode(summary.spkiSHA256))
             text.object("key") { text in
                 text.field("type", value: leaf.key.type)
                 text.field("bits", value: leaf.key.bits)
@@ -140,7 +141,7 @@ struct JSONRecord {
             text.list("sent", elements: chain.certificates) { text, certificate in
                 text.object { text in
                     text.field("subject", value: certificate.subject.full)
-                    text.field("sha256", value: hexText(certificate.summary.sha256))
+                    text.field("sha256", value: Hex.encode(certificate.summary.sha256))
                     text.field("not_after", value: certificate.summary.notAfter.map(UTC.stamp))
                 }
             }
@@ -181,7 +182,7 @@ struct JSONRecord {
                 for (name, values) in headers(exchange.head) { text.list(named: name, values) }
             }
             text.field("body_bytes", value: exchange.bodyCount)
-            text.field("body_sha256", value: exchange.bodyHash.map { hexText($0) })
+            text.field("body_sha256", value: exchange.bodyHash.map { Hex.encode($0) })
         }
     }
 

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// A result in full: the verdict, then the evidence, then a hint.
@@ -133,7 +134,7 @@ struct LongForm {
             case 0x20..<0x7F: String(UnicodeScalar(byte))
             case 0x0A: "\\n"
             case 0x0D: "\\r"
-            default: "\\x" + hexText([byte])
+            default: "\\x" + Hex.encode([byte])
             }
         }
         return style.field("answered", texts: [PlainText.cut(text.joined(), to: 60, mark: style.ellipsis)])

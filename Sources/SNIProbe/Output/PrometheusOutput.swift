@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// Metrics in the Prometheus text format, for the node exporter's textfile directory.
@@ -44,7 +45,7 @@ final class PrometheusOutput: RecordOutput {
         }
         // The date is also useful for a certificate with faults.
         if let summary = record.leaf?.summary, let notAfter = summary.notAfter {
-            add(.notAfter, labels: labels + ",sha256=\"\(hexText(summary.sha256))\"", value: "\(notAfter)")
+            add(.notAfter, labels: labels + ",sha256=\"\(Hex.encode(summary.sha256))\"", value: "\(notAfter)")
         }
         switch record.sni.verdict {
         case .needed, .neededStrict: add(.needed, labels: labels, value: "1")

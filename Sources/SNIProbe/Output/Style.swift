@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The formatting of text for people: colours, the characters that can be shown, the width.
@@ -37,7 +38,7 @@ struct Style: Sendable {
 
     /// Returns a hash in hexadecimal, in full or only its first eight bytes.
     func hash(_ bytes: [UInt8]) -> String {
-        fullHashes ? hexText(bytes) : hexText(bytes.prefix(8)) + ellipsis
+        fullHashes ? Hex.encode(bytes) : Hex.encode(bytes.prefix(8)) + ellipsis
     }
 
     /// Wraps text into lines that fit after the indent. Words longer than a line are cut.

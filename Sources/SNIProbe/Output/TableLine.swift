@@ -24,7 +24,7 @@ struct TableLine {
     /// shrinks again.
     func text(addressWidth: inout Int) -> String {
         addressWidth = max(addressWidth, min(address.count, 39))
-        let hash = record.leaf.map { hexText($0.summary.sha256.prefix(4)) } ?? "-"
+        let hash = record.leaf.map { Hex.encode($0.summary.sha256.prefix(4)) } ?? "-"
         let days = record.daysLeft.map { "\($0) d" } ?? "-"
         let time = observation.total.map { Words.milliseconds($0) + " ms" } ?? "-"
         let line =
@@ -38,7 +38,7 @@ struct TableLine {
 
     /// The line for a pipe: state, host, IP, port, hash, days left, milliseconds and text, separated by tabs.
     var tabSeparated: String {
-        let hash = record.leaf.map { hexText($0.summary.sha256) } ?? "-"
+        let hash = record.leaf.map { Hex.encode($0.summary.sha256) } ?? "-"
         let fields = [
             Style.word(record),
             record.target.name,

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHTTP
 
 /// The totals of a run. Its size is bounded, regardless of the number of probes.
@@ -62,7 +63,7 @@ struct Tally {
 
     private mutating func noteCertificate(_ record: ProbeRecord) {
         guard let summary = record.leaf?.summary else { return }
-        let hash = hexText(summary.sha256)
+        let hash = Hex.encode(summary.sha256)
         let place = certificates.firstIndex { $0.hash == hash }
         guard let place = place ?? newPlace(hash, notAfter: summary.notAfter) else {
             return omittedCertificates += 1

@@ -1,4 +1,5 @@
 internal import DirectCoding
+internal import DirectCore
 internal import DirectJSON
 
 /// A test of the content decoders: an encoded body and the result of decoding it.
@@ -161,12 +162,10 @@ extension Read {
 
     /// Reads bytes with two hexadecimal digits each.
     fileprivate static func hexadecimal(_ value: JSONValue) throws(FieldError) -> [UInt8] {
-        let digits = try text(value).map(\.hexDigitValue)
-        guard digits.count % 2 == 0, !digits.contains(nil) else {
+        guard let bytes = Hex.decode(try text(value)) else {
             throw FieldError(line: value.line, what: "is not hexadecimal")
         }
-        let values = digits.compactMap { $0 }
-        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+        return bytes
     }
 }
 

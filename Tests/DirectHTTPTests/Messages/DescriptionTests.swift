@@ -39,7 +39,7 @@ struct DescriptionTests {
     @Test("Descriptions and dumps have no password, token, field or cookie value, and no byte of a body")
     func secrets() async throws {
         let bytes = "hunter2".utf8.map { "\($0)" }
-        let secrets = ["hunter2", bytes.joined(separator: ", "), base64(Array("joe:hunter2".utf8))]
+        let secrets = ["hunter2", bytes.joined(separator: ", "), Base64.encode(Array("joe:hunter2".utf8))]
         for holder in try await Self.holders() {
             var dumped = ""
             dump(holder, to: &dumped)

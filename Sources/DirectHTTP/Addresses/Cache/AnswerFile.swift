@@ -28,9 +28,7 @@ enum AnswerFile {
         text.append(UInt8(ascii: "\n"))
         for line in lines {
             let content = Array(content(of: line).utf8)
-            let digits = String(content.withSpan(checksum), radix: 16)
-            text += repeatElement(UInt8(ascii: "0"), count: 8 - digits.utf8.count)
-            text += digits.utf8
+            text += Hex.encode(padded: content.withSpan(checksum)).utf8
             text.append(UInt8(ascii: " "))
             text += content
             text.append(UInt8(ascii: "\n"))

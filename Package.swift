@@ -134,11 +134,7 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures",
-                "DirectTestCommands",
-                "DirectTestPeers",
-                "DirectTestTime", "DirectTestData", "CDirectZlib",
-                "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures", "DirectTestCommands",
+                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures", "DirectTestCommands",
                 "DirectTestData", "DirectTestPeers", "DirectTestTime",
             ],
             swiftSettings: commonSettings

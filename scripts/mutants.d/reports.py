@@ -17,7 +17,7 @@ def add_transaction(table):
         ("proxy", "proxy: String? { |connection.proxy| }", "nil"),
         ("translatedAddress", "translatedAddress: IPAddress? { |connection.translated| }", "nil"),
         ("tls", "tls: TLSFacts? { |connection.tls| }", "nil"),
-        ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts| }", "[]"),
+        ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts.map(Attempt.init)| }", "[]"),
     ]:
         suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests"}.get(member, "ObserverTests")
         table.place(f"HTTPTransaction.{member}", file, at, becomes, suites)
@@ -44,14 +44,14 @@ def add_transaction(table):
 
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
-    core, dialler, proxy = "Client/ClientCore.swift", "Connection/Dialler.swift", "Proxy/Dialler+Proxy.swift"
+    core, dialler, proxy = "Pipeline/ClientCore.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
     times = "HTTPTransaction.Times(start: context.start, sent: sent, response: settings.loop.now)"
     for name, file, at, becomes in [
         ("isReused", core, "times: times, isReused: |isReused|)", "false"),
         ("requestTime, responseTime from the wrong start", core, times.replace("context.start", "|context.start|"), "sent"),
         ("requestTime to the wrong end", core, times.replace(" sent,", " |sent|,"), "context.start"),
         ("responseTime to the wrong end", core, times.replace("settings.loop.now", "|settings.loop.now|"), "sent"),
-        ("resolveTime of a resolver", "Addresses/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
+        ("resolveTime of a resolver", "Pipeline/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
         ("resolveTime of the system", dialler, "selection.resolveTime = |loop.now.since(start)|", "nil"),
         ("resolveTime of a fallback", dialler, "selection.resolveTime = |loop.now.since(now)|", "nil"),
         ("resolveTime of a connection", dialler, "resolveTime: |found.selection.resolveTime|", "nil"),
@@ -59,8 +59,8 @@ def add_measuring(table):
         ("tlsTime of a connection", dialler, "tlsTime: |found.established.tlsTime|", "nil"),
         ("failedAttempts of a connection", dialler, "failedAttempts: |found.attempts|", "[]"),
         ("failedAttempts' elapsed time", dialler, "elapsed: |trial.elapsed|", ".zero"),
-        ("connectTime of a link", "Connection/EstablishedTransport.swift", "connectTime: |loop.now.since(start)|", ".zero"),
-        ("tlsTime of a link", "Connection/EstablishedTransport.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
+        ("connectTime of a link", "Dial/EstablishedTransport.swift", "connectTime: |loop.now.since(start)|", ".zero"),
+        ("tlsTime of a link", "Dial/EstablishedTransport.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
         ("connectTime over a proxy that looks names up", proxy, "connectTime: |established.connectTime|", ".zero"),
         ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |established.tlsTime|", "nil"),
         ("resolveTime of a proxy", proxy, "resolveTime: |found.selection.resolveTime|", "nil"),

@@ -51,15 +51,15 @@ def add_client(table):
     # Settings that are read in several places.
     table.place(
         "HTTPClient.Settings.limits of a connection",
-        "Connection/Dialler.swift", "limits: |settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
+        "Dial/Dialler.swift", "limits: |settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
     )
     table.place(
         "HTTPClient.Settings.leniency of a connection",
-        "Connection/Dialler.swift", "leniency: |settings.leniency|", "HTTP1Leniency()", "ClientSettingsTests",
+        "Dial/Dialler.swift", "leniency: |settings.leniency|", "HTTP1Leniency()", "ClientSettingsTests",
     )
     table.place(
         "HTTPClient.Settings.vetting over a proxy",
-        "Proxy/Dialler+Proxy.swift", "if let vetting = |settings.vetting| {", "nil", "ProxyTests",
+        "Dial/Dialler+Proxy.swift", "if let vetting = |settings.vetting| {", "nil", "ProxyTests",
     )
 
 
@@ -67,7 +67,7 @@ def add_request(table):
     table.exempt("Request.replacing", "a copy on which replace(url:) is called")
     table.door(
         "Request",
-        "Calls/ClientCore+Walk.swift",
+        "Pipeline/ClientCore+Walk.swift",
         "func send(_ request: Request) async throws -> Response {||",
         " let request = mutated(request)",
         {
@@ -99,11 +99,11 @@ def add_request(table):
     )
     table.place(
         "Request.timeouts of prewarm",
-        "Pool/ClientCore+Prewarming.swift", "let limits = |request.ownTimeouts|?.over", "RequestTimeouts?.none", "ClientSettingsTests",
+        "Client/ClientCore+Prewarming.swift", "let limits = |request.ownTimeouts|?.over", "RequestTimeouts?.none", "ClientSettingsTests",
     )
     table.place(
         "Request.addressMap where it is looked up",
-        "Addresses/RoutePlanner.swift", "|request.addressMap|?.endpoints", "StaticMap?.none", "ClientResolverTests",
+        "Pipeline/RoutePlanner.swift", "|request.addressMap|?.endpoints", "StaticMap?.none", "ClientResolverTests",
     )
 
 
@@ -146,7 +146,7 @@ def add_proxies(table):
     table.door(
         "Proxy",
         "Proxy/ProxyEntry.swift",
-        "init(_ proxy: Proxy, _ settings: HTTPClient.Settings) {||",
+        "init(_ proxy: Proxy, tls: TLSSettings) {||",
         " let proxy = mutated(proxy)",
         {
             "credentials": ("ProxyTests", "value.credentials = nil"),
@@ -189,8 +189,8 @@ def add_proxies(table):
     table.door(
         "ProxySettings",
         "Proxy/ProxyEntry.swift",
-        "init?(_ settings: HTTPClient.Settings) {||",
-        " var settings = settings; settings.proxy = mutated(settings.proxy)",
+        "init?(_ settings: ProxySettings, tls: TLSSettings) {||",
+        " let settings = mutated(settings)",
         {"forHTTP": "ProxyTests", "forHTTPS": "ProxyTests", "exceptions": "ProxyTests"},
     )
     table.place(
@@ -202,7 +202,7 @@ def add_proxies(table):
 def add_repetition(table):
     table.door(
         "RetryPolicy",
-        "Calls/ClientCore+Retries.swift",
+        "Pipeline/ClientCore+Retries.swift",
         "guard let policy = |hop.request.retries ?? settings.retries| else",
         "(hop.request.retries ?? settings.retries).map({ mutated($0) })",
         {
@@ -217,7 +217,7 @@ def add_repetition(table):
     )
     table.door(
         "RedirectPolicy",
-        "Calls/ClientCore+Redirects.swift",
+        "Pipeline/Redirects.swift",
         "let policy = |hop.request.redirects ?? settings.redirects|",
         "mutated(hop.request.redirects ?? settings.redirects)",
         {
@@ -232,14 +232,14 @@ def add_repetition(table):
     )
     table.place(
         "RedirectPolicy.extraCrossOriginFields of the client's fields",
-        "Calls/ClientCore+Walk.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, core: self)", "[]", "PolicySettingsTests",
+        "Pipeline/ClientCore+Walk.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, core: self)", "[]", "PolicySettingsTests",
     )
     table.place(
-        "RedirectPolicy.deliver", "Redirects/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"
+        "RedirectPolicy.deliver", "Messages/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"
     )
     table.place(
         "RedirectPolicy.follow",
-        "Redirects/RedirectPolicy.swift", "follow = |RedirectPolicy()|", "RedirectPolicy.deliver", "PolicySettingsTests",
+        "Messages/RedirectPolicy.swift", "follow = |RedirectPolicy()|", "RedirectPolicy.deliver", "PolicySettingsTests",
     )
 
 

@@ -6,26 +6,26 @@ LIMITS = {
     "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",
 }
 PLACES = [
-    ("queue", "", "Client/ClientCore.swift", "stall: |context.timeouts.queue|", "PhaseLimitTests"),
-    ("resolve", "of a resolver", "Client/ClientCore.swift", "stall: |timeouts.resolve|", "PhaseLimitTests"),
-    ("resolve", "of the system", "Connection/Dialler.swift",
+    ("queue", "", "Pipeline/ClientCore.swift", "stall: |context.timeouts.queue|", "PhaseLimitTests"),
+    ("resolve", "of a resolver", "Pipeline/ClientCore.swift", "stall: |timeouts.resolve|", "PhaseLimitTests"),
+    ("resolve", "of the system", "Dial/Dialler.swift",
      "let deadline = limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
-    ("resolve", "of a fallback", "Connection/Dialler.swift",
+    ("resolve", "of a fallback", "Dial/Dialler.swift",
      "fallback(limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
-    ("connect", "", "Connection/EstablishedTransport.swift", "limits.deadline(.connect, stall: |limits.timeouts.connect|)", "PhaseLimitTests"),
-    ("connect", "of a proxy's conversation", "Proxy/Dialler+Proxy.swift", "deadline(.proxy, stall: |limits.timeouts.connect|)",
+    ("connect", "", "Dial/EstablishedTransport.swift", "limits.deadline(.connect, stall: |limits.timeouts.connect|)", "PhaseLimitTests"),
+    ("connect", "of a proxy's conversation", "Dial/Dialler+Proxy.swift", "deadline(.proxy, stall: |limits.timeouts.connect|)",
      "PhaseLimitTests"),
-    ("tls", "", "Connection/EstablishedTransport.swift", "limits.deadline(.tls, stall: |limits.timeouts.tls|)", "PhaseLimitTests"),
+    ("tls", "", "Dial/EstablishedTransport.swift", "limits.deadline(.tls, stall: |limits.timeouts.tls|)", "PhaseLimitTests"),
     ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "PhaseLimitTests"),
     ("write", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.write|", "PhaseLimitTests"),
-    ("write", "of a raw stream", "Exchange/RawStream.swift", "writeLimit = |timeouts.write|", "PhaseLimitTests"),
+    ("write", "of a raw stream", "Messages/RawStream.swift", "writeLimit = |timeouts.write|", "PhaseLimitTests"),
     ("response", "", "Exchange/Exchange.swift", "stall: |timeouts.response|, from: sent", "PhaseLimitTests"),
     ("response", "after an interim one", "Exchange/Exchange.swift",
      "stall: |timeouts.response|, from: connection.loop.now", "PhaseLimitTests"),
     ("read", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.read|", "PhaseLimitTests"),
     ("read", "of a body", "Exchange/BodyReading.swift", "stall: |exchange.timeouts.read|", "PhaseLimitTests"),
     ("continue", "", "Exchange/Exchange.swift", "stall: |timeouts.continue|", "PhaseLimitTests"),
-    ("total", "", "Calls/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "PhaseLimitTests"),
+    ("total", "", "Pipeline/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "PhaseLimitTests"),
 ]
 SPEEDS = [
     ("of a head", "Exchange/Exchange.swift", "ThroughputMonitor(|timeouts.speed|)"),
@@ -37,7 +37,7 @@ SPEEDS = [
 def add_to(table):
     table.door(
         "Timeouts",
-        "Calls/Call.swift",
+        "Pipeline/Call.swift",
         "cookies: (any CookieStore)? = nil\n    ) {||",
         " let timeouts = mutated(timeouts)",
         {
@@ -58,17 +58,17 @@ def add_to(table):
         default = "Speed.Watch(nil)" if member == "minimumSpeed" else "7"
         key = word.strip("`")
         table.place(
-            f"Timeouts.{member} of init", "Messages/Timeouts.swift", f" {key}: |{initial}|", default, "TimeoutsTests",
+            f"Timeouts.{member} of init", "Limits/Timeouts.swift", f" {key}: |{initial}|", default, "TimeoutsTests",
         )
         table.place(
-            f"Timeouts.{member} when it is set", "Messages/Timeouts.swift", f"nanoseconds.{key} = |{initial}|", default,
+            f"Timeouts.{member} when it is set", "Limits/Timeouts.swift", f"nanoseconds.{key} = |{initial}|", default,
             "TimeoutsTests",
         )
     table.place(
-        "Timeouts.Speed.bytes", "Messages/Timeouts.swift", "bytes = UInt64(max(0, |speed?.bytes ?? 0|))", "1",
+        "Timeouts.Speed.bytes", "Limits/Timeouts.swift", "bytes = UInt64(max(0, |speed?.bytes ?? 0|))", "1",
         "PhaseLimitTests",
     )
     table.place(
-        "Timeouts.Speed.time", "Messages/Timeouts.swift", "max(1_000_000, |$0.time.clampedNanoseconds|)",
+        "Timeouts.Speed.time", "Limits/Timeouts.swift", "max(1_000_000, |$0.time.clampedNanoseconds|)",
         "$0.time.clampedNanoseconds &* 100", "PhaseLimitTests",
     )

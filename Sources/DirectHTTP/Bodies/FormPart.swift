@@ -43,3 +43,8 @@ public struct FormPart: Sendable {
         return FormPart(name, fileName: fileName ?? last ?? "", contentType: contentType, body: .file(path))
     }
 }
+
+extension FormPart: CustomStringConvertible {
+    /// The name of the field, and the description of its body.
+    public var description: String { "\(name): \(body)" }
+}

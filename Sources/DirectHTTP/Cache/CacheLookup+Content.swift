@@ -23,7 +23,7 @@ extension CacheLookup {
         return response(head, content: content).with(use)
     }
 
-    private func response(_ head: ResponseHead, content: ResponseBody.Content?) -> Response {
+    private func response(_ head: ResponseHead, content: ResponseBody.Storage?) -> Response {
         let content = content ?? .complete([], HTTPHeaders(), nil)
         return Response(head: head, body: ResponseBody(content: content), url: url, transaction: nil)
     }

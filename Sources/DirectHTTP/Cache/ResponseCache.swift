@@ -11,25 +11,7 @@ package import DirectIO
 /// Several clients may share a cache. The rules that it follows are in docs/Cache.md.
 public final class ResponseCache: Sendable {
     /// The size limits of a cache.
-    public struct Limits: Hashable, Sendable {
-        /// The size of all responses together, in bytes.
-        public var bytes: Int
-        /// The number of responses.
-        public var objects: Int
-        /// The size of the largest response, in bytes.
-        public var objectBytes: Int
-
-        /// Creates limits.
-        ///
-        /// - Parameter bytes: The size of all responses together, in bytes.
-        /// - Parameter objects: The number of responses.
-        /// - Parameter objectBytes: The size of the largest response, in bytes.
-        public init(bytes: Int, objects: Int = 20_000, objectBytes: Int) {
-            self.bytes = bytes
-            self.objects = objects
-            self.objectBytes = objectBytes
-        }
-    }
+    public typealias Limits = CacheLimits
 
     /// Counts of the responses that a cache has served, confirmed and passed.
     public struct Statistics: Hashable, Sendable {

@@ -34,8 +34,10 @@ final class ContentDecoding: Sendable {
     /// Decoding happens when the body is read, and the response's fields stay as received.
     // Inlined, so that almost all responses, which need no more than this check, are not copied.
     @inline(__always)
-    func decode(_ response: Response, to request: Request, call: Call) throws(HTTPError) -> Response {
-        response.isCoded ? try undo(response, request: request, limit: call.limit) : response
+    func decode(_ response: Response, to request: Request, within limit: CallLimit) throws(HTTPError)
+        -> Response
+    {
+        response.isCoded ? try undo(response, request: request, limit: limit) : response
     }
 
     private func undo(_ response: Response, request: Request, limit: CallLimit) throws(HTTPError)
@@ -48,7 +50,7 @@ final class ContentDecoding: Sendable {
             response.body.coding = .left
             return response
         }
-        let place = DecodedBody.Place(
+        let place = DecodedBody.Location(
             name: response.transaction?.name ?? (try? request.url.host.description),
             endpoint: response.transaction?.endpoint
         )
@@ -87,7 +89,7 @@ extension ResponseBody {
     fileprivate init(
         decoding body: ResponseBody,
         with decoder: ContentDecoder,
-        at place: DecodedBody.Place,
+        at place: DecodedBody.Location,
         within time: DecodedBody.Time
     ) {
         let decoded =

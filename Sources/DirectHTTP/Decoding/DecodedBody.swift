@@ -14,9 +14,9 @@ internal import Synchronization
 ///
 /// Decoding takes time without waiting for input. So the loop in `nextPiece` checks for cancellation before each call
 /// of the decoder, and yields to other tasks and checks the call's deadline each time that enough work has been done.
-final class DecodedBody: ResponseBodySource, @unchecked Sendable {
+final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Sendable {
     /// The server that the body comes from, for errors.
-    struct Place: Sendable {
+    struct Location: Sendable {
         var name: String?
         var endpoint: Endpoint?
 
@@ -41,7 +41,7 @@ final class DecodedBody: ResponseBodySource, @unchecked Sendable {
         case ended
     }
 
-    private let place: Place
+    private let place: Location
     /// Set while a task uses the body: only that task touches the properties below.
     private let isBusy = Atomic<Bool>(false)
     private let decoder: ContentDecoder
@@ -65,7 +65,7 @@ final class DecodedBody: ResponseBodySource, @unchecked Sendable {
         _ bytes: [UInt8],
         _ trailers: HTTPHeaders,
         _ decoder: ContentDecoder,
-        _ place: Place,
+        _ place: Location,
         within time: Time
     ) {
         source = .complete(bytes[...])
@@ -77,7 +77,7 @@ final class DecodedBody: ResponseBodySource, @unchecked Sendable {
     }
 
     /// A body that is still being received.
-    init(_ pieces: any ResponseBodySource, _ decoder: ContentDecoder, _ place: Place, within time: Time) {
+    init(_ pieces: any ResponseBodySource, _ decoder: ContentDecoder, _ place: Location, within time: Time) {
         source = .arriving(pieces)
         limit = pieces.limit
         self.decoder = decoder

@@ -36,11 +36,6 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension FormPart: CustomStringConvertible {
-    /// The name of the field, and the description of its body.
-    public var description: String { "\(name): \(body)" }
-}
-
 extension Response: CustomStringConvertible, CustomReflectable {
     /// The status and the URL.
     public var description: String { "\(status) from \(url)" }

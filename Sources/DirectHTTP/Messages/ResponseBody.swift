@@ -9,14 +9,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = [UInt8]
 
-    enum Content: Sendable {
+    enum Storage: Sendable {
         /// The whole body arrived together with the head.
         case complete([UInt8], HTTPHeaders, ConnectionFacts?)
         /// The body is still to be read from its source.
         case arriving(any ResponseBodySource)
     }
 
-    var content: Content
+    var content: Storage
     var coding = Coding.none
 
     /// Returns an iterator over the pieces.
@@ -67,9 +67,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Iterates over the pieces of a body.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
-        private var content: Content?
+        private var content: Storage?
 
-        fileprivate init(_ content: Content) {
+        fileprivate init(_ content: Storage) {
             self.content = content
         }
 

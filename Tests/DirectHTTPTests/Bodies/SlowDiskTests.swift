@@ -24,7 +24,7 @@ struct SlowDiskTests {
         if isDecoded {
             let decoder = ContentDecoder(undoing: [.gzip], within: DecodingSettings().limits)
             let time = DecodedBody.Time(limit: pieces.limit, loop: .shared)
-            pieces = DecodedBody(pieces, decoder, DecodedBody.Place(), within: time)
+            pieces = DecodedBody(pieces, decoder, DecodedBody.Location(), within: time)
         }
         let transfer = FileTransfer(ResponseBody(content: .arriving(pieces)), .shared)
         let error = try await httpError { try await transfer.write(to: folder.path + "/file") }

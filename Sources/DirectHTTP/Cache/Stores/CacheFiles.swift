@@ -22,7 +22,7 @@ final class CacheFiles: Sendable {
     let work: BlockingWork
     /// The last errors, up to `faultLimit`.
     let faults = Locked<[CacheError]>([])
-    private let limits: ResponseCache.Limits
+    private let limits: CacheLimits
     private let usage = Locked(Usage())
     private let sweeping = Locked(())
 
@@ -38,7 +38,7 @@ final class CacheFiles: Sendable {
         var objectsAdded = 0
     }
 
-    init(folder: StateFolder, limits: ResponseCache.Limits, work: BlockingWork) {
+    init(folder: StateFolder, limits: CacheLimits, work: BlockingWork) {
         self.folder = folder
         self.work = work
         self.limits = limits

@@ -39,7 +39,7 @@ protocol CacheEntry: AnyObject, Sendable {
     var length: Int { get }
 
     /// Returns the content, or the part of it in `range`, which must lie within it.
-    func content(_ range: Range<Int>, wait: DiskWait) async throws -> ResponseBody.Content
+    func content(_ range: Range<Int>, wait: DiskWait) async throws -> ResponseBody.Storage
 }
 
 /// A response whose content is still being received. Releasing it without a commit discards it.

@@ -12,7 +12,7 @@ final class DirectoryStore: CacheStore {
     private let files: CacheFiles
 
     /// Files are read and written on the threads of `work`.
-    init(path: String, limits: ResponseCache.Limits, work: BlockingWork = .shared) throws(CacheError) {
+    init(path: String, limits: CacheLimits, work: BlockingWork = .shared) throws(CacheError) {
         do throws(SystemError) {
             files = CacheFiles(folder: try StateFolder(path), limits: limits, work: work)
         } catch {
@@ -81,7 +81,7 @@ final class DirectoryEntry: CacheEntry {
         self.bytes = bytes
     }
 
-    func content(_ range: Range<Int>, wait: DiskWait) async throws -> ResponseBody.Content {
+    func content(_ range: Range<Int>, wait: DiskWait) async throws -> ResponseBody.Storage {
         if let bytes {
             return .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }

@@ -11,7 +11,7 @@ final class MemoryStore: CacheStore {
     private let shelf: Locked<LRUCache<Entry>>
     private let objectLimit: Int
 
-    init(limits: ResponseCache.Limits) {
+    init(limits: CacheLimits) {
         shelf = Locked(LRUCache(byteLimit: limits.bytes, countLimit: limits.objects))
         objectLimit = max(0, min(limits.objectBytes, limits.bytes))
     }
@@ -82,7 +82,7 @@ final class MemoryStore: CacheStore {
 
         func isNewer(than other: Entry) -> Bool { head.isNewer(than: other.head) }
 
-        func content(_ range: Range<Int>, wait _: DiskWait) async -> ResponseBody.Content {
+        func content(_ range: Range<Int>, wait _: DiskWait) async -> ResponseBody.Storage {
             .complete(range.count == bytes.count ? bytes : Array(bytes[range]), HTTPHeaders(), nil)
         }
     }

@@ -15,7 +15,7 @@ extension ResponseBody {
     enum Coding: Sendable {
         case none
         case left
-        case undone(by: DecodedBody)
+        case undone(by: any DecodedByteCounts)
     }
 
     /// Whether the body is decoded, and how many bytes were received and handed out so far.
@@ -26,4 +26,12 @@ extension ResponseBody {
         case .undone(let body): .decoded(wireBytes: body.wireBytes, decodedBytes: body.decodedBytes)
         }
     }
+}
+
+/// A body that is decoded while it is read.
+protocol DecodedByteCounts: Sendable {
+    /// The bytes received so far.
+    var wireBytes: UInt64 { get }
+    /// The bytes handed out so far.
+    var decodedBytes: UInt64 { get }
 }

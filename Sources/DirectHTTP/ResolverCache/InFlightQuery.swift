@@ -5,14 +5,14 @@ internal import DirectIO
 ///
 /// The lock of the cache guards all of it.
 final class InFlightQuery: @unchecked Sendable {
-    typealias Answer = Result<Resolution, any Error>
+    typealias Outcome = Result<Resolution, any Error>
 
     /// A caller that waits, with a deadline and a cancellation of its own.
     final class Waiter: @unchecked Sendable {
         /// The handle that wakes the caller.
         let turn: LoopHandle
         /// The answer, once it has arrived.
-        fileprivate(set) var answer: Answer?
+        fileprivate(set) var answer: Outcome?
 
         init(loop: EventLoop) {
             turn = LoopHandle(loop: loop)
@@ -46,7 +46,7 @@ final class InFlightQuery: @unchecked Sendable {
     }
 
     /// Gives the answer to all waiters and returns them. The caller has to wake them, outside the lock.
-    func complete(_ answer: Answer) -> [Waiter] {
+    func complete(_ answer: Outcome) -> [Waiter] {
         let all = Array(waiters.values)
         for waiter in all { waiter.answer = answer }
         waiters = [:]

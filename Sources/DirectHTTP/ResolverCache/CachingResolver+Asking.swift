@@ -91,7 +91,7 @@ extension CachingResolver {
     private func run(_ query: InFlightQuery, host: DomainName, port: UInt16, loop: EventLoop) async {
         let limit = settings.queryTimeout
         let context = ResolveContext(within: limit, on: loop)
-        let answer: InFlightQuery.Answer
+        let answer: InFlightQuery.Outcome
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) { [upstream] in
                 do {
@@ -114,7 +114,7 @@ extension CachingResolver {
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
     private func complete(
         _ query: InFlightQuery,
-        answer: InFlightQuery.Answer,
+        answer: InFlightQuery.Outcome,
         host: DomainName,
         port: UInt16
     ) {

@@ -3,7 +3,7 @@ package import DirectIO
 
 /// Caches the answers of a resolver, and shares one query among all callers that ask for the same name.
 ///
-/// The parts: `AnswerTable` holds the answers, a `InFlightQuery` is a query under way with its waiters, and `State` guards
+/// The parts: `AnswerTable` holds the answers, a `InFlightQuery` is a query under way with its waiters, and `Contents` guards
 /// both with one lock. A call to ``resolve(_:port:_:)`` takes one of these ways:
 ///
 /// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its time to
@@ -48,7 +48,7 @@ public final class CachingResolver: Resolver {
     }
 
     /// The state that the cache's lock guards.
-    struct State {
+    struct Contents {
         private(set) var table: AnswerTable
         /// The queries in flight.
         var queries: [AnswerKey: InFlightQuery] = [:]
@@ -75,7 +75,7 @@ public final class CachingResolver: Resolver {
         /// Keeps an answer if its query began in the current generation; returns whether the table has changed. An
         /// answer to a question that was asked in another network is not kept, however late it comes.
         mutating func keep(
-            _ answer: InFlightQuery.Answer,
+            _ answer: InFlightQuery.Outcome,
             for key: AnswerKey,
             of generation: Int,
             at now: Instant
@@ -105,7 +105,7 @@ public final class CachingResolver: Resolver {
 
     let upstream: any Resolver
     let settings: Settings
-    let state: Locked<State>
+    let state: Locked<Contents>
     /// The loop whose clock decides when answers expire. A caller waits on the loop of its own context.
     let loop: EventLoop
 
@@ -140,7 +140,7 @@ public final class CachingResolver: Resolver {
             refreshesAhead: settings.refreshesAhead,
             capacity: max(16, settings.capacity)
         )
-        state = Locked(State(table: AnswerTable(rules), unread: settings.file))
+        state = Locked(Contents(table: AnswerTable(rules), unread: settings.file))
     }
 
     /// The name of the resolver behind the cache.

@@ -24,7 +24,7 @@ extension ClientCore {
                 let hop = HopRequest.beginning(request)
                 return try await followUp(response, hop: hop, sent: hop, call: call)
             }
-            return try decoding.decode(response, to: request, call: call)
+            return try decoding.decode(response, to: request, within: call.limit)
         }
         let hop = HopRequest.beginning(request)
         let prepared = hop.prepared(by: cookiesAndHSTS)
@@ -43,7 +43,7 @@ extension ClientCore {
                 call: call
             )
         }
-        return try decoding.decode(response, to: request, call: call)
+        return try decoding.decode(response, to: request, within: call.limit)
     }
 
     /// Handles 421, 417 and redirects for a request of the fast path.
@@ -59,7 +59,7 @@ extension ClientCore {
             to: hop,
             call: call
         )
-        return try decoding.decode(last, to: hop.request, call: call)
+        return try decoding.decode(last, to: hop.request, within: call.limit)
     }
 
     /// Makes the values of a call that begins now.
@@ -106,7 +106,7 @@ extension ClientCore {
             )
             let call = self.call(for: hop.request, log, cookies: cookies)
             let last = try await self.follow(self.sendWithCredentials(hop, call: call), to: hop, call: call)
-            return try self.decoding.decode(last, to: hop.request, call: call)
+            return try self.decoding.decode(last, to: hop.request, within: call.limit)
         }
     }
 

@@ -59,7 +59,7 @@ struct EndOfStreamTests {
         )
         let pair = try Pair(trusting, .testing(), .name("a.test"))
         #expect(pair.shake() == .done)
-        let error = TLSError.alertReceived(number: 116, name: "certificate_required")
+        let error = TLSError.alertReceived(.certificateRequired)
         #expect(pair.read() == .failed(error))
         // The server's own has been accepted by then, so the error must not blame it.
         #expect(error.description.hasSuffix("about the client's certificate"))
@@ -78,7 +78,7 @@ struct EndOfStreamTests {
         let pair = try open()
         pair.server.sendRaw([23, 3, 3, 0, 40] + [UInt8](repeating: 7, count: 40))
         let step = pair.read()
-        guard case .failed(.protocolFailure(let reason, _)) = step else { throw Unexpected(step) }
+        guard case .failed(.protocolFailure(.other, let reason, _)) = step else { throw Unexpected(step) }
         #expect(reason == "decryption failed or bad record mac")
     }
 

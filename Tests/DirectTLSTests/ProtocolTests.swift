@@ -33,7 +33,7 @@ struct ProtocolTests {
         SSL_CTX_set_security_level(context.raw, 0)
         SSL_CTX_set_cipher_list(context.raw, "ALL@SECLEVEL=0")
         let pair = try Pair(server, context, .name("a.test"))
-        #expect(pair.shake() == .failed(.alertReceived(number: 70, name: "protocol_version")))
+        #expect(pair.shake() == .failed(.alertReceived(.protocolVersion)))
     }
 
     @Test("A version outside the settings is refused")
@@ -41,7 +41,7 @@ struct ProtocolTests {
         let server = TestServer(.leaf("a.test"), .init(versions: TLS1_2_VERSION...TLS1_2_VERSION))
         let context = try TLSContext.testing { $0.minimumVersion = .tls13 }
         let pair = try Pair(server, context, .name("a.test"))
-        #expect(pair.shake() == .failed(.alertReceived(number: 70, name: "protocol_version")))
+        #expect(pair.shake() == .failed(.alertReceived(.protocolVersion)))
     }
 
     @Test("ALPN may choose the offered protocol")
@@ -110,7 +110,9 @@ struct ProtocolTests {
         let pair = try Pair(TestServer(.leaf("a.test")), .testing(), .name("a.test"))
         pair.server.sendRaw(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
         let step = pair.client.handshake()
-        guard case .protocolFailure("wrong version number", _) = step.error else { throw Unexpected(step) }
+        guard case .protocolFailure(.notTLS, "wrong version number", _) = step.error else {
+            throw Unexpected(step)
+        }
         #expect(step.error?.description.contains("does not speak TLS") == true)
     }
 

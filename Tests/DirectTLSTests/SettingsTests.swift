@@ -118,10 +118,10 @@ struct SettingsTests {
     @Test("A missing client certificate is an alert of the server")
     func missingClientCertificateIsTheServersAlert() throws {
         let older = try Pair(asking(TLS1_2_VERSION), .testing(), .name("a.test"))
-        #expect(older.shake() == .failed(.alertReceived(number: 40, name: "handshake_failure")))
+        #expect(older.shake() == .failed(.alertReceived(.handshakeFailure)))
         let newer = try Pair(asking(TLS1_3_VERSION), .testing(), .name("a.test"))
         #expect(newer.shake() == .done)
-        #expect(newer.read() == .failed(.alertReceived(number: 116, name: "certificate_required")))
+        #expect(newer.read() == .failed(.alertReceived(.certificateRequired)))
     }
 
     private func asking(_ version: Int32) -> TestServer {

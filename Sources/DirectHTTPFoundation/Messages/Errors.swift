@@ -84,14 +84,11 @@ extension URLError.Code {
         case (_, .connect): self = .cannotConnectToHost
         case ("open", .body): self = .cannotCreateFile
         case ("write", _), ("fsync", _), ("rename", _): self = .cannotWriteToFile
-        case ("open", _): self = error.code == Self.noEntry ? .fileDoesNotExist : .cannotOpenFile
+        case ("open", _): self = error.meansNoFile ? .fileDoesNotExist : .cannotOpenFile
         case ("fstat", _), ("read", _): self = .cannotOpenFile
         default: self = .networkConnectionLost
         }
     }
-
-    /// `ENOENT`, the same number everywhere.
-    private static let noEntry: Int32 = 2
 
     private init(_ fault: RedirectError) {
         switch fault {
@@ -108,17 +105,16 @@ extension URLError.Code {
         case .certificateRejected(let fault): self = Self(fault)
         case .nameMismatch: self = .serverCertificateUntrusted
         case .connectionLost, .truncated: self = .networkConnectionLost
-        case .alertReceived(116, _): self = .clientCertificateRequired
+        case .alertReceived(.certificateRequired): self = .clientCertificateRequired
         default: self = .secureConnectionFailed
         }
     }
 
-    /// Goes by OpenSSL's `X509_V_ERR_…` numbers, which never change.
     private init(_ fault: CertificateFault) {
-        switch fault.code {
-        case 9: self = .serverCertificateNotYetValid
-        case 10: self = .serverCertificateHasBadDate
-        case 18, 19, 20: self = .serverCertificateHasUnknownRoot
+        switch fault.kind {
+        case .notYetValid: self = .serverCertificateNotYetValid
+        case .expired: self = .serverCertificateHasBadDate
+        case .selfSigned, .untrustedRoot, .unknownIssuer: self = .serverCertificateHasUnknownRoot
         default: self = .serverCertificateUntrusted
         }
     }

@@ -25,6 +25,15 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether there is no route to the address or to its whole family.
     package var meansNoRoute: Bool { code == ENETUNREACH || code == EHOSTUNREACH }
 
+    /// Whether the host answered that no process listens on the port.
+    package var meansRefused: Bool { code == ECONNREFUSED }
+
+    /// Whether the system has given up waiting for the peer.
+    package var meansTimedOut: Bool { code == ETIMEDOUT }
+
+    /// Whether there is no file at the path.
+    package var meansNoFile: Bool { code == ENOENT }
+
     /// The call, the path and the error as a short text.
     public var description: String {
         "\(call)\(path.map { " \(String(reflecting: $0))" } ?? ""): \(errnoText(code))"

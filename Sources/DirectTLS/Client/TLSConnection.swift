@@ -93,7 +93,7 @@ package final class TLSConnection: @unchecked Sendable {
         switch classify(result) {
         case .wantsRead: return transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: return .wantsWrite
-        case .closeNotify: return .failed(end(.alertReceived(number: 0, name: alertName(0))))
+        case .closeNotify: return .failed(end(.alertReceived(.closeNotify)))
         case .truncated: return .failed(end(.truncated))
         case .failed(let error): return .failed(end(error))
         }

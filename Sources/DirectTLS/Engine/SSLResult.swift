@@ -33,22 +33,29 @@ enum SSLResult {
         if transport.pointee.hasTooManyMessages { return transport.pointee.wantsRead }
         if transport.pointee.errno != 0 { return .failed(.connectionLost(errno: transport.pointee.errno)) }
         if transport.pointee.reachedEnd { return .truncated }
-        return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
+        return protocolFailure(code)
     }
 
     private static func protocolFault(_ rejection: TLSError?) -> SSLResult {
         let code = ErrorQueue.drain()
         if let rejection { return .failed(rejection) }
         let reason = ERR_GET_REASON(code)
-        guard ERR_GET_LIB(code) == ERR_LIB_SSL else {
-            return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
-        }
+        let isAlert = (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason)
         // OpenSSL reports a received alert as reason 1000 plus the alert's number.
-        if (SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256).contains(reason) {
-            let number = UInt8(reason - SSL_AD_REASON_OFFSET)
-            return .failed(.alertReceived(number: number, name: alertName(number)))
-        }
-        return .failed(.protocolFailure(reason: ErrorQueue.reason(of: code), code: code))
+        guard ERR_GET_LIB(code) == ERR_LIB_SSL, isAlert else { return protocolFailure(code) }
+        return .failed(.alertReceived(TLSAlert(number: UInt8(reason - SSL_AD_REASON_OFFSET))))
+    }
+
+    private static func protocolFailure(_ code: UInt) -> SSLResult {
+        let isTLS = ERR_GET_LIB(code) == ERR_LIB_SSL
+        let kind: TLSError.ProtocolFailure =
+            switch ERR_GET_REASON(code) {
+            // The version in the header of a record is wrong if the bytes are no record.
+            case SSL_R_WRONG_VERSION_NUMBER where isTLS: .notTLS
+            case SSL_R_UNSUPPORTED_PROTOCOL where isTLS: .noCommonVersion
+            default: .other
+            }
+        return .failed(.protocolFailure(kind, reason: ErrorQueue.reason(of: code), code: code))
     }
 }
 

@@ -2,14 +2,26 @@ internal import CDirectOpenSSL
 
 /// All faults of a certificate chain.
 package struct ChainJudgement: Sendable {
-    /// One fault: OpenSSL's `X509_V_ERR_…` number, or that of one of our rules.
+    /// One fault, found by OpenSSL or by one of our rules.
     package struct Fault: Hashable, Sendable {
-        /// The number of the fault.
+        /// OpenSSL's `X509_V_ERR_…` number, for reports; -1 if the chain could not be judged. Decisions are made by
+        /// ``kind``.
         package let code: Int
         /// OpenSSL's text, or the rule's.
         package let reason: String
         /// The position in the chain; 0 is the server's own certificate.
         package let depth: Int
+
+        /// The kind of fault.
+        package var kind: CertificateFault.Kind { CertificateFault.Kind(code: code) }
+
+        /// Whether there is no trusted root after this fault.
+        fileprivate var endsOpen: Bool {
+            switch kind {
+            case .unknownIssuer, .selfSigned, .untrustedRoot, .chainTooLong: true
+            default: false
+            }
+        }
     }
 
     /// The subject of the root at the end of the chain; `nil` if there is none.
@@ -73,7 +85,7 @@ package struct ChainJudgement: Sendable {
                 X509_STORE_CTX_set_verify_cb(check, recordFault)
                 _ = withExtendedLifetime(recorder) { X509_verify_cert(check) }
                 end = Self.last(X509_STORE_CTX_get0_chain(check))
-                if recorder.faults.contains(where: { endsOpen.contains(Int32($0.code)) }) {
+                if recorder.faults.contains(where: \.endsOpen) {
                     top = end.map { ServedCertificate($0) }
                 } else {
                     anchor = end.map(NameText.init(subjectOf:))
@@ -110,13 +122,6 @@ package struct ChainJudgement: Sendable {
         return OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1).map { OpaquePointer($0) }
     }
 }
-
-/// The faults after which there is no trusted root.
-private let endsOpen = [
-    X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-    X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
-    X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_CHAIN_TOO_LONG,
-]
 
 /// Collects the faults that the callback receives.
 private final class FaultRecorder {

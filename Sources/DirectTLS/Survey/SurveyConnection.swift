@@ -69,7 +69,7 @@ package final class SurveyConnection: @unchecked Sendable {
         return switch SSLResult(of: ssl, result, transport, rejection: nil) {
         case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
         case .wantsWrite: .wantsWrite
-        case .closeNotify: .failed(.alertReceived(number: 0, name: alertName(0)))
+        case .closeNotify: .failed(.alertReceived(.closeNotify))
         case .truncated: .failed(.truncated)
         case .failed(let error): .failed(error)
         }

@@ -12,11 +12,11 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     /// The server sent no certificate.
     case noPeerCertificate
     /// The server ended the connection with this alert (RFC 8446, section 6).
-    case alertReceived(number: UInt8, name: String)
+    case alertReceived(TLSAlert)
     /// The server chose a protocol that was not offered (RFC 7301).
     case unexpectedProtocol(String)
-    /// The bytes from the server are not TLS, or break its rules. `code` is OpenSSL's error code.
-    case protocolFailure(reason: String, code: UInt)
+    /// The bytes from the server are not TLS, or break its rules. `reason` and `code` are OpenSSL's, for logs.
+    case protocolFailure(ProtocolFailure, reason: String, code: UInt)
     /// The server sent more than this many TLS messages, such as key updates, without any data.
     case tooManyMessages(limit: Int)
     /// The transport failed.
@@ -30,22 +30,17 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case badSettings(String)
     /// The connection was used before its handshake was complete, or after it was closed.
     case notOpen
-}
 
-/// The fault that certificate verification found.
-public struct CertificateFault: Sendable, Hashable {
-    /// OpenSSL's `X509_V_ERR_…` number.
-    public let code: Int
-    /// OpenSSL's text for the code, or that of the violated rule.
-    public let reason: String
-    /// The position in the chain of the certificate at fault; 0 is the server's own.
-    public let depth: Int
-    /// The subject of the certificate at fault.
-    public let subject: String
-    /// The name or address that the server's own certificate had to prove.
-    public let expected: String
-    /// The first few names and addresses in the server's own certificate.
-    public let served: [String]
+    /// The kinds of protocol failures.
+    @nonexhaustive
+    public enum ProtocolFailure: Hashable, Sendable {
+        /// The server does not speak TLS on this port.
+        case notTLS
+        /// Server and client have no version of TLS in common.
+        case noCommonVersion
+        /// Another violation of TLS.
+        case other
+    }
 }
 
 extension TLSError: CustomStringConvertible {
@@ -60,14 +55,14 @@ extension TLSError: CustomStringConvertible {
             "\(mismatch)"
         case .noPeerCertificate:
             "the server sent no certificate"
-        case .alertReceived(let number, let name):
-            "the server sent alert \(number) (\(name))"
-                + (Self.isAboutUs(number) ? ", about the client's certificate" : "")
+        case .alertReceived(let alert):
+            "the server sent alert \(alert)"
+                + (alert.isAboutCertificate ? ", about the client's certificate" : "")
         case .unexpectedProtocol(let name):
             "the server chose the protocol \"\(printable(name))\", which was not offered"
-        case .protocolFailure(let reason, let code) where Self.isNoTLS(code):
+        case .protocolFailure(.notTLS, let reason, let code):
             "the server does not speak TLS on this port: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
-        case .protocolFailure(let reason, let code):
+        case .protocolFailure(_, let reason, let code):
             "TLS failed: \(printable(reason)) (\(String(code, radix: 16, uppercase: true)))"
         case .tooManyMessages(let limit):
             "the server sent more than \(limit) TLS messages without data"
@@ -83,23 +78,9 @@ extension TLSError: CustomStringConvertible {
             "the TLS connection is not open"
         }
     }
-
-    /// Whether an alert from a server can only concern the client's certificate (RFC 8446, section 6.2).
-    private static func isAboutUs(_ alert: UInt8) -> Bool { 42...46 ~= alert || alert == 48 || alert == 116 }
-
-    /// Whether this is OpenSSL's error for bytes that are not TLS: `SSL_R_WRONG_VERSION_NUMBER`, in the lower bits of
-    /// the code.
-    private static func isNoTLS(_ code: UInt) -> Bool { code & 0x7F_FFFF == 267 }
 }
 
-extension CertificateFault: CustomStringConvertible {
-    /// The reason, the certificate at fault and the names it has, in one line.
-    public var description: String {
-        "\(reason) (X509 \(code) at depth \(depth), \(printable(subject))), "
-            + "expected \(printable(expected)), served \(listed(served))"
-    }
-}
-
-private func listed(_ names: [String]) -> String {
+/// Returns the names in one line.
+func listed(_ names: [String]) -> String {
     names.isEmpty ? "no name" : names.map(printable).joined(separator: ", ")
 }

@@ -65,12 +65,8 @@ struct ChainCheck {
     /// Whether the fault may be one of the path and not of the server's own certificate.
     private var isCurable: Bool {
         if X509_STORE_CTX_get_error_depth(check) > 0 { return true }
-        switch X509_STORE_CTX_get_error(check) {
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_SIGNATURE_FAILURE,
-            X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
-            X509_V_ERR_APPLICATION_VERIFICATION:
-            return true
+        switch CertificateFault.Kind(code: Int(X509_STORE_CTX_get_error(check))) {
+        case .unknownIssuer, .badSignature, .outsideNameConstraints, .ruleViolated: return true
         default: return false
         }
     }

@@ -17,21 +17,17 @@ final class VerificationFailure {
     ) {
         self.chain = chain.flatMap(X509_chain_up_ref)
         let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
-        switch code {
-        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-            error = .nameMismatch(expected: identity.text, served: served)
-        default:
-            error = .certificateRejected(
-                CertificateFault(
-                    code: Int(code),
-                    reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
-                    depth: Int(depth),
-                    subject: certificate.map { CertificateReader($0).subject } ?? "",
-                    expected: identity.text,
-                    served: served
-                )
-            )
-        }
+        let fault = CertificateFault(
+            code: Int(code),
+            reason: reason ?? String(cString: X509_verify_cert_error_string(Int(code))),
+            depth: Int(depth),
+            subject: certificate.map { CertificateReader($0).subject } ?? "",
+            expected: identity.text,
+            served: served
+        )
+        error =
+            fault.kind == .nameMismatch
+            ? .nameMismatch(expected: identity.text, served: served) : .certificateRejected(fault)
     }
 
     deinit {

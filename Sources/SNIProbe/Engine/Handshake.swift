@@ -79,7 +79,7 @@ extension Handshake {
         case .success(let tls):
             guard let chain = tls.served else {
                 wire.close()
-                handshake.outcome = .failure(.broken("the server sent no certificate"))
+                handshake.outcome = .failure(.broken(.other, reason: "the server sent no certificate"))
                 return (handshake, nil)
             }
             handshake.outcome = .success(Served(facts: tls.facts, chain: tools.chains.examine(chain)))
@@ -107,7 +107,7 @@ extension Handshake {
                 transport: wire.transport
             )
         } catch {
-            return .failure(.broken("\(error)"))
+            return .failure(.broken(.other, reason: "\(error)"))
         }
         defer { handshake.asksForCertificate = tls.wasAskedForCertificate }
         var isLast = false

@@ -11,15 +11,15 @@ enum Refusal: Error, Hashable, Sendable {
     /// The handshake was not finished before the deadline.
     case silentTLS
     /// The server sent this alert.
-    case alert(UInt8)
+    case alert(TLSAlert)
     /// The server closed the connection during the handshake (FIN).
     case closed
     /// The server reset the connection during the handshake (RST).
     case reset
     /// The server does not use TLS.
     case notTLS(OtherProtocol)
-    /// The server uses TLS, but the handshake failed. The value is OpenSSL's reason.
-    case broken(String)
+    /// The server uses TLS, but the handshake failed. The text is OpenSSL's reason.
+    case broken(TLSError.ProtocolFailure, reason: String)
     /// The probe was cancelled.
     case dropped
 
@@ -42,14 +42,14 @@ enum Refusal: Error, Hashable, Sendable {
     /// Classifies a TLS error with the help of the first bytes that the server sent.
     init(_ error: TLSError, firstBytes: [UInt8]) {
         switch error {
-        case .alertReceived(let number, _): self = .alert(number)
+        case .alertReceived(let alert): self = .alert(alert)
         case .truncated:
             let other = firstBytes.isEmpty ? nil : OtherProtocol(firstBytes)
             self = other.map(Refusal.notTLS) ?? .closed
         case .connectionLost: self = .reset
-        case .protocolFailure(let reason, _):
-            self = OtherProtocol(firstBytes).map(Refusal.notTLS) ?? .broken(reason)
-        default: self = .broken("\(error)")
+        case .protocolFailure(let kind, let reason, _):
+            self = OtherProtocol(firstBytes).map(Refusal.notTLS) ?? .broken(kind, reason: reason)
+        default: self = .broken(.other, reason: "\(error)")
         }
     }
 }

@@ -100,7 +100,7 @@ struct JSONRecord {
             text.field("cipher", value: facts?.cipher)
             text.field("group", value: facts?.group)
             text.field("alpn", value: facts?.alpn)
-            text.field("alert", value: record.alert.map(nameOfAlert))
+            text.field("alert", value: record.alert?.name)
             text.field("client_certificate_asked", value: facts?.asksForCertificate)
             text.field("ocsp_stapled", value: facts?.hasStaple)
             text.field("scts", value: record.leaf?.timestamps)
@@ -156,7 +156,7 @@ struct JSONRecord {
         let dates: [Fault.ID] = [.expired, .notYetValid]
         let faults = ChainVerdict(chain, now: record.judgedAt).faults
         let trust = faults.first { !dates.contains($0.id) }
-        let code = chain.judgement.faults.first { ![9, 10].contains($0.code) }
+        let code = chain.judgement.faults.first { ![.expired, .notYetValid].contains($0.kind) }
         text.object("verify") { text in
             text.object("name") { text in
                 text.field("ok", value: record.matchedName != nil)
@@ -232,6 +232,6 @@ extension Refusal {
     }
 
     fileprivate var alertName: String? {
-        if case .alert(let number) = self { nameOfAlert(number) } else { nil }
+        if case .alert(let alert) = self { alert.name } else { nil }
     }
 }

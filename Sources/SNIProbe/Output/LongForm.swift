@@ -141,11 +141,11 @@ struct LongForm {
     }
 
     private var alert: String {
-        guard let number = record.alert else { return "" }
-        var text = "\(nameOfAlert(number)) (\(number))"
+        guard let alert = record.alert else { return "" }
+        var text = "\(alert.name) (\(alert.number))"
         if case .failure(let refusal)? = observation.second?.outcome, refusal.isRefusal {
             let other = observation.first?.serverName == nil ? "with SNI" : "without SNI"
-            text += refusal == .alert(number) ? ", also \(other)" : "; \(other): \(SNIWords.refusal(refusal))"
+            text += refusal == .alert(alert) ? ", also \(other)" : "; \(other): \(SNIWords.refusal(refusal))"
         }
         return style.field("alert", texts: [text])
     }

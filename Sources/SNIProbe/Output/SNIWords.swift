@@ -27,7 +27,7 @@ struct SNIWords {
     /// Returns a failed handshake in words.
     static func refusal(_ refusal: Refusal) -> String {
         switch refusal {
-        case .alert(let number): nameOfAlert(number)
+        case .alert(let alert): alert.name
         case .closed: "closed"
         case .reset: "reset"
         case .silentTLS, .silentTCP: "no answer"

@@ -39,8 +39,8 @@ struct ProbeRecord: Sendable {
     }
 
     /// The alert that ended the first handshake.
-    var alert: UInt8? {
-        if case .alert(let number)? = observation.refusedFirst { number } else { nil }
+    var alert: TLSAlert? {
+        if case .alert(let alert)? = observation.refusedFirst { alert } else { nil }
     }
 }
 

@@ -15,12 +15,12 @@ struct ChainVerdict {
     }
 
     private mutating func addDate(_ fault: ChainJudgement.Fault) {
-        switch fault.code {
-        case Code.expired:
+        switch fault.kind {
+        case .expired:
             append(
                 dated(.expired, fault: fault, date: chain.dates(at: fault.depth)?.notAfter, words: "expired")
             )
-        case Code.notYetValid:
+        case .notYetValid:
             append(
                 dated(
                     .notYetValid,
@@ -34,23 +34,23 @@ struct ChainVerdict {
     }
 
     private mutating func add(_ fault: ChainJudgement.Fault) {
-        switch fault.code {
-        case Code.expired, Code.notYetValid: break
-        case Code.selfSignedLeaf: append(Fault(.selfSigned, "self-signed certificate"))
-        case Code.selfSignedInChain:
+        switch fault.kind {
+        case .expired, .notYetValid: break
+        case .selfSigned: append(Fault(.selfSigned, "self-signed certificate"))
+        case .untrustedRoot:
             append(unknownIssuer(chain.judgement.anchor ?? chain.judgement.top?.subject))
-        case Code.noIssuer, Code.noLocalIssuer, Code.noLeafIssuer: append(openEnd)
-        case Code.badSignature: append(Fault(.badSignature, "invalid signature\(place(fault))"))
-        case Code.weakKey, Code.weakAuthority: append(weakKey(fault))
-        case Code.weakDigest: append(weakDigest(fault))
-        case Code.noAuthority:
+        case .unknownIssuer: append(openEnd)
+        case .badSignature: append(Fault(.badSignature, "invalid signature\(place(fault))"))
+        case .weakKey: append(weakKey(fault))
+        case .weakSignature: append(weakDigest(fault))
+        case .issuerIsNotCA:
             append(
                 Fault(
                     .certificateInvalid,
                     "issuer \(chain.subject(at: fault.depth) ?? "above") is not a CA"
                 )
             )
-        case Code.notPermitted, Code.excluded:
+        case .outsideNameConstraints:
             append(
                 Fault(
                     .certificateInvalid,
@@ -59,9 +59,9 @@ struct ChainVerdict {
                 )
             )
         // This error repeats that an issuer is not a CA.
-        case Code.wrongPurpose where fault.depth > 0 && faults.contains { $0.id == .certificateInvalid }:
+        case .wrongPurpose where fault.depth > 0 && faults.contains { $0.id == .certificateInvalid }:
             break
-        case Code.wrongPurpose:
+        case .wrongPurpose:
             append(
                 Fault(
                     .wrongPurpose,
@@ -118,25 +118,6 @@ struct ChainVerdict {
 
     private mutating func append(_ fault: Fault) {
         if !faults.contains(where: { $0.id == fault.id }) { faults.append(fault) }
-    }
-
-    /// OpenSSL's `X509_V_ERR_…` codes, which are part of its stable API.
-    private enum Code {
-        static let noIssuer = 2
-        static let badSignature = 7
-        static let notYetValid = 9
-        static let expired = 10
-        static let selfSignedLeaf = 18
-        static let selfSignedInChain = 19
-        static let noLocalIssuer = 20
-        static let noLeafIssuer = 21
-        static let noAuthority = 79
-        static let wrongPurpose = 26
-        static let notPermitted = 47
-        static let excluded = 48
-        static let weakKey = 66
-        static let weakAuthority = 67
-        static let weakDigest = 68
     }
 }
 

@@ -17,7 +17,7 @@ struct RefusalHint {
     var text: String? {
         switch refusal {
         case .badAddress: nil
-        case .notConnected(let error) where error.isRefusal:
+        case .notConnected(let error) where error.meansRefused:
             "nothing listens on port \(port) there, or a firewall rejects it"
         case .notConnected:
             "\(address) cannot be reached from here: check the IP, the route and the firewall"
@@ -28,7 +28,7 @@ struct RefusalHint {
         case .silentTLS: silence
         case .alert where refusal.isAboutClient(observation): HintWriter.clientCertificate
         case .alert where refusal.isAboutVersions, .broken where refusal.isAboutVersions: versions
-        case .alert(let number): alert(number)
+        case .alert(let alert): advice(on: alert)
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(host):\(port)/ or another port"
         case .notTLS(.smtp), .notTLS(.imap), .notTLS(.pop):
@@ -44,7 +44,7 @@ struct RefusalHint {
     var cause: Hint.Cause {
         if refusal.isAboutClient(observation) { return .clientCertificate }
         if refusal.isAboutVersions { return .oldVersions }
-        return refusal == .alert(71) ? .ciphers : .usual
+        return refusal == .alert(.insufficientSecurity) ? .ciphers : .usual
     }
 
     private var versions: String {
@@ -78,26 +78,26 @@ struct RefusalHint {
             + "server. Compare with --no-sni"
     }
 
-    private func alert(_ number: UInt8) -> String? {
-        switch number {
-        case 71: "the server requires ciphers or keys that current clients do not offer"
-        case 120: "the server speaks another protocol than HTTP/1.1"
-        default: refusedName(number)
+    private func advice(on alert: TLSAlert) -> String? {
+        switch alert {
+        case .insufficientSecurity: "the server requires ciphers or keys that current clients do not offer"
+        case .noApplicationProtocol: "the server speaks another protocol than HTTP/1.1"
+        default: refusedName(alert)
         }
     }
 
-    private func refusedName(_ number: UInt8) -> String {
+    private func refusedName(_ alert: TLSAlert) -> String {
         guard let serverName else { return sni == .noDifference ? refusesBoth : noName }
         switch sni {
         case .refused:
             return
                 "\(address) refuses \(serverName); without a name it shows its default certificate. Set the "
                 + "host up there, or check the IP"
-        case .noDifference where number == 112:
+        case .noDifference where alert == .unrecognizedName:
             return "\(address) serves other hosts only, by strict SNI; \(serverName) is not among them"
         case .noDifference:
             return refusesBoth
-        case .unknown where number != 112:
+        case .unknown where alert != .unrecognizedName:
             return settings.skipsDefault
                 ? "without --skip-default sni-probe says whether it is the name that is refused"
                 : "it may be the name, or the ciphers: compare with --no-sni"
@@ -148,9 +148,4 @@ extension Result<Handshake.Served, Refusal> {
         case .failure(let refusal): refusal.isRefusal
         }
     }
-}
-
-extension SystemError {
-    /// Whether the host answered that no process listens on the port (ECONNREFUSED).
-    var isRefusal: Bool { errnoText(code) == "Connection refused" }
 }

@@ -32,8 +32,8 @@ extension RefusalVerdict {
         case .silentTLS:
             Fault(.timeoutTLS, "no answer to the handshake in \(limit)", brief: "no handshake in \(limit)")
         case .alert where refusal.isAboutClient(observation): Self.clientFault
-        case .alert(70): versionFault(.handshakeRefused, settings: settings)
-        case .alert(let number): alertFault(number, observation: observation, sni: sni)
+        case .alert(.protocolVersion): versionFault(.handshakeRefused, settings: settings)
+        case .alert(let alert): alertFault(alert, observation: observation, sni: sni)
         case .closed, .reset: lostFault(refusal, observation: observation, sni: sni)
         case .notTLS(.unknown): Fault(.notTLS, "not TLS: the server speaks something else", brief: "not TLS")
         case .notTLS(let other):
@@ -43,7 +43,7 @@ extension RefusalVerdict {
                 brief: "not TLS: \(other.rawValue)"
             )
         case .broken where refusal.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
-        case .broken(let why):
+        case .broken(_, let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
         case .dropped: Fault(.handshakeBroken, "not finished")
         }
@@ -58,22 +58,25 @@ extension RefusalVerdict {
     }
 
     private static func connectFault(_ error: SystemError) -> Fault {
-        if error.isRefusal { return Fault(.refused, "connection refused") }
-        let words = errnoText(error.code).lowercased()
-        return Fault(.unreachable, words == "connection timed out" ? "no answer to the connection" : words)
+        if error.meansRefused { return Fault(.refused, "connection refused") }
+        if error.meansTimedOut { return Fault(.unreachable, "no answer to the connection") }
+        return Fault(.unreachable, errnoText(error.code).lowercased())
     }
 
     private static func alertFault(
-        _ number: UInt8,
+        _ alert: TLSAlert,
         observation: Observation,
         sni: SNIFinding.Verdict
     ) -> Fault {
         let sent = observation.first?.serverName != nil
-        if sent, number == 112 || refusesName(number) && sni == .refused {
+        if sent, alert == .unrecognizedName || mayRefuseName(alert) && sni == .refused {
             return Fault(.sniRefused, "server refused the name", brief: "refused the name")
         }
-        let name = nameOfAlert(number)
-        return Fault(.handshakeRefused, "server refused the handshake: \(name)", brief: "refused: \(name)")
+        return Fault(
+            .handshakeRefused,
+            "server refused the handshake: \(alert.name)",
+            brief: "refused: \(alert.name)"
+        )
     }
 
     private static func lostFault(
@@ -88,23 +91,25 @@ extension RefusalVerdict {
         return Fault(.reset, "connection \(verb) in the handshake", brief: "\(verb) in the handshake")
     }
 
-    /// Whether this is an alert that servers send for unknown names instead of `unrecognized_name` (112).
-    private static func refusesName(_ number: UInt8) -> Bool { [40, 49, 80].contains(number) }
+    /// Whether this is an alert that servers send for unknown names instead of `unrecognized_name`.
+    private static func mayRefuseName(_ alert: TLSAlert) -> Bool {
+        [.handshakeFailure, .accessDenied, .internalError].contains(alert)
+    }
 }
 
 extension Refusal {
     /// Whether the cause is that the client has no certificate.
     func isAboutClient(_ observation: Observation) -> Bool {
-        guard case .alert(let number) = self else { return false }
+        guard case .alert(let alert) = self else { return false }
         // Before TLS 1.3 a server that requires a client certificate fails the handshake with an ordinary alert.
-        return observation.first?.asksForCertificate == true || [42, 116].contains(number)
+        return observation.first?.asksForCertificate == true
+            || [.badCertificate, .certificateRequired].contains(alert)
     }
 
     /// Whether the two sides have no TLS version in common.
     var isAboutVersions: Bool {
         switch self {
-        case .alert(let number): number == 70
-        case .broken(let why): why.contains("unsupported protocol")
+        case .alert(.protocolVersion), .broken(.noCommonVersion, _): true
         default: false
         }
     }

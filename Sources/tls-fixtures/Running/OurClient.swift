@@ -148,11 +148,10 @@ extension Ending {
 
     private init(_ error: TLSError, _ phase: HTTPError.Phase) {
         switch error {
-        case .certificateRejected(let fault): self.init(x509: fault.code)
+        case .certificateRejected(let fault): self.init(fault.kind)
         case .nameMismatch: self = .fault(.wrongName)
         case .noPeerCertificate: self = .fault(.badCertificate)
-        case .alertReceived(let number, _):
-            self = UInt8(exactly: number).map(Ending.alert) ?? .other("\(error)")
+        case .alertReceived(let alert): self = .alert(alert.number)
         case .unexpectedProtocol: self = .fault(.wrongProtocol)
         case .protocolFailure, .tooManyMessages: self = .fault(.badTLS)
         case .connectionLost(let errno): self.init(errno: errno, "\(error)")
@@ -171,20 +170,19 @@ extension Ending {
         }
     }
 
-    /// Maps OpenSSL's verification errors (`X509_V_ERR_…`).
-    private init(x509 code: Int) {
-        switch code {
-        case 2, 18, 19, 20, 21: self = .fault(.untrusted)
-        case 7: self = .fault(.badSignature)
-        case 9: self = .fault(.notYetValid)
-        case 10: self = .fault(.expired)
-        case 24, 32, 79: self = .fault(.notAuthority)
-        case 25: self = .fault(.pathTooLong)
-        case 26: self = .fault(.wrongPurpose)
-        case 34: self = .fault(.unknownExtension)
-        case 47, 48: self = .fault(.outsideConstraints)
-        case 62, 64: self = .fault(.wrongName)
-        case 66, 67, 68: self = .fault(.weak)
+    private init(_ kind: CertificateFault.Kind) {
+        switch kind {
+        case .unknownIssuer, .selfSigned, .untrustedRoot: self = .fault(.untrusted)
+        case .badSignature: self = .fault(.badSignature)
+        case .notYetValid: self = .fault(.notYetValid)
+        case .expired: self = .fault(.expired)
+        case .issuerIsNotCA, .issuerMayNotSign: self = .fault(.notAuthority)
+        case .pathLengthExceeded: self = .fault(.pathTooLong)
+        case .wrongPurpose: self = .fault(.wrongPurpose)
+        case .unknownCriticalExtension: self = .fault(.unknownExtension)
+        case .outsideNameConstraints: self = .fault(.outsideConstraints)
+        case .nameMismatch: self = .fault(.wrongName)
+        case .weakKey, .weakSignature: self = .fault(.weak)
         default: self = .fault(.badCertificate)
         }
     }

@@ -92,7 +92,7 @@ struct AddressOrderTests {
         #expect(error.name == "a.test")
         #expect(error.endpoint == broken.endpoint)
         #expect(error.phase == .tls)
-        #expect(error.tlsError == .alertReceived(number: 40, name: "handshake_failure"))
+        #expect(error.tlsError == .alertReceived(.handshakeFailure))
         #expect(error.attempts.map(\.endpoint) == [dead.endpoint, broken.endpoint])
         #expect(error.attempts.map(\.phase) == [.connect, .tls])
         for part in ["a.test", dead.authority, broken.authority, "handshake_failure"] {

@@ -99,17 +99,18 @@ struct FaultTests {
     @Test(
         "An alert is reported with its number and name",
         arguments: [
-            (40, "handshake_failure"), (112, "unrecognized_name"), (80, "internal_error"),
-            (70, "protocol_version"),
-        ] as [(UInt8, String)]
+            (40, .handshakeFailure), (112, .unrecognizedName), (80, .internalError),
+            (70, .protocolVersion),
+        ] as [(UInt8, TLSAlert)]
     )
-    func alerts(number: UInt8, name: String) async throws {
+    func alerts(number: UInt8, alert: TLSAlert) async throws {
         let server = try FixtureServer.scripted([.awaitArrival, .alert(number), .awaitClose])
         let error = try await httpError {
             try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
         }
         #expect(error.phase == .tls)
-        #expect(error.tlsError == .alertReceived(number: number, name: name), "\(error)")
+        #expect(error.tlsError == .alertReceived(alert), "\(error)")
+        #expect("\(error)".contains("alert \(number) (\(alert.name))"))
     }
 
     @Test("A server that refuses the name is an error with its alert")
@@ -121,10 +122,10 @@ struct FaultTests {
         let error = try await httpError {
             try await HTTPClient.trusting().fetch(server.request("https://a.test/"))
         }
-        #expect(error.tlsError == .alertReceived(number: 112, name: "unrecognized_name"))
+        #expect(error.tlsError == .alertReceived(.unrecognizedName))
     }
 
-    @Test("An untrusted certificate is reported with OpenSSL's code, and no byte of the request is sent")
+    @Test("An untrusted certificate is reported with its kind of fault, and no byte of the request is sent")
     func badCertificates() async throws {
         var expired = CertificateProfile(for: "a.test")
         expired.validity = .expired
@@ -133,16 +134,17 @@ struct FaultTests {
         var selfSigned = CertificateProfile(for: "a.test")
         selfSigned.isSelfSigned = true
         let stranger = TestAuthority("Stranger")
-        let cases: [(FixtureCertificate, Int)] = [
-            (try testAuthority.issue(expired), 10), (try testAuthority.issue(early), 9),
-            (try testAuthority.issue(selfSigned), 18), (stranger.certificate(for: "a.test"), 20),
+        let cases: [(FixtureCertificate, CertificateFault.Kind)] = [
+            (try testAuthority.issue(expired), .expired), (try testAuthority.issue(early), .notYetValid),
+            (try testAuthority.issue(selfSigned), .selfSigned),
+            (stranger.certificate(for: "a.test"), .unknownIssuer),
         ]
         let client = HTTPClient.trusting()
-        for (certificate, code) in cases {
+        for (certificate, kind) in cases {
             let server = try FixtureServer.start(.tls(certificate)) { _ in .text("never") }
             let error = try await httpError { try await client.fetch(server.request("https://a.test/")) }
             #expect(error.phase == .tls)
-            #expect(error.certificateFault?.code == code, "\(error)")
+            #expect(error.certificateFault?.kind == kind, "\(error)")
             let record = try await server.nextRecord()
             #expect(record.receivedCount == 0 && record.requests.isEmpty)
         }

@@ -31,7 +31,7 @@ struct ChainJudgementTests {
         profile.purposes = [.clientAuth]
         let faults = try served(try root.issue(profile)).judged().faults
         #expect(
-            Set(faults.map(\.code)) == [Int(X509_V_ERR_CERT_HAS_EXPIRED), Int(X509_V_ERR_INVALID_PURPOSE)]
+            Set(faults.map(\.kind)) == [.expired, .wrongPurpose]
         )
     }
 

@@ -36,6 +36,6 @@ struct WireTests {
             Issue.record("not refused")
             return
         }
-        #expect(error.isRefusal)
+        #expect(error.meansRefused)
     }
 }

@@ -144,9 +144,11 @@ private enum TableSamples {
     static func records() throws -> [ProbeRecord] {
         let judge = Judge(settings: ProbeSettings(), now: 1_795_000_000)
         let refusals: [Refusal] = [
-            .notConnected(SystemError("connect", code: 111)), .silentTCP, .silentTLS, .alert(112), .alert(40),
+            .notConnected(SystemError("connect", code: 111)), .silentTCP, .silentTLS,
+            .alert(.unrecognizedName),
+            .alert(.handshakeFailure),
             .reset,
-            .closed, .notTLS(.http), .notTLS(.ssh), .broken("unsupported protocol"),
+            .closed, .notTLS(.http), .notTLS(.ssh), .broken(.noCommonVersion, reason: "unsupported protocol"),
         ]
         return refusals.enumerated().compactMap { index, refusal in
             guard let address = IPAddress("203.0.113.\(index + 1)"),

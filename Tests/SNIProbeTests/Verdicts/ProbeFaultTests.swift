@@ -138,7 +138,7 @@ struct ProbeFaultTests {
             let outcome = try await probe(strict)
             #expect(outcome.code == 35)
             #expect(outcome.faults == ["sni_refused"], "alert \(alert)")
-            #expect(outcome.record?.alert == alert)
+            #expect(outcome.record?.alert?.number == alert)
             #expect(outcome.record?.sni.verdict == .refused)
         }
         for alert: UInt8 in [40, 80] {

@@ -1,9 +1,11 @@
 /// Hexadecimal digits (RFC 4648, section 8).
 package enum Hex {
     /// Returns two lower-case digits for each byte.
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    ///
+    /// Not generic: over any sequence, called from another module, it would allocate memory for each byte.
+    package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity(2 * bytes.underestimatedCount)
+        text.reserveCapacity(2 * bytes.count)
         for byte in bytes {
             text.append(digit(byte >> 4))
             text.append(digit(byte & 15))

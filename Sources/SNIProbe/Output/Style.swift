@@ -38,7 +38,7 @@ struct Style: Sendable {
 
     /// Returns a hash in hexadecimal, in full or only its first eight bytes.
     func hash(_ bytes: [UInt8]) -> String {
-        fullHashes ? Hex.encode(bytes) : Hex.encode(bytes.prefix(8)) + ellipsis
+        fullHashes ? Hex.encode(bytes) : Hex.encode(Array(bytes.prefix(8))) + ellipsis
     }
 
     /// Wraps text into lines that fit after the indent. Words longer than a line are cut.

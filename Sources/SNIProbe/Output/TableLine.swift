@@ -24,7 +24,7 @@ struct TableLine {
     /// shrinks again.
     func text(addressWidth: inout Int) -> String {
         addressWidth = max(addressWidth, min(address.count, 39))
-        let hash = record.leaf.map { Hex.encode($0.summary.sha256.prefix(4)) } ?? "-"
+        let hash = record.leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? "-"
         let days = record.daysLeft.map { "\($0) d" } ?? "-"
         let time = observation.total.map { Words.milliseconds($0) + " ms" } ?? "-"
         let line =

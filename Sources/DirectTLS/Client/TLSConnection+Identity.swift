@@ -19,16 +19,7 @@ extension TLSConnection {
         if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) }
         try checkPins()
         // OpenSSL checks this itself only since 3.0.15.
-        if let chosen = chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
-    }
-
-    /// The protocol that the server chose by ALPN; `nil` if it chose none.
-    var chosenProtocol: String? {
-        var bytes: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &bytes, &count)
-        guard let bytes, count > 0 else { return nil }
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+        if let chosen = driver.chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
     }
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.

@@ -12,9 +12,7 @@ package final class TLSConnection: @unchecked Sendable {
     /// The identity that the server's certificate must prove.
     package let identity: ServerIdentity
 
-    /// Owned: freed in `deinit`, before the state that its BIO points to.
-    let ssl: OpaquePointer
-    let transport: UnsafeMutablePointer<TransportState>
+    let driver: SSLDriver
     let context: TLSContext
     let sessions: SessionCache?
     let sessionKey: SessionKey
@@ -57,73 +55,41 @@ package final class TLSConnection: @unchecked Sendable {
         sessions: SessionCache? = nil,
         port: UInt16 = 443
     ) throws(TLSError) {
-        ErrorQueue.clear()
-        guard let ssl = SSL_new(context.raw) else { throw .badSettings(ErrorQueue.drainedReason()) }
-        self.ssl = ssl
+        driver = try SSLDriver(context: context.raw, transport: transport)
         self.identity = identity
         self.context = context
         self.sessions = context.settings.resumesSessions ? sessions : nil
         sessionKey = SessionKey(identity: identity, port: port, context: context.number)
-        self.transport = .allocate(capacity: 1)
-        self.transport.initialize(to: TransportState(transport: transport))
-        try attachTransport()
+        try driver.setOwner(self)
         try configureVerification()
         offerSession()
-        SSL_set_connect_state(ssl)
     }
 
     deinit {
-        // Without this, OpenSSL considers the connection broken and its session not resumable.
-        SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
-        SSL_free(ssl)
         if let earlySession { SSL_SESSION_free(earlySession) }
-        transport.deinitialize(count: 1)
-        transport.deallocate()
     }
+
+    /// Borrowed from the driver.
+    var ssl: OpaquePointer { driver.ssl }
 
     /// Continues the handshake. `.done` guarantees a certificate verified for the identity, also on a resumed
     /// session.
     package func handshake() -> HandshakeStep {
         guard phase == .handshaking else { return phase == .open ? .done : .failed(failure ?? .notOpen) }
-        ErrorQueue.clear()
-        transport.pointee.beginReading()
-        let result = SSL_do_handshake(ssl)
-        transport.pointee.endReading()
-        guard result != 1 else { return settle() }
-        switch classify(result) {
-        case .wantsRead: return transport.pointee.isDrained ? .wantsRead : .again
-        case .wantsWrite: return .wantsWrite
-        case .closeNotify: return .failed(end(.alertReceived(.closeNotify)))
-        case .truncated: return .failed(end(.truncated))
+        switch driver.handshake(rejection: rejection?.error) {
+        case .done: return settle()
         case .failed(let error): return .failed(end(error))
+        case let step: return step
         }
     }
 
     /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much arrives.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         guard phase == .open, buffer.count > 0 else { return nothingRead }
-        transport.pointee.beginReading()
-        defer { transport.pointee.endReading() }
-        // The session tickets of a new connection are skipped here; a peer that sends more such messages makes this
-        // return `.again`.
-        for _ in 0..<4 {
-            var count = 0
-            ErrorQueue.clear()
-            let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
-            if result == 1 {
-                if transport.pointee.messages > 0 { forgetMessages(ssl, transport: transport) }
-                return .bytes(count)
-            }
-            switch classify(result) {
-            case .wantsRead:
-                if transport.pointee.isDrained { return .wantsRead }
-            case .wantsWrite: return .wantsWrite
-            case .closeNotify: return .closeNotify
-            case .truncated: return .truncated
-            case .failed(let error): return .failed(end(error))
-            }
+        switch driver.read(into: buffer) {
+        case .failed(let error): return .failed(end(error))
+        case let step: return step
         }
-        return .again
     }
 
     /// Takes some of the bytes, at most one record, and sends them if there is room.
@@ -160,17 +126,11 @@ package final class TLSConnection: @unchecked Sendable {
     }
 
     private func writeOnce(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
-        var count = 0
-        ErrorQueue.clear()
-        let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
-        if result == 1 { return .bytes(count) }
-        switch classify(result) {
-        case .wantsRead: return .wantsRead
-        case .wantsWrite: return .wantsWrite
-        case .closeNotify, .truncated: return .failed(end(.truncated))
+        switch driver.write(bytes) {
         // A peer that no longer reads may have responded before: data that has arrived can still be read.
         case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
         case .failed(let error): return .failed(end(error))
+        case let step: return step
         }
     }
 
@@ -178,22 +138,13 @@ package final class TLSConnection: @unchecked Sendable {
     /// call again.
     package func finishSending() -> WriteStep {
         guard phase == .open, !hasFinishedSending else { return nothingWritten }
-        let step = flush()
-        guard case .bytes = step else { return step }
-        ErrorQueue.clear()
-        let result = SSL_shutdown(ssl)
-        guard result < 0 else {
-            // A second call would make OpenSSL look for the server's close_notify, and fail on data that the server
-            // still sends.
-            hasFinishedSending = true
-            return .bytes(0)
-        }
-        switch classify(result) {
-        case .wantsRead: return .wantsRead
-        case .wantsWrite: return .wantsWrite
-        case .closeNotify, .truncated: return .bytes(0)
-        case .failed(let error): return .failed(error)
-        }
+        let flushed = flush()
+        guard case .bytes = flushed else { return flushed }
+        let step = driver.shutDown()
+        // A second call would make OpenSSL look for the server's close_notify, and fail on data that the server still
+        // sends.
+        if case .bytes = step { hasFinishedSending = true }
+        return step
     }
 
     /// Tells the server that no more data will follow, if the transport accepts it immediately. Reads and writes fail
@@ -202,10 +153,7 @@ package final class TLSConnection: @unchecked Sendable {
         guard phase == .open else { return phase = .over }
         phase = .over
         // A close_notify in the middle of a record would be a broken record.
-        guard !hasFinishedSending, !holdsBytes else { return }
-        ErrorQueue.clear()
-        _ = SSL_shutdown(ssl)
-        ErrorQueue.clear()
+        if !hasFinishedSending, !holdsBytes { driver.close() }
     }
 
     /// Whether bytes were taken that still wait for room.
@@ -213,31 +161,10 @@ package final class TLSConnection: @unchecked Sendable {
 
     /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again when
     /// needed.
-    package func releaseBuffers() {
-        ErrorQueue.clear()
-        _ = SSL_free_buffers(ssl)
-    }
+    package func releaseBuffers() { driver.releaseBuffers() }
 
     /// Whether bytes were taken from the transport that no read has returned yet.
-    package var hasPending: Bool {
-        phase == .open && SSL_has_pending(ssl) == 1
-    }
-
-    /// Gives OpenSSL our BIO, and gives the callbacks a pointer to this object, which outlives the `SSL`.
-    private func attachTransport() throws(TLSError) {
-        guard let bio = makeTransportBIO(transport) else { throw .badSettings(ErrorQueue.drainedReason()) }
-        // One BIO for both directions takes one reference: the `SSL` now owns ours.
-        SSL_set_bio(ssl, bio, bio)
-        guard SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque()) == 1 else {
-            throw .badSettings(ErrorQueue.drainedReason())
-        }
-    }
-
-    /// Classifies the result of the last call, and clears this thread's error queue.
-    @inline(__always)
-    private func classify(_ result: Int32) -> SSLResult {
-        SSLResult(of: ssl, result, transport, rejection: rejection?.error)
-    }
+    package var hasPending: Bool { phase == .open && driver.hasPending }
 
     private var nothingRead: ReadStep {
         phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
@@ -260,7 +187,7 @@ package final class TLSConnection: @unchecked Sendable {
         } catch {
             return .failed(end(error))
         }
-        forgetMessages(ssl, transport: transport)
+        driver.forgetMessages()
         phase = .open
         storeEarlySession()
         return .done

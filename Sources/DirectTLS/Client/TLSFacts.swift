@@ -36,9 +36,9 @@ extension TLSConnection {
     package var facts: TLSFacts {
         TLSFacts(
             version: SSL_version(ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
-            cipher: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
-            group: groupName,
-            alpn: chosenProtocol,
+            cipher: driver.cipher,
+            group: driver.group,
+            alpn: driver.chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
             certificateFingerprint: certificateFingerprint,
             peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init)
@@ -74,11 +74,5 @@ extension TLSConnection {
             count = isDone ? Int(length) : 0
         }
         return Hex.encode(digest)
-    }
-
-    private var groupName: String? {
-        let number = direct_SSL_get_negotiated_group(ssl)
-        guard number != NID_undef, let name = OBJ_nid2sn(number) else { return nil }
-        return String(cString: name)
     }
 }

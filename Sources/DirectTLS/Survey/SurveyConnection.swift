@@ -6,9 +6,7 @@ internal import CDirectOpenSSL
 /// owner at a time, like `TLSConnection`; no call waits.
 package final class SurveyConnection: @unchecked Sendable {
     private let context: SurveyContext
-    /// Owned: freed in `deinit`, before the state that its BIO points to.
-    private let ssl: OpaquePointer
-    private let transport: UnsafeMutablePointer<TransportState>
+    private let driver: SSLDriver
     /// Whether the server asked for a client certificate. Set by OpenSSL's callback, within `handshake`.
     package internal(set) var wasAskedForCertificate = false
     private var isOpen = false
@@ -24,18 +22,9 @@ package final class SurveyConnection: @unchecked Sendable {
         offersHTTP: Bool,
         transport: TLSTransport
     ) throws(TLSError) {
-        ErrorQueue.clear()
-        guard let ssl = SSL_new(context.raw) else { throw .badSettings(ErrorQueue.drainedReason()) }
+        driver = try SSLDriver(context: context.raw, transport: transport)
         self.context = context
-        self.ssl = ssl
-        self.transport = .allocate(capacity: 1)
-        self.transport.initialize(to: TransportState(transport: transport))
-        guard let bio = makeTransportBIO(self.transport) else {
-            throw .badSettings(ErrorQueue.drainedReason())
-        }
-        // One BIO for both directions takes one reference: the `SSL` now owns ours.
-        SSL_set_bio(ssl, bio, bio)
-        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        try driver.setOwner(self)
         if let serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
             throw .badIdentity("cannot be sent: \(printable(serverName))")
         }
@@ -45,88 +34,46 @@ package final class SurveyConnection: @unchecked Sendable {
         }
         // Makes servers that have one send an OCSP staple (RFC 6066, section 8).
         SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
-        SSL_set_connect_state(ssl)
     }
 
-    deinit {
-        SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
-        SSL_free(ssl)
-        transport.deinitialize(count: 1)
-        transport.deallocate()
-    }
+    private var ssl: OpaquePointer { driver.ssl }
 
     /// Continues the handshake. `.done` does not mean that the certificate is valid.
     package func handshake() -> HandshakeStep {
-        ErrorQueue.clear()
-        transport.pointee.beginReading()
-        let result = SSL_do_handshake(ssl)
-        transport.pointee.endReading()
-        guard result != 1 else {
-            forgetMessages(ssl, transport: transport)
+        let step = driver.handshake(rejection: nil)
+        if case .done = step {
+            driver.forgetMessages()
             isOpen = true
-            return .done
         }
-        return switch SSLResult(of: ssl, result, transport, rejection: nil) {
-        case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
-        case .wantsWrite: .wantsWrite
-        case .closeNotify: .failed(.alertReceived(.closeNotify))
-        case .truncated: .failed(.truncated)
-        case .failed(let error): .failed(error)
-        }
+        return step
     }
 
     /// Reads data that has arrived, at most one record.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
         guard isOpen, buffer.count > 0 else { return .failed(.notOpen) }
-        var count = 0
-        ErrorQueue.clear()
-        transport.pointee.beginReading()
-        let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
-        transport.pointee.endReading()
-        if result == 1 {
-            if transport.pointee.messages > 0 { forgetMessages(ssl, transport: transport) }
-            return .bytes(count)
-        }
-        return switch SSLResult(of: ssl, result, transport, rejection: nil) {
-        case .wantsRead: transport.pointee.isDrained ? .wantsRead : .again
-        case .wantsWrite: .wantsWrite
-        case .closeNotify: .closeNotify
-        case .truncated: .truncated
-        case .failed(let error): .failed(error)
-        }
+        return driver.read(into: buffer)
     }
 
     /// Sends some of the bytes. After a wait, the call must be repeated with the same bytes.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         guard isOpen, bytes.count > 0 else { return .failed(.notOpen) }
-        var count = 0
-        ErrorQueue.clear()
-        let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
-        if result == 1 { return .bytes(count) }
-        return switch SSLResult(of: ssl, result, transport, rejection: nil) {
-        case .wantsRead: .wantsRead
-        case .wantsWrite: .wantsWrite
-        case .closeNotify, .truncated: .failed(.truncated)
-        case .failed(let error): .failed(error)
-        }
+        return driver.write(bytes)
     }
 
     /// Tells the server that no more data will follow, if the transport accepts it immediately.
     package func close() {
         guard isOpen else { return }
         isOpen = false
-        ErrorQueue.clear()
-        _ = SSL_shutdown(ssl)
-        ErrorQueue.clear()
+        driver.close()
     }
 
     /// The negotiated parameters. Only valid after the handshake.
     package var facts: SurveyFacts {
         SurveyFacts(
             version: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
-            cipher: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
-            group: groupName,
-            alpn: chosenProtocol,
+            cipher: driver.cipher,
+            group: driver.group,
+            alpn: driver.chosenProtocol,
             hasStaple: hasStaple,
             asksForCertificate: wasAskedForCertificate
         )
@@ -141,20 +88,6 @@ package final class SurveyConnection: @unchecked Sendable {
         // Borrowed: the bytes belong to OpenSSL.
         var bytes: UnsafeMutablePointer<UInt8>?
         return SSL_ctrl(ssl, SSL_CTRL_GET_TLSEXT_STATUS_REQ_OCSP_RESP, 0, &bytes) > 0
-    }
-
-    private var groupName: String? {
-        let number = direct_SSL_get_negotiated_group(ssl)
-        guard number != NID_undef, let name = OBJ_nid2sn(number) else { return nil }
-        return String(cString: name)
-    }
-
-    private var chosenProtocol: String? {
-        var bytes: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &bytes, &count)
-        guard let bytes, count > 0 else { return nil }
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
     }
 }
 

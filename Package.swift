@@ -134,8 +134,8 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures", "DirectTestCommands",
-                "DirectTestData", "DirectTestPeers", "DirectTestTime",
+                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime",
             ],
             swiftSettings: commonSettings
         ),

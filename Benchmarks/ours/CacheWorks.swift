@@ -42,7 +42,7 @@ struct CacheWorks: Sendable {
 
     private func get(_ client: HTTPClient, _ number: Int) async throws {
         let response = try await client.fetch(
-            Request(.get, "https://bench.test/\(number % settings.objects)?of=\(settings.objects)")
+            HTTPClient.Request(.get, "https://bench.test/\(number % settings.objects)?of=\(settings.objects)")
         )
         guard response.status == 200, response.body.count == settings.length else { fail("another response") }
     }
@@ -57,7 +57,7 @@ struct CacheWorks: Sendable {
                     "Cache-Control": "max-age=3600", "Content-Type": "text/plain", "ETag": "\"a\"",
                     "Server": "bench",
                 ]
-                return try Response(to: request, .ok, headers: fields, body: body)
+                return try HTTPClient.Response(to: request, .ok, headers: fields, body: body)
             }
         }
     }

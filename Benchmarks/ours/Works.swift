@@ -46,8 +46,8 @@ struct Works: Sendable {
         }
     }
 
-    private func request(_ method: HTTPMethod, _ path: String) -> Request {
-        var request = Request(method, settings.url(path))
+    private func request(_ method: HTTPMethod, _ path: String) -> HTTPClient.Request {
+        var request = HTTPClient.Request(method, settings.url(path))
         request.addresses = [Endpoint(stringLiteral: settings.address)]
         return request
     }
@@ -64,7 +64,7 @@ struct Works: Sendable {
             response: .seconds(600),
             read: .seconds(600)
         )
-        let responses = try await withThrowingTaskGroup(of: Response.self) { group in
+        let responses = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { group in
             for _ in 0..<settings.inFlight { group.addTask { [request] in try await client.send(request) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -90,7 +90,7 @@ struct Works: Sendable {
         }
     }
 
-    private func check(_ response: FullResponse, _ last: UInt8?) {
+    private func check(_ response: HTTPClient.BufferedResponse, _ last: UInt8?) {
         guard response.status == 200 else { fail("status \(response.status)") }
         guard response.body.count == settings.length else { fail("a body of \(response.body.count) bytes") }
         if let last, response.body.last != last { fail("a body ends with \(response.body.last ?? 0)") }

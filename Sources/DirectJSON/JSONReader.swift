@@ -11,8 +11,8 @@ package struct JSONError: Error, Equatable, CustomStringConvertible {
 
 /// A strict parser for JSON (RFC 8259).
 ///
-/// It refuses what the RFC leaves open: duplicate names in an object, lone surrogates, a byte order mark, and anything
-/// after the value are errors.
+/// It refuses what the RFC leaves open: duplicate names in an object, lone surrogates, a byte order mark, and
+/// anything after the value are errors.
 package struct JSONReader {
     /// Parses a text that consists of one value.
     package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {

@@ -74,7 +74,7 @@ struct CookieTests {
         let client = HTTPClient { $0.useCookies(of: storage) }
         var text = ""
         dump(client, to: &text)
-        dump(client.settings, to: &text)
+        dump(client.configuration, to: &text)
         #expect(!text.contains("hunter2"))
     }
 

@@ -30,7 +30,7 @@ struct SessionInsideTests {
         let request = URLRequest(url: url)
         let task = URLSession(configuration: .ephemeral).uploadTask(with: request, from: Data("body".utf8))
         // As it would be in a FoundationNetworking with other names inside.
-        let order = ProtocolOrder(request, task, nil, HTTPClient.Settings())
+        let order = ProtocolOrder(request, task, nil, HTTPClient.Configuration())
         let error = await urlError { _ = try await order.request() }
         #expect(error?.code == .requestBodyStreamExhausted)
         #expect(error?.localizedDescription.contains("HTTPClient.upload") == true)

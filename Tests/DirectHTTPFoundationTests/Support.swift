@@ -13,7 +13,7 @@ extension HTTPClient {
     /// A client for which no time passes: no limit ends anything, however busy the machine is.
     static func untimed() -> HTTPClient { untimed { _ in } }
 
-    static func untimed(_ configure: (inout Settings) throws -> Void) rethrows -> HTTPClient {
+    static func untimed(_ configure: (inout Configuration) throws -> Void) rethrows -> HTTPClient {
         try HTTPClient { settings in
             settings.loop = .still
             try configure(&settings)

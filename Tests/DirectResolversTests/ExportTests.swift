@@ -5,6 +5,6 @@ import Testing
 struct ExportTests {
     @Test("DirectResolvers includes the client")
     func client() {
-        #expect(HTTPClient().settings.addresses.isEmpty)
+        #expect(HTTPClient().configuration.addresses.isEmpty)
     }
 }

@@ -23,8 +23,8 @@ struct RecipeTests {
         dead = try FixtureServer.refusing(on: "127.0.0.3")
     }
 
-    private func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
-        var settings = HTTPClient.Settings()
+    private func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
+        var settings = HTTPClient.Configuration()
         settings.tls.roots = .only([.der(testAuthority.rootDER)])
         settings.loop = .still
         configure(&settings)
@@ -32,7 +32,7 @@ struct RecipeTests {
     }
 
     private func expectSite(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         _ name: String = "www.example.com",
         from source: AddressSource
     ) {

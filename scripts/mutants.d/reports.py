@@ -45,12 +45,12 @@ def add_transaction(table):
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
     core, dialler, proxy = "Pipeline/ClientCore.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
-    times = "HTTPTransaction.Times(start: context.start, sent: sent, response: settings.loop.now)"
+    times = "HTTPTransaction.Times(start: context.start, sent: sent, response: now)"
     for name, file, at, becomes in [
         ("isReused", core, "times: times, isReused: |isReused|)", "false"),
         ("requestTime, responseTime from the wrong start", core, times.replace("context.start", "|context.start|"), "sent"),
         ("requestTime to the wrong end", core, times.replace(" sent,", " |sent|,"), "context.start"),
-        ("responseTime to the wrong end", core, times.replace("settings.loop.now", "|settings.loop.now|"), "sent"),
+        ("responseTime to the wrong end", core, times.replace("response: now", "response: |now|"), "sent"),
         ("resolveTime of a resolver", "Pipeline/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
         ("resolveTime of the system", dialler, "selection.resolveTime = |loop.now.since(start)|", "nil"),
         ("resolveTime of a fallback", dialler, "selection.resolveTime = |loop.now.since(now)|", "nil"),

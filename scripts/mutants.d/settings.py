@@ -12,10 +12,10 @@ def add_to(table):
 
 def add_client(table):
     table.door(
-        "HTTPClient.Settings",
-        "Client/HTTPClient.swift",
-        "core = |ClientCore(settings)|",
-        "ClientCore(mutated(settings))",
+        "HTTPClient.Configuration",
+        "Client/HTTPClient+Requests.swift",
+        "core: |ClientCore(configuration)|",
+        "ClientCore(mutated(configuration))",
         {
             "addresses": "StaticMapTests NameAndAddressTests",
             "resolver": "ClientResolverTests",
@@ -50,15 +50,15 @@ def add_client(table):
     )
     # Settings that are read in several places.
     table.place(
-        "HTTPClient.Settings.limits of a connection",
+        "HTTPClient.Configuration.limits of a connection",
         "Dial/Dialler.swift", "limits: |settings.limits|", "HTTP1Limits()", "ClientSettingsTests",
     )
     table.place(
-        "HTTPClient.Settings.leniency of a connection",
+        "HTTPClient.Configuration.leniency of a connection",
         "Dial/Dialler.swift", "leniency: |settings.leniency|", "HTTP1Leniency()", "ClientSettingsTests",
     )
     table.place(
-        "HTTPClient.Settings.vetting over a proxy",
+        "HTTPClient.Configuration.vetting over a proxy",
         "Dial/Dialler+Proxy.swift", "if let vetting = |settings.vetting| {", "nil", "ProxyTests",
     )
 
@@ -203,8 +203,8 @@ def add_repetition(table):
     table.door(
         "RetryPolicy",
         "Pipeline/ClientCore+Retries.swift",
-        "guard let policy = |hop.request.retries ?? settings.retries| else",
-        "(hop.request.retries ?? settings.retries).map({ mutated($0) })",
+        "guard let policy = |hop.request.retries ?? configuration.retries| else",
+        "(hop.request.retries ?? configuration.retries).map({ mutated($0) })",
         {
             "attempts": "PolicySettingsTests",
             "statuses": "PolicySettingsTests",
@@ -218,8 +218,8 @@ def add_repetition(table):
     table.door(
         "RedirectPolicy",
         "Pipeline/Redirects.swift",
-        "let policy = |hop.request.redirects ?? settings.redirects|",
-        "mutated(hop.request.redirects ?? settings.redirects)",
+        "let policy = |hop.request.redirects ?? configuration.redirects|",
+        "mutated(hop.request.redirects ?? configuration.redirects)",
         {
             "isFollowing": "RedirectTests",
             "limit": "PolicySettingsTests",

@@ -11,7 +11,7 @@ from model import TableError, door_function
 
 # The types whose members must have mutants. Types nested in them count as well.
 TYPES = {
-    "HTTPClient.Settings", "Request", "Timeouts", "TLSSettings", "Proxy", "ProxySettings", "RetryPolicy",
+    "HTTPClient.Configuration", "Request", "Timeouts", "TLSSettings", "Proxy", "ProxySettings", "RetryPolicy",
     "RedirectPolicy", "DecodingSettings", "HTTPTransaction", "CallReport", "CallEvent",
 }
 VARIABLE = "DIRECT_HTTP_MUTANT"
@@ -87,7 +87,8 @@ def public_members(text):
     scopes, depth = [], 0
     for line in text.splitlines():
         code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line.split("//")[0])
-        name = ".".join(scope for scope, _ in scopes)
+        # The messages are nested in the client, and are spoken of by their short names.
+        name = re.sub(r"^HTTPClient\.(?=Request|Response)", "", ".".join(scope for scope, _ in scopes))
         is_direct = bool(scopes) and scopes[-1][1] == depth
         member = MEMBER.match(code)
         if member and is_direct and is_watched(name) and member[1] not in UNWIRED:

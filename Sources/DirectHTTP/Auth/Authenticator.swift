@@ -3,8 +3,8 @@ public import DirectHTTP1
 
 /// Supplies the value of the `Authorization` field for one origin, in advance or in answer to a challenge.
 ///
-/// Set one on a request (``Request/authenticator``), or on the client for an origin
-/// (``HTTPClient/Settings/authenticators``). After a redirect to another origin its answers are no longer sent.
+/// Set one on a request (``HTTPClient/Request/authenticator``), or on the client for an origin
+/// (``HTTPClient/Configuration/authenticators``). After a redirect to another origin its answers are no longer sent.
 /// Many tasks may call it concurrently.
 public protocol Authenticator: Sendable {
     /// Returns the value to send in `Authorization` before the server has asked for one.

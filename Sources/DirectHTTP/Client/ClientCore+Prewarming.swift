@@ -5,7 +5,7 @@ internal import DirectTransport
 
 extension HTTPClient {
     /// The client's open connections, what they are doing, and how many requests wait for one.
-    public var connections: ConnectionList { core.pool.survey(at: settings.loop.now) }
+    public var connections: ConnectionList { core.pool.survey(at: configuration.loop.now) }
 
     /// Forgets everything that depends on the network. Call it when the machine has joined or left a network:
     /// addresses that were good there may not be good here.
@@ -13,9 +13,9 @@ extension HTTPClient {
     /// Idle connections are closed immediately. Connections that serve a request, or are being made for one, are
     /// closed after it. Which addresses were good is forgotten, and so is the cache of the client's resolver.
     public func forgetNetwork() {
-        settings.resolver?.forgetAll()
+        configuration.resolver?.forgetAll()
         core.dialler.forgetAll()
-        core.pool.closeWhenIdle(at: settings.loop.now)
+        core.pool.closeWhenIdle(at: configuration.loop.now)
     }
 
     /// Opens connections to the URL's origin ahead of the first requests, which then need not wait for them.
@@ -50,11 +50,11 @@ extension ClientCore {
         if Task.isCancelled { throw CancellationError() }
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
         // HSTS demands it for the name.
-        guard settings.transport == nil else { return }
+        guard configuration.transport == nil else { return }
         let request = cookiesAndHSTS?.upgraded(request) ?? request
         let url = try request.checkedURL()
-        let limits = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
-        let call = Call(limits, from: settings.loop.now)
+        let limits = request.ownTimeouts?.over(configuration.timeouts) ?? configuration.timeouts.nanoseconds
+        let call = Call(limits, from: configuration.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             let route = try await route(of: request, to: url, over: proxy, call.timeouts, end: call.end)
@@ -73,7 +73,12 @@ extension ClientCore {
     }
 
     private func warm(_ context: ExchangeContext, count: Int) async throws(DialFailure) {
-        let permits = pool.warm(context.poolKey, route: context.route, count: count, at: settings.loop.now)
+        let permits = pool.warm(
+            context.poolKey,
+            route: context.route,
+            count: count,
+            at: configuration.loop.now
+        )
         let failure = await withTaskGroup(of: DialFailure?.self) { group in
             for permit in permits { group.addTask { await self.warm(context, permit: permit) } }
             return await group.reduce(nil) { $0 ?? $1 }
@@ -86,7 +91,7 @@ extension ClientCore {
     {
         do throws(DialFailure) {
             let connection = try await connect(context)
-            pool.deliver(connection, permit: permit, since: context.start, at: settings.loop.now)
+            pool.deliver(connection, permit: permit, since: context.start, at: configuration.loop.now)
             return nil
         } catch {
             pool.release(permit)

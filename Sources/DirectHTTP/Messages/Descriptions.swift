@@ -46,7 +46,7 @@ extension Response: CustomStringConvertible, CustomReflectable {
     }
 }
 
-extension FullResponse: CustomStringConvertible, CustomReflectable {
+extension BufferedResponse: CustomStringConvertible, CustomReflectable {
     /// The status, the URL and the length of the body.
     public var description: String { "\(status) from \(url), \(body.count) bytes" }
 

@@ -47,7 +47,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case lookup(LookupError)
         /// The client's resolver has no address for the name.
         indirect case resolver(ResolverError)
-        /// ``HTTPClient/Settings/vetting`` refused the address.
+        /// ``HTTPClient/Configuration/vetting`` refused the address.
         case refused(AddressRefusal)
         /// A system call failed.
         case system(SystemError)

@@ -39,7 +39,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var connectTime: Duration? { isReused ? nil : connection.connectTime }
     /// The time of the TLS handshake; `nil` on a reused connection and for `http`.
     public var tlsTime: Duration? { isReused ? nil : connection.tlsTime }
-    /// The time from the start of the request, before its connection was found, until it was sent or its upload began.
+    /// The time from the start of the request, before its connection was found, until it was sent or its upload
+    /// began.
     public var requestTime: Duration { times.sent.since(times.start) }
     /// The time from the start of the request, before its connection was found, to the head of the response.
     public var responseTime: Duration { times.response.since(times.start) }

@@ -5,7 +5,7 @@ internal import DirectTransport
 
 /// One request of a call that was not the last: its result, and why another one followed.
 ///
-/// ``Response/history`` and ``HTTPError/history`` list the hops of a call in order.
+/// ``HTTPClient/Response/history`` and ``HTTPError/history`` list the hops of a call in order.
 public struct Hop: Sendable, CustomStringConvertible {
     /// The reason that another request followed.
     public enum Reason: String, Hashable, Sendable {

@@ -4,9 +4,9 @@ public import DirectHTTP1
 /// Whether and how redirects are followed.
 ///
 /// Each hop is a request of its own: the name in its URL determines SNI, the certificate check, cookies and the
-/// addresses. ``Request/addresses`` are used for the host and port of the caller's request only. A request to
-/// another origin carries only those fields of the request before that are known to be safe, and the removed ones
-/// do not come back when a later redirect returns to the first origin (CVE-2024-45336).
+/// addresses. ``HTTPClient/Request/addresses`` are used for the host and port of the caller's request only. A
+/// request to another origin carries only those fields of the request before that are known to be safe, and the
+/// removed ones do not come back when a later redirect returns to the first origin (CVE-2024-45336).
 public struct RedirectPolicy: Sendable {
     /// Whether redirects are followed; if not, the response is delivered as it is.
     public var isFollowing = true
@@ -43,13 +43,13 @@ public struct RedirectPolicy: Sendable {
 /// A redirect that is about to be followed.
 public struct Redirect: Sendable {
     /// The request that was redirected.
-    public let request: Request
+    public let request: HTTPClient.Request
     /// The status of the redirect.
     public let status: HTTPStatus
     /// The header fields of the redirect.
     public let headers: HTTPHeaders
     /// The request that the redirect leads to.
-    public let next: Request
+    public let next: HTTPClient.Request
     /// The URL that the redirect leads to.
     public let url: HTTPURL
     /// Whether that URL has another scheme, host or port.
@@ -63,7 +63,7 @@ public enum RedirectDecision: Sendable {
     /// Sends this request: ``Redirect/next``, changed or not, or another one. Options that it does not set are
     /// taken from ``Redirect/next``. To another origin it carries no copied field that the proposed request would
     /// not carry; fields that are set for that origin are sent.
-    case follow(Request)
+    case follow(HTTPClient.Request)
     /// Delivers the response as it is.
     case deliver
 }

@@ -11,7 +11,7 @@ extension Request {
     }
 
     /// The protocols to switch to if the server agrees (`Upgrade`), the preferred one first. The server agrees with
-    /// 101; ``Response/takeStream()`` then returns the connection.
+    /// 101; ``HTTPClient/Response/takeStream()`` then returns the connection.
     public var upgrade: [String] {
         get { exchangeOptions.upgrade }
         set { exchangeOptions.upgrade = newValue }

@@ -19,7 +19,7 @@ extension Request {
     }
 
     /// Returns the request with another URL. See ``replace(url:)``.
-    public func replacing(url: HTTPURL) -> Request {
+    public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
         request.replace(url: url)
         return request
@@ -28,7 +28,7 @@ extension Request {
     /// Returns the request with another URL, from text. See ``replace(url:)``.
     ///
     /// - Throws: the fault of an invalid URL.
-    public func replacing(url text: String) throws(HTTPURLError) -> Request {
+    public func replacing(url text: String) throws(HTTPURLError) -> HTTPClient.Request {
         replacing(url: try HTTPURL(text))
     }
 

@@ -7,7 +7,7 @@ internal import DirectTransport
 /// Receives the events of a client's calls: each event as it happens, those of one call in order.
 ///
 /// It runs on the thread where the event happens, for several calls at the same time, and must not block. Set it
-/// with ``HTTPClient/Settings/observer``.
+/// with ``HTTPClient/Configuration/observer``.
 public typealias CallObserver = @Sendable (CallEvent) -> Void
 
 /// An event of a call.

@@ -16,7 +16,7 @@ extension ClientCore {
         do throws(TransportError) {
             try request.checkHead(url, defaults: defaults(for: request, trail), isProxied: proxy != nil)
             guard case .stream(let body) = request.body.content else { return }
-            _ = try await body.framing(on: settings.loop, within: limit)
+            _ = try await body.framing(on: configuration.loop, within: limit)
         } catch {
             throw DialFailure(cause: error)
         }

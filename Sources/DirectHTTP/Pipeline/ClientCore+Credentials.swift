@@ -6,11 +6,11 @@ internal import DirectIO
 extension ClientCore {
     /// Sends a request with the credentials of its origin, if an authenticator is set for it.
     func sendWithCredentials(_ hop: HopRequest, call: Call) async throws -> Response {
-        guard hop.authenticator != nil || !settings.authenticators.isEmpty else {
+        guard hop.authenticator != nil || !configuration.authenticators.isEmpty else {
             return try await sendWithCookies(hop, call: call)
         }
         let url = try hop.request.checkedURL()
-        guard let authenticator = hop.authenticator ?? settings.authenticators[url.origin],
+        guard let authenticator = hop.authenticator ?? configuration.authenticators[url.origin],
             !hop.request.headers.contains("Authorization")
         else { return try await sendWithCookies(hop, call: call) }
         return try await sendAuthenticated(hop, url: url, call: call, as: authenticator)
@@ -26,7 +26,7 @@ extension ClientCore {
         let (method, body) = (original.request.method, original.request.body)
         let question = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
         var hop = original
-        var said = try await call.answer(to: url, .request, on: settings.loop) {
+        var said = try await call.answer(to: url, .request, on: configuration.loop) {
             try await authenticator.authorization(for: question)
         }
         hop.withHeaders { $0["Authorization"] = said }
@@ -35,7 +35,7 @@ extension ClientCore {
         for _ in 0..<Self.credentialLimit {
             guard response.status == .unauthorized, body.isReplayable else { break }
             let challenges = Challenge.all(in: response.headers)
-            let answer = try await call.answer(to: url, .response, on: settings.loop) { [said] in
+            let answer = try await call.answer(to: url, .response, on: configuration.loop) { [said] in
                 try await authenticator.authorization(
                     for: question,
                     answering: challenges,
@@ -62,14 +62,14 @@ extension ClientCore {
     /// one.
     private func sendWithCookies(_ hop: HopRequest, call: Call) async throws -> Response {
         let hop = hop.prepared(by: cookiesAndHSTS(of: call))
-        guard let cache = settings.cache else { return try await sendWithRetries(hop, call: call) }
+        guard let cache = configuration.cache else { return try await sendWithRetries(hop, call: call) }
         let request = hop.request
         let url = try request.checkedURL()
         let wait = DiskWait(
             end: call.end,
             total: call.timeouts.total,
             name: url.host.description,
-            loop: settings.loop
+            loop: configuration.loop
         )
         let defaults = defaults(for: hop.request, hop.trail)
         return try await cache.send(request, url: url, defaults: defaults, wait: wait) { asked, sent in
@@ -82,7 +82,7 @@ extension ClientCore {
     /// Returns the cookie and HSTS stores of a call.
     func cookiesAndHSTS(of call: Call) -> CookiesAndHSTS? {
         guard let cookies = call.cookies else { return cookiesAndHSTS }
-        return CookiesAndHSTS(cookies: cookies, hsts: settings.hsts)
+        return CookiesAndHSTS(cookies: cookies, hsts: configuration.hsts)
     }
 
     /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce may

@@ -31,7 +31,7 @@ extension ClientCore {
             route: context.route,
             kept: context.kept,
             asksKernel: !request.mayBeSentTwice,
-            at: settings.loop.now
+            at: configuration.loop.now
         ).map { ($0, $1, isReused: true) }
     }
 
@@ -41,7 +41,7 @@ extension ClientCore {
         let limits = DialLimits(
             timeouts: context.timeouts,
             end: context.end,
-            loop: settings.loop,
+            loop: configuration.loop,
             log: context.log
         )
         if let proxy = context.proxy?.proxy, case .byProxy = context.route {

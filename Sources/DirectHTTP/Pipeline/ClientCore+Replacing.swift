@@ -92,7 +92,7 @@ extension ClientCore {
     ) {
         if case .failed(.request, _) = failure {
             // The client itself refused the request: no byte of it was sent.
-            pool.checkIn(connection, lease: lease, at: settings.loop.now)
+            pool.checkIn(connection, lease: lease, at: configuration.loop.now)
         } else {
             pool.discard(connection, lease: lease)
         }

@@ -7,7 +7,7 @@ internal import DirectTransport
 extension ClientCore {
     /// Sends a request and retries it as the request's or the client's policy says.
     func sendWithRetries(_ hop: HopRequest, call: Call) async throws -> Response {
-        guard let policy = hop.request.retries ?? settings.retries else {
+        guard let policy = hop.request.retries ?? configuration.retries else {
             var tries = EarlierTries()
             return try await directedSend(hop, call: call, tries: &tries)
         }
@@ -26,15 +26,15 @@ extension ClientCore {
             let result = try await attempt(hop, call: call, tries: &tries)
             count += 1
             history += result.history
-            switch policy.next(after: count, result, of: hop.request, call: call, on: settings.loop) {
+            switch policy.next(after: count, result, of: hop.request, call: call, on: configuration.loop) {
             case .end(let stop):
                 policy.settle(result)
                 call.log?.endsTries(stop)
                 return try result.ending(stop, history: history)
             case .wait(let wait):
                 if let refused = await result.refused(hop.request) { history.append(call.noting(refused)) }
-                let end = settings.loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
-                try await settings.loop.sleep(until: end)
+                let end = configuration.loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
+                try await configuration.loop.sleep(until: end)
             }
         }
     }
@@ -119,26 +119,26 @@ extension ClientCore {
         call: Call,
         detour: Detour?
     ) async throws -> Response {
-        guard !settings.networkInterceptors.isEmpty || settings.transport != nil else {
+        guard !configuration.networkInterceptors.isEmpty || configuration.transport != nil else {
             return try await roundTrip(
                 hop.request,
                 trail: hop.trail,
                 call: call,
-                from: settings.loop.now,
+                from: configuration.loop.now,
                 detour: detour
             )
         }
         let url = try? hop.request.url
-        guard settings.loop.now < call.end else { throw call.overdue(for: url) }
+        guard configuration.loop.now < call.end else { throw call.overdue(for: url) }
         var complete = hop
         complete.withHeaders { $0.complete(with: defaults(for: hop.request, hop.trail)) }
-        return try await call.answer(to: url, .response, on: settings.loop) { [complete] in
-            try await intercept(complete.request, interceptors: self.settings.networkInterceptors[...]) {
+        return try await call.answer(to: url, .response, on: configuration.loop) { [complete] in
+            try await intercept(complete.request, interceptors: self.configuration.networkInterceptors[...]) {
                 request in
                 let hop = self.rebuilding(complete, as: request)
                 call.sent?.note(hop.request, defaults: self.defaults(for: hop.request, hop.trail))
-                guard let transport = self.settings.transport else {
-                    let now = self.settings.loop.now
+                guard let transport = self.configuration.transport else {
+                    let now = self.configuration.loop.now
                     return try await self.roundTrip(
                         hop.request,
                         trail: hop.trail,
@@ -155,7 +155,7 @@ extension ClientCore {
     /// Returns the request that an interceptor or the cache made of `hop`, with only what it may carry to its
     /// origin.
     func rebuilding(_ hop: HopRequest, as request: Request) -> HopRequest {
-        let policy = hop.request.redirects ?? settings.redirects
+        let policy = hop.request.redirects ?? configuration.redirects
         return hop.rebuilt(as: request, shown: [hop.request], crossing(by: policy))
     }
 }

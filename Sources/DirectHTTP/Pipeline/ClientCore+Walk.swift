@@ -69,18 +69,18 @@ extension ClientCore {
         cookies: (any CookieStore)? = nil
     ) -> Call {
         // Not `settings` as a whole: passing it would copy all of it.
-        let timeouts = request.ownTimeouts?.over(settings.timeouts) ?? settings.timeouts.nanoseconds
-        return Call(timeouts, from: settings.loop.now, log, cookies: cookies)
+        let timeouts = request.ownTimeouts?.over(configuration.timeouts) ?? configuration.timeouts.nanoseconds
+        return Call(timeouts, from: configuration.loop.now, log, cookies: cookies)
     }
 
     /// Sends a request through all layers, with events for the observer.
     ///
     /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
     func observedSend(_ request: Request, isContinued: Bool = false) async throws -> Response {
-        guard let observer = settings.observer else {
+        guard let observer = configuration.observer else {
             return try await interceptedSend(request, log: nil, isContinued: isContinued)
         }
-        let log = CallLog(observer, request, on: settings.loop)
+        let log = CallLog(observer, request, on: configuration.loop)
         do {
             let response = try await interceptedSend(request, log: log, isContinued: isContinued)
             log.conclude(response)
@@ -99,7 +99,7 @@ extension ClientCore {
     ) async throws -> Response {
         // The cookie store belongs to the call, whatever request an interceptor sends on.
         let cookies = asked.cookies
-        return try await intercept(asked, interceptors: settings.interceptors[...]) { request in
+        return try await intercept(asked, interceptors: configuration.interceptors[...]) { request in
             if Task.isCancelled { throw CancellationError() }
             let hop = self.beginning(request, asked: asked, isContinued: isContinued).upgraded(
                 by: self.cookiesAndHSTS
@@ -113,9 +113,9 @@ extension ClientCore {
     /// Returns the first request of a call: the caller's, as the interceptors sent it on.
     private func beginning(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest {
         let given = asked.introducingURLUser()
-        let crossing = crossing(by: asked.redirects ?? settings.redirects)
+        let crossing = crossing(by: asked.redirects ?? configuration.redirects)
         let hop = isContinued ? HopRequest(continuing: given, crossing) : HopRequest.beginning(given)
-        return settings.interceptors.isEmpty ? hop : hop.rebuilt(as: request, shown: [asked], crossing)
+        return configuration.interceptors.isEmpty ? hop : hop.rebuilt(as: request, shown: [asked], crossing)
     }
 
     /// Returns the fields that may be sent to another origin under the policy, which governs the client's own
@@ -125,7 +125,7 @@ extension ClientCore {
     }
 }
 
-extension HTTPClient.Settings {
+extension HTTPClient.Configuration {
     /// Whether requests without options of their own may take the fast path.
     var havePlainWay: Bool {
         interceptors.isEmpty && networkInterceptors.isEmpty && transport == nil && retries == nil

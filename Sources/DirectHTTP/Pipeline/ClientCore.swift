@@ -15,7 +15,7 @@ internal import DirectTransport
 /// - A request is replayed once at most. If an idle connection turns out to be dead, the call dials one in its
 ///   place; a failure there is final.
 final class ClientCore: Sendable {
-    let settings: HTTPClient.Settings
+    let configuration: HTTPClient.Configuration
     /// Whether requests without options take the fast path.
     let hasPlainWay: Bool
     /// The cookie store and the HSTS store; `nil` if the client has neither.
@@ -33,32 +33,32 @@ final class ClientCore: Sendable {
     /// Whether the client has a certificate.
     private let hasIdentity: Bool
 
-    init(_ settings: HTTPClient.Settings, network: Network = Network()) {
-        self.settings = settings
-        hasPlainWay = settings.havePlainWay
-        cookiesAndHSTS = CookiesAndHSTS(settings)
+    init(_ configuration: HTTPClient.Configuration, network: Network = Network()) {
+        self.configuration = configuration
+        hasPlainWay = configuration.havePlainWay
+        cookiesAndHSTS = CookiesAndHSTS(configuration)
         // Proxies have credentials of their own in their settings; a server behind a proxy never gets them
         // (CVE-2023-32681).
-        var fields = settings.headers
+        var fields = configuration.headers
         fields.remove("Proxy-Authorization")
         clientHeaders = fields
-        decoding = ContentDecoding(settings.decoding, besides: fields, on: settings.loop)
+        decoding = ContentDecoding(configuration.decoding, besides: fields, on: configuration.loop)
         pool = ConnectionPool(
             limits: .init(
-                perOrigin: max(1, settings.maximumConnectionsPerOrigin ?? .max),
-                total: max(1, settings.maximumConnections ?? .max),
-                idle: max(0, settings.maximumIdleConnections),
-                idleTime: settings.idleTimeout.clampedNanoseconds,
-                age: settings.maximumConnectionAge.clampedNanoseconds,
-                uses: max(1, settings.maximumConnectionUses ?? .max),
-                tracksResolver: settings.resolver != nil
+                perOrigin: max(1, configuration.maximumConnectionsPerOrigin ?? .max),
+                total: max(1, configuration.maximumConnections ?? .max),
+                idle: max(0, configuration.maximumIdleConnections),
+                idleTime: configuration.idleTimeout.clampedNanoseconds,
+                age: configuration.maximumConnectionAge.clampedNanoseconds,
+                uses: max(1, configuration.maximumConnectionUses ?? .max),
+                tracksResolver: configuration.resolver != nil
             ),
-            loop: settings.loop
+            loop: configuration.loop
         )
-        dialler = Dialler(settings.dialConfiguration, network: network)
-        addresses = RoutePlanner(settings)
-        proxies = ProxyTable(settings.proxy, tls: settings.tls)
-        hasIdentity = settings.tls.clientIdentity != nil
+        dialler = Dialler(configuration.dialConfiguration, network: network)
+        addresses = RoutePlanner(configuration)
+        proxies = ProxyTable(configuration.proxy, tls: configuration.tls)
+        hasIdentity = configuration.tls.clientIdentity != nil
     }
 
     /// Sends one request over the network and returns the response, whatever its status. An idle connection that
@@ -152,7 +152,7 @@ final class ClientCore: Sendable {
     func fields(surviving: [String]) -> ContentDecoding {
         var harmless = clientHeaders
         harmless.keepCrossOriginSafe(hasBody: false, surviving: surviving)
-        return ContentDecoding(settings.decoding, besides: harmless, on: settings.loop)
+        return ContentDecoding(configuration.decoding, besides: harmless, on: configuration.loop)
     }
 
     /// Sends the request on a new connection, or on the next one that becomes free.
@@ -233,7 +233,7 @@ final class ClientCore: Sendable {
             stall: timeouts.resolve,
             end: end,
             total: timeouts.total,
-            from: settings.loop.now
+            from: configuration.loop.now
         )
         do throws(TransportError) {
             return try await addresses.askedRoute(to: url, deadline)
@@ -251,7 +251,7 @@ final class ClientCore: Sendable {
             stall: context.timeouts.queue,
             end: context.end,
             total: context.timeouts.total,
-            from: settings.loop.now
+            from: configuration.loop.now
         )
         let turn: ConnectionPool.Acquisition
         do throws(TransportError) {
@@ -329,7 +329,7 @@ final class ClientCore: Sendable {
                 )
             }
             if let options, rest == nil { options.options.reportUpload(of: request.body.content) }
-            let sent = settings.loop.now
+            let sent = configuration.loop.now
             let head: ResponseHead
             if let refusal {
                 // It is unknown whether the server takes the next bytes for the body or for a request.
@@ -344,7 +344,8 @@ final class ClientCore: Sendable {
             }
             // The server will not serve the name on this connection next time either.
             if head.status == .misdirectedRequest { connection.retire() }
-            let times = HTTPTransaction.Times(start: context.start, sent: sent, response: settings.loop.now)
+            let now = configuration.loop.now
+            let times = HTTPTransaction.Times(start: context.start, sent: sent, response: now)
             let transaction = HTTPTransaction(connection: connection.facts, times: times, isReused: isReused)
             context.log?.responds(head.status, transaction: transaction)
             // The server refused the request before all of it was sent: the rest is useless (RFC 9112, section 9.3),

@@ -9,10 +9,10 @@ struct CookiesAndHSTS: Sendable {
     private let hsts: HSTSStore?
 
     /// `nil` if the client has neither store.
-    init?(_ settings: HTTPClient.Settings) {
-        guard settings.cookies != nil || settings.hsts != nil else { return nil }
-        cookies = settings.cookies
-        hsts = settings.hsts
+    init?(_ configuration: HTTPClient.Configuration) {
+        guard configuration.cookies != nil || configuration.hsts != nil else { return nil }
+        cookies = configuration.cookies
+        hsts = configuration.hsts
     }
 
     /// The stores of a call that has a cookie store of its own.

@@ -8,7 +8,7 @@ extension ClientCore {
     /// Follows the redirect in the response, if there is one and the policy allows it, and those after it.
     func follow(_ response: Response, to hop: HopRequest, call: Call) async throws -> Response {
         guard response.status.isRedirection else { return response }
-        let policy = hop.request.redirects ?? settings.redirects
+        let policy = hop.request.redirects ?? configuration.redirects
         return policy.isFollowing
             ? try await follow(response, original: hop, call: call, policy: policy) : response
     }
@@ -37,7 +37,7 @@ extension ClientCore {
                     crossesOrigins: way.crossesOrigins,
                     count: redirects
                 )
-                let decision = try await call.answer(to: response.url, .redirect, on: settings.loop) {
+                let decision = try await call.answer(to: response.url, .redirect, on: configuration.loop) {
                     try await decide(redirect)
                 }
                 guard case .follow(let decided) = decision else { break }

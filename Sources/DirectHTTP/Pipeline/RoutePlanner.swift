@@ -13,10 +13,10 @@ struct RoutePlanner: Sendable {
     let resolver: (any Resolver)?
     let loop: EventLoop
 
-    init(_ settings: HTTPClient.Settings) {
-        map = settings.addresses
-        resolver = settings.resolver
-        loop = settings.loop
+    init(_ configuration: HTTPClient.Configuration) {
+        map = configuration.addresses
+        resolver = configuration.resolver
+        loop = configuration.loop
     }
 
     /// Returns the route if it is known without waiting for a resolver; `nil` if the resolver has to be asked.

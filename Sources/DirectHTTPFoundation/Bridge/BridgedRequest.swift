@@ -21,7 +21,7 @@ struct BridgedRequest: Sendable {
     /// - Parameter session: The session whose time limits hold as well.
     init(
         _ original: URLRequest,
-        _ settings: HTTPClient.Settings,
+        _ settings: HTTPClient.Configuration,
         body: RequestBody? = nil,
         _ session: URLSessionConfiguration? = nil
     ) {
@@ -98,7 +98,7 @@ struct BridgedRequest: Sendable {
     }
 
     /// Returns the head of a buffered response as Foundation's type.
-    func head(_ response: FullResponse) throws -> HTTPURLResponse {
+    func head(_ response: BufferedResponse) throws -> HTTPURLResponse {
         let url = try responseURL(response.url, history: response.history)
         let head = HTTPURLResponse(
             status: response.status,
@@ -137,8 +137,8 @@ struct BridgedRequest: Sendable {
 }
 
 extension Timeouts {
-    /// Applies the request's `timeoutInterval`, otherwise the session's, to each phase of the request, and the session's
-    /// `timeoutIntervalForResource` to the whole request.
+    /// Applies the request's `timeoutInterval`, otherwise the session's, to each phase of the request, and the
+    /// session's `timeoutIntervalForResource` to the whole request.
     ///
     /// Foundation's defaults, 60 seconds and a week, cannot be told from limits that were not set: then the client's
     /// limits hold, and the result is `nil`.

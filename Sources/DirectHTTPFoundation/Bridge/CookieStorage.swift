@@ -9,7 +9,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-extension HTTPClient.Settings {
+extension HTTPClient.Configuration {
     /// Takes cookies from this storage and stores them there, instead of in a ``CookieJar``.
     ///
     /// Cookies belong to the host in the URL, whatever address the request goes to. The rules of ``CookieJar``

@@ -113,7 +113,7 @@ extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension HTTPClient.Settings {
+extension HTTPClient.Configuration {
     /// Answers the origins for which the storage has credentials now. Origins that are added to it later are not
     /// looked up.
     public mutating func useCredentials(of storage: URLCredentialStorage) {

@@ -14,7 +14,7 @@ extension HTTPClient {
     ///   `httpError`.
     @concurrent
     public func bytes(for request: URLRequest) async throws -> (AsyncBytes, HTTPURLResponse) {
-        let request = BridgedRequest(request, settings)
+        let request = BridgedRequest(request, configuration)
         return try await request.perform(nil) { request, sent in
             let response = try await send(sent)
             return (AsyncBytes(body: response.body, request: request), try request.head(response))

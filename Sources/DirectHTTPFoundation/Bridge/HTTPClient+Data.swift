@@ -12,14 +12,14 @@ extension HTTPClient {
     ///
     /// - Parameter progress: Counts the bytes of the request's and of the response's body; cancelling it cancels the
     ///   request.
-    /// - Returns: The body, at most `settings.maximumBufferedBody` bytes long, and the head.
+    /// - Returns: The body, at most `configuration.maximumBufferedBody` bytes long, and the head.
     /// - Throws: Always a `URLError`; the ``HTTPError`` that caused it is in its `httpError`.
     @concurrent
     public func data(
         for request: URLRequest,
         progress: Progress? = nil
     ) async throws -> (Data, HTTPURLResponse) {
-        try await data(for: BridgedRequest(request, settings), progress)
+        try await data(for: BridgedRequest(request, configuration), progress)
     }
 
     /// Fetches the resource at a URL, as `URLSession.data(from:)` does.
@@ -27,7 +27,7 @@ extension HTTPClient {
     /// It returns and throws what `data(for:progress:)` does.
     @concurrent
     public func data(from url: URL, progress: Progress? = nil) async throws -> (Data, HTTPURLResponse) {
-        try await data(for: BridgedRequest(URLRequest(url: url), settings), progress)
+        try await data(for: BridgedRequest(URLRequest(url: url), configuration), progress)
     }
 
     /// Sends a request with a body of these bytes, as `URLSession.upload(for:from:)` does.
@@ -39,7 +39,7 @@ extension HTTPClient {
         from body: Data,
         progress: Progress? = nil
     ) async throws -> (Data, HTTPURLResponse) {
-        try await data(for: BridgedRequest(request, settings, body: .data(body)), progress)
+        try await data(for: BridgedRequest(request, configuration, body: .data(body)), progress)
     }
 
     /// Sends a request with the content of a file as its body, as `URLSession.upload(for:fromFile:)` does.
@@ -52,7 +52,7 @@ extension HTTPClient {
         fromFile file: URL,
         progress: Progress? = nil
     ) async throws -> (Data, HTTPURLResponse) {
-        try await data(for: BridgedRequest(request, settings, body: try .file(at: file)), progress)
+        try await data(for: BridgedRequest(request, configuration, body: try .file(at: file)), progress)
     }
 
     private func data(

@@ -20,7 +20,7 @@ extension HTTPClient {
         in folder: URL = FileManager.default.temporaryDirectory,
         progress: Progress? = nil
     ) async throws -> (URL, HTTPURLResponse) {
-        let request = BridgedRequest(request, settings)
+        let request = BridgedRequest(request, configuration)
         let file = folder.appendingPathComponent("direct-http-\(UUID().uuidString).download")
         return try await request.perform(progress) { request, sent in
             let response = try await send(sent)

@@ -12,7 +12,7 @@ extension RequestBody {
     }
 }
 
-extension FullResponse {
+extension BufferedResponse {
     /// Decodes the body as JSON, whatever its content type is.
     ///
     /// - Throws: The decoder's error.

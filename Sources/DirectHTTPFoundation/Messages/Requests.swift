@@ -28,7 +28,7 @@ extension Request {
 
 extension URLRequest {
     /// Converts a request to Foundation's type; `nil` if its URL is invalid or its body is not in memory.
-    public init?(_ request: Request) {
+    public init?(_ request: HTTPClient.Request) {
         guard let url = (try? request.url).flatMap(URL.init) else { return nil }
         self.init(url: url)
         httpMethod = request.method.description

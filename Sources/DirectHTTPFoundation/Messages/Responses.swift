@@ -15,13 +15,13 @@ extension HTTPURLResponse {
     /// `settings.cookies` or `settings.useCookies(of:)` handle them.
     ///
     /// The URL is that of the response, after redirects. The result is `nil` if Foundation cannot parse it.
-    public convenience init?(_ response: Response) {
+    public convenience init?(_ response: HTTPClient.Response) {
         guard let url = URL(response.url) else { return nil }
         self.init(status: response.status, version: response.version, headers: response.headers, url: url)
     }
 
     /// Converts the head of a buffered response, as the initialiser for a `Response` does.
-    public convenience init?(_ response: FullResponse) {
+    public convenience init?(_ response: HTTPClient.BufferedResponse) {
         guard let url = URL(response.url) else { return nil }
         self.init(status: response.status, version: response.version, headers: response.headers, url: url)
     }

@@ -20,10 +20,10 @@ final class ProtocolLoading: Sendable {
         self.client = client
         #if canImport(FoundationNetworking)
         let inside = host.task.map(SessionInside.init)
-        order = ProtocolOrder(host.request, host.task, inside, client.settings)
+        order = ProtocolOrder(host.request, host.task, inside, client.configuration)
         session = ProtocolClient(host, inside?.queue)
         #else
-        order = ProtocolOrder(host.request, client.settings)
+        order = ProtocolOrder(host.request, client.configuration)
         session = ProtocolClient(host)
         #endif
     }
@@ -72,7 +72,7 @@ final class ProtocolLoading: Sendable {
         guard await order.isStreaming() else {
             return await deliver(
                 head,
-                body: try await response.body.collect(upTo: client.settings.maximumBufferedBody)
+                body: try await response.body.collect(upTo: client.configuration.maximumBufferedBody)
             )
         }
         session.call { $0.urlProtocol($1, didReceive: head, cacheStoragePolicy: .notAllowed) }

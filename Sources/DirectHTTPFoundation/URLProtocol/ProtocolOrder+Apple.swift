@@ -15,7 +15,7 @@ struct ProtocolOrder: Sendable {
     private let next = Locked<URLRequest?>(nil)
 
     /// Converts the request.
-    init(_ request: URLRequest, _ settings: HTTPClient.Settings) {
+    init(_ request: URLRequest, _ settings: HTTPClient.Configuration) {
         url = request.url
         bridged = BridgedRequest(request, settings)
         policy = settings.redirects

@@ -34,7 +34,7 @@ struct ProtocolOrder: @unchecked Sendable {
         _ request: URLRequest,
         _ task: URLSessionTask?,
         _ inside: SessionInside?,
-        _ settings: HTTPClient.Settings
+        _ settings: HTTPClient.Configuration
     ) {
         url = request.url
         self.inside = inside

@@ -17,10 +17,10 @@ internal import Synchronization
 /// whose deadline has passed, polls (without blocking if jobs are left), wakes the tasks whose sockets have become
 /// ready, and releases removed handles.
 ///
-/// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are atomic. To wake
-/// the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`, `hasClockMoved` or `earliestDeadline`)
-/// and then reads `isAsleep`. The loop first stores `isAsleep` and then reads the flags. Both are sequentially
-/// consistent, so at least one side sees the other and no wake-up is lost.
+/// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are atomic. To
+/// wake the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`, `hasClockMoved` or
+/// `earliestDeadline`) and then reads `isAsleep`. The loop first stores `isAsleep` and then reads the flags. Both
+/// are sequentially consistent, so at least one side sees the other and no wake-up is lost.
 ///
 /// A loop lives as long as the process. Its thread holds a reference to it, so there is no shutdown and no order of
 /// destruction to observe. Create few.

@@ -21,8 +21,8 @@ package final class DescriptorQueue: Sendable {
     /// Whether no attempt waits for a descriptor.
     package var isEmpty: Bool { !hasWaiting.load(ordering: .sequentiallyConsistent) }
 
-    /// Joins the queue. The handle's `input` is signalled when it becomes first, and then whenever a descriptor may have
-    /// become free.
+    /// Joins the queue. The handle's `input` is signalled when it becomes first, and then whenever a descriptor may
+    /// have become free.
     ///
     /// After joining, try once more before waiting: descriptors that were closed earlier are not signalled.
     package func join(_ handle: LoopHandle) {

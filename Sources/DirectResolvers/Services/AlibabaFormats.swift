@@ -29,7 +29,7 @@ struct AlibabaOneFormat: ServiceFormat {
     }
 
     func answer(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
@@ -85,7 +85,7 @@ struct AlibabaTwoFormat: ServiceFormat {
     }
 
     func answer(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
@@ -132,7 +132,7 @@ enum AlibabaSignature {
     static let lifetime: Int64 = 300
 
     /// Throws unless the status is 200. The service sends an error's name in the member `code`.
-    static func check(_ response: FullResponse) throws(ResolverError.Reason) {
+    static func check(_ response: BufferedResponse) throws(ResolverError.Reason) {
         guard response.status != .ok else { return }
         var text = "HTTP status \(response.status.code)"
         if let part = try? JSONPart(response.body), let code = try? part.member("code").text() {

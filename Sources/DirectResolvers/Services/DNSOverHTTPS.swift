@@ -91,7 +91,7 @@ struct DNSMessageFormat: ServiceFormat {
     }
 
     func answer(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {
@@ -129,13 +129,14 @@ extension ServiceAnswer {
     }
 }
 
-extension FullResponse {
+extension BufferedResponse {
     /// Throws unless the status is 200.
     func checkIsSuccess() throws(ResolverError.Reason) {
         guard status == .ok else { throw .refused("HTTP status \(status.code)") }
     }
 
-    /// Throws unless the response has this media type. A captive portal also answers with status 200, but with a page.
+    /// Throws unless the response has this media type. A captive portal also answers with status 200, but with a
+    /// page.
     func checkMediaType(_ expected: String) throws(ResolverError.Reason) {
         let given = headers["Content-Type"].map { $0.prefix { $0 != ";" && $0 != " " }.lowercased() }
         guard given == expected else { throw .malformed("it is not \(expected)") }

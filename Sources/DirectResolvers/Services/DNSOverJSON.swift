@@ -68,7 +68,7 @@ struct DNSJSONFormat: ServiceFormat {
     }
 
     func answer(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {

@@ -80,7 +80,7 @@ struct DNSPodFormat: ServiceFormat {
     }
 
     func answer(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer {

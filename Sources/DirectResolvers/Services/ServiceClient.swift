@@ -153,7 +153,7 @@ final class ServiceClient: Sendable {
         )
         request.addresses = [server]
         request.timeouts.total = .after(limit)
-        let response: FullResponse
+        let response: BufferedResponse
         do {
             response = try await client.fetch(request)
         } catch let error as HTTPError {

@@ -16,7 +16,7 @@ protocol ServiceFormat: Sendable {
 
     /// Parses the response to one of the requests.
     func answer(
-        _ response: FullResponse,
+        _ response: BufferedResponse,
         host: DomainName,
         question: ServiceQuestion
     ) throws(ResolverError.Reason) -> ServiceAnswer

@@ -8,7 +8,8 @@ internal import DirectTLS
 /// One call of `dial` passes through these steps:
 /// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered by RFC
 ///   8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
-/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting immediately
+/// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting
+/// immediately
 ///   before it connects, connects, and performs the TLS handshake (`Connector`).
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
 /// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).

@@ -21,8 +21,8 @@ struct ConnectAttempt: Sendable {
 
 /// Happy eyeballs: tries addresses until one will do, one after the other or in parallel (RFC 8305, section 5).
 ///
-/// An attempt wins when it has connected *and* completed the TLS handshake. `HappyEyeballsSchedule` says when each attempt
-/// begins. An attempt ends in one of three ways:
+/// An attempt wins when it has connected *and* completed the TLS handshake. `HappyEyeballsSchedule` says when each
+/// attempt begins. An attempt ends in one of three ways:
 /// - It succeeds or fails decisively (by default a wrong certificate does, and a fault on this side): this decides
 ///   the race, and the other attempts are cancelled.
 /// - It fails in a way that says nothing about the other addresses: the next one begins immediately, except that a

@@ -21,8 +21,8 @@ public struct Timeouts: Hashable, Sendable {
     public var response: Duration? { didSet { nanoseconds.response = Self.nanoseconds(response) } }
     /// Waiting for more of a response that has begun.
     public var read: Duration? { didSet { nanoseconds.read = Self.nanoseconds(read) } }
-    /// Waiting for the server's permission to send a body (``Request/expectsContinue``). After that the body is
-    /// sent anyway.
+    /// Waiting for the server's permission to send a body (``HTTPClient/Request/expectsContinue``). After that the
+    /// body is sent anyway.
     public var `continue`: Duration? { didSet { nanoseconds.continue = Self.nanoseconds(`continue`) } }
     /// The minimum speed of bodies in both directions, measured while waiting for the peer.
     public var minimumSpeed: Speed? { didSet { nanoseconds.speed = Speed.Watch(minimumSpeed) } }

@@ -15,7 +15,8 @@ struct UnknownOption {
         )
     }
 
-    /// Returns the error for an option of curl, openssl, tlsx or a similar program, or `nil` if it is not one of these.
+    /// Returns the error for an option of curl, openssl, tlsx or a similar program, or `nil` if it is not one of
+    /// these.
     static func neighbour(_ word: String) -> UsageError? {
         let name = String(word.prefix { $0 != "=" })
         guard let hint = NeighbourOptions.hints[name] ?? ours(name) else { return nil }

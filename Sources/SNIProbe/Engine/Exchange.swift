@@ -7,7 +7,8 @@ internal import DirectHTTP
 /// connection fails. There is no request body, and `Connection: close` is sent, because the connection is not reused.
 ///
 /// - The body of the response is hashed and counted, not stored, so its size is not limited.
-/// - A connection lost while writing does not end the exchange: the server may have sent its response before it closed.
+/// - A connection lost while writing does not end the exchange: the server may have sent its response before it
+/// closed.
 /// - The buffer has room for more than the parser's limit for a head, so a full buffer means a head that is too long.
 /// - `run()` never throws: a failure is stored in the outcome beside everything that was received before it.
 struct Exchange {

@@ -122,7 +122,8 @@ extension Handshake {
             }
             let refusal = if let point { await wire.wait(for: point) } else { await wire.takeTurn() }
             guard let refusal else { continue }
-            // Input that has arrived in the meantime still counts: if this task ran late, it is not the server's fault.
+            // Input that has arrived in the meantime still counts: if this task ran late, it is not the server's
+            // fault.
             if refusal == .silentTLS, !isLast {
                 isLast = true
                 continue

@@ -2,8 +2,8 @@ internal import DirectHTTP
 
 /// The event loops of a run. A second one is started if there are many probes.
 ///
-/// A handshake takes half a millisecond of computation. If dozens of servers answer at the same time, their handshakes
-/// are processed one after the other, and new probes cannot start before them.
+/// A handshake takes half a millisecond of computation. If dozens of servers answer at the same time, their
+/// handshakes are processed one after the other, and new probes cannot start before them.
 struct Loops {
     private var started = 0
     private var second: EventLoop?

@@ -1,7 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// Compares the certificates of a host's addresses with that of the first address that passed, in the order of results.
+/// Compares the certificates of a host's addresses with that of the first address that passed, in the order of
+/// results.
 ///
 /// It does not compare with the first address as such: if that one has a wrong or outdated certificate, the fault is
 /// not with the others.

@@ -6,8 +6,8 @@ internal import DirectHTTP
 /// Everything here runs on the main thread: reading targets, starting, judging, printing. In between it sleeps in
 /// `poll`. The probes run on event loops and send their observations through the mailbox.
 ///
-/// One turn of the main loop takes finished results from the mailbox, reads targets until 4096 probes are in flight or
-/// unprinted, starts what the `StartQueue` allows, and prints the finished results that are next in order.
+/// One turn of the main loop takes finished results from the mailbox, reads targets until 4096 probes are in flight
+/// or unprinted, starts what the `StartQueue` allows, and prints the finished results that are next in order.
 ///
 /// - A target with a name occupies one slot until it is resolved, then one slot for each address in its place.
 /// - With `--wait` a failed probe returns to the queue until it passes or the time is up. Only then is it printed.

@@ -10,8 +10,8 @@ internal import DirectHTTP
 /// - running: from `next(at:)` until `ended(_:)`.
 ///
 /// A running probe counts at its server for half a second at most: a server that is silent for so long is not
-/// working on the answer, and its other probes should not wait. Only the main thread uses this type, and the time is an
-/// argument.
+/// working on the answer, and its other probes should not wait. Only the main thread uses this type, and the time
+/// is an argument.
 final class StartQueue {
     private let jobs: Int
     /// The nanoseconds between two starts.

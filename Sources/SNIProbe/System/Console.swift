@@ -95,8 +95,8 @@ struct Console: Sendable {
     /// Whether writing to standard output has failed.
     static var hasLostOutput: Bool { outputError.load(ordering: .relaxed) != 0 }
 
-    /// Returns the exit code after writing to standard output failed. If the reader closed the pipe, it is the one that
-    /// a shell reports for SIGPIPE. Other errors, such as a full disk, are printed.
+    /// Returns the exit code after writing to standard output failed. If the reader closed the pipe, it is the one
+    /// that a shell reports for SIGPIPE. Other errors, such as a full disk, are printed.
     static func endOfOutput() -> Int32 {
         let code = outputError.load(ordering: .relaxed)
         guard code != EPIPE, code != 0 else { return 141 }

@@ -65,8 +65,8 @@ struct Alarm: Sendable {
         while read(reading, &bytes, bytes.count) == bytes.count {}
     }
 
-    /// Sleeps until woken, until `descriptor` is readable, or until `limit` has passed. Returns whether `descriptor` is
-    /// readable.
+    /// Sleeps until woken, until `descriptor` is readable, or until `limit` has passed. Returns whether
+    /// `descriptor` is readable.
     func sleep(orInputAt descriptor: Int32?, limit: Duration?) -> Bool {
         var list = [pollfd(fd: reading, events: Int16(POLLIN), revents: 0)]
         if let descriptor { list.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)) }

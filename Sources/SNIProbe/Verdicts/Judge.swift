@@ -127,8 +127,8 @@ struct Judge: Sendable {
         return faults
     }
 
-    /// Whether less than two weeks and less than a third of the validity are left: some certificates are valid for six
-    /// days only.
+    /// Whether less than two weeks and less than a third of the validity are left: some certificates are valid for
+    /// six days only.
     private func expiresSoon(_ leaf: ServedCertificate, days: Int) -> Bool {
         guard let from = leaf.summary.notBefore, let until = leaf.summary.notAfter else { return false }
         return days < 14 && until - now < (until - from) / 3

@@ -29,7 +29,7 @@ extension CacheVector {
 
     /// Sends one request through the cache.
     private static func ask(_ exchange: Exchange, cache: ResponseCache, stage: CacheStage) async
-        -> Result<FullResponse, any Error>
+        -> Result<BufferedResponse, any Error>
     {
         do {
             let url = try HTTPURL("https://a.example/").resolving(exchange.url)
@@ -97,7 +97,8 @@ private final class CacheStage: Sendable {
 
 extension CacheVector.Answer {
     /// Compares the response, and the requests that reached the origin, with the expectation.
-    fileprivate func differences(from got: Result<FullResponse, any Error>, asked: [Request]) -> [Difference]
+    fileprivate func differences(from got: Result<BufferedResponse, any Error>, asked: [Request])
+        -> [Difference]
     {
         guard case .success(let response) = got else {
             return Difference.between("use", expected: use, got: "error")

@@ -76,7 +76,7 @@ private final class ScriptedNetwork: Sendable {
 }
 
 extension RedirectVector.Settings {
-    func apply(to client: inout HTTPClient.Settings) {
+    func apply(to client: inout HTTPClient.Configuration) {
         client.headers = HTTPHeaders(fields)
         client.redirects.isFollowing = follows
         if let limit { client.redirects.limit = limit }

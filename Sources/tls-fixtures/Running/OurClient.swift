@@ -25,7 +25,7 @@ struct OurClient: VectorClient {
     }
 
     private func client(for errand: ClientTask) throws -> HTTPClient {
-        var settings = HTTPClient.Settings()
+        var settings = HTTPClient.Configuration()
         settings.tls.roots = .only([.pemFile(errand.root)])
         settings.tls.resumesSessions = errand.client.resumes
         if let versions = errand.client.versions {

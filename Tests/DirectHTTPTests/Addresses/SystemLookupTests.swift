@@ -69,7 +69,7 @@ struct SystemLookupTests {
     }
 
     private func dialler() -> Dialler {
-        let settings = HTTPClient.trusting().settings
+        let settings = HTTPClient.trusting().configuration
         return Dialler(settings.dialConfiguration, network: Network(lookups))
     }
 

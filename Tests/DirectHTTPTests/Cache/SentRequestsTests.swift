@@ -29,7 +29,7 @@ struct SentRequestsTests {
         }
     }
 
-    private func ask(_ client: HTTPClient, _ url: String, as name: String) async throws -> FullResponse {
+    private func ask(_ client: HTTPClient, _ url: String, as name: String) async throws -> BufferedResponse {
         who.withLock { $0 = name }
         return try await client.get(url)
     }

@@ -290,7 +290,7 @@ struct AuthenticationTests {
             return .text("in")
         }
         let client = HTTPClient.untimed()
-        func ask(_ authenticator: any Authenticator) async throws -> FullResponse {
+        func ask(_ authenticator: any Authenticator) async throws -> BufferedResponse {
             var request = Request(.get, server.http())
             request.authenticator = authenticator
             return try await client.fetch(request)

@@ -12,7 +12,7 @@ private enum Builder: CaseIterable, CustomTestStringConvertible {
     /// All code that the client calls at that place returns what `rebuild` makes of the request it is given.
     func install(
         _ rebuild: @escaping @Sendable (Request) throws -> Request,
-        in settings: inout HTTPClient.Settings
+        in settings: inout HTTPClient.Configuration
     ) {
         switch self {
         case .decide: settings.redirects.decide = { .follow(try rebuild($0.next)) }

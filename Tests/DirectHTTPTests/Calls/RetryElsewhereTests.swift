@@ -36,9 +36,9 @@ struct RetryElsewhereTests {
     private func client(
         _ servers: [FixtureServer],
         _ namer: Namer = .request,
-        _ configure: (inout HTTPClient.Settings) -> Void = { _ in }
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) -> HTTPClient {
-        var settings = HTTPClient.trusting().settings
+        var settings = HTTPClient.trusting().configuration
         settings.retries = Self.quick
         // No race: on a busy machine the second address would be tried beside the first.
         settings.dialling.keepsOrder = true
@@ -61,7 +61,7 @@ struct RetryElsewhereTests {
         return map
     }
 
-    private func places(_ response: FullResponse) -> [String] {
+    private func places(_ response: BufferedResponse) -> [String] {
         (response.history.map(\.transaction) + [response.transaction]).map {
             $0.map { "\($0.endpoint.address)" } ?? "nowhere"
         }

@@ -17,7 +17,7 @@ struct RetryReportTests {
 
     private let reports = Locked<[CallReport]>([])
 
-    private func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
+    private func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
         HTTPClient.trusting { [reports] in
             $0.retries = Self.quick
             $0.dialling.keepsOrder = true
@@ -91,7 +91,7 @@ struct RetryReportTests {
         func stop(
             _ answer: (HTTPStatus, HTTPHeaders),
             _ method: DirectHTTP.HTTPMethod = .get,
-            _ configure: (inout HTTPClient.Settings) -> Void = { _ in }
+            _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
         ) async throws -> RetryStop? {
             let client = Script(answer).client { [reports] in
                 $0.retries = Self.quick

@@ -192,7 +192,8 @@ struct RetryTests {
         let pins = try KeyPins(["a.test": [strange]])
         let right = try FixtureServer.secure("a.test"), wrong = try FixtureServer.secure("b.test")
         let tries = Mutex(0)
-        func failure(_ server: FixtureServer, _ configure: (inout HTTPClient.Settings) -> Void) async throws
+        func failure(_ server: FixtureServer, _ configure: (inout HTTPClient.Configuration) -> Void)
+            async throws
             -> HTTPError
         {
             tries.withLock { $0 = 0 }
@@ -231,7 +232,7 @@ struct RetryTests {
         let request = server.request(server.https("b.test"))
         var unpinned = request
         unpinned.addresses = nil
-        let cases: [(Request, (inout HTTPClient.Settings) -> Void)] = [
+        let cases: [(Request, (inout HTTPClient.Configuration) -> Void)] = [
             (request, { $0.tls.roots = .only([.pemFile("/no/such/file")]) }),
             (
                 unpinned,

@@ -13,7 +13,7 @@ struct TotalTimeTests {
     private let time = HeldTime()
     private let limit = Duration.seconds(7)
 
-    private func client(_ script: Script, _ configure: (inout HTTPClient.Settings) -> Void = { _ in })
+    private func client(_ script: Script, _ configure: (inout HTTPClient.Configuration) -> Void = { _ in })
         -> HTTPClient
     {
         script.client {

@@ -12,7 +12,7 @@ struct ConnectionTests {
     @Test("A connection that released its buffers while idle is reused")
     func releasedBuffers() async throws {
         let server = try FixtureServer.secure("a.test")
-        let settings = HTTPClient.trusting().settings
+        let settings = HTTPClient.trusting().configuration
         let url = try HTTPURL(server.https("a.test"))
         let timeouts = Timeouts().nanoseconds
         let connection = try await Dialler(settings.dialConfiguration)

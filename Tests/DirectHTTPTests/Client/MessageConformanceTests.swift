@@ -10,7 +10,7 @@ import Testing
 struct MessageConformanceTests {
     private let client = HTTPClient.untimed()
 
-    private func answer(to text: String) async throws -> FullResponse {
+    private func answer(to text: String) async throws -> BufferedResponse {
         let server = try FixtureServer.start { _ in .raw(text, then: .close) }
         return try await client.get(server.http())
     }

@@ -34,7 +34,7 @@ struct PhaseLimitTests {
 
     private func client(
         _ set: (inout Timeouts) -> Void,
-        _ configure: (inout HTTPClient.Settings) -> Void = { _ in }
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) -> HTTPClient {
         HTTPClient.trusting {
             $0.loop = EventLoop(clock: clock)
@@ -281,7 +281,7 @@ struct PhaseLimitTests {
             gate.wait()
             return .success([])
         }
-        let settings = client { $0.resolve = Self.limit }.settings
+        let settings = client { $0.resolve = Self.limit }.configuration
         let client = HTTPClient(settings, network: Network(lookups))
         try await expectTimeout(.resolve) { try await client.get("http://a.test/") }
     }

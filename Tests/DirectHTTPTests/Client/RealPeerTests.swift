@@ -97,8 +97,8 @@ struct RealPeerTests {
     /// Until the server listens; what fails otherwise is none of this.
     private func retrying(
         while server: Command,
-        _ operation: () async throws -> FullResponse
-    ) async throws -> FullResponse {
+        _ operation: () async throws -> BufferedResponse
+    ) async throws -> BufferedResponse {
         while true {
             do {
                 return try await operation()

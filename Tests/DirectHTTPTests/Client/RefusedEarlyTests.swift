@@ -11,7 +11,7 @@ struct RefusedEarlyTests {
     /// A request to a server that no connection was ever made to.
     private func refusal(
         _ sourceLocation: SourceLocation = #_sourceLocation,
-        _ configure: (inout HTTPClient.Settings) -> Void = { _ in },
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ change: (inout Request) -> Void
     ) async throws -> HTTPError {
         let server = try FixtureServer.start { _ in .text("hello") }

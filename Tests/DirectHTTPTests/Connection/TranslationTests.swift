@@ -150,10 +150,10 @@ struct TranslationTests {
         _ address: String,
         to server: FixtureServer,
         failingWith code: Int32 = 101,
-        with configure: (inout HTTPClient.Settings) -> Void = { _ in },
+        with configure: (inout HTTPClient.Configuration) -> Void = { _ in },
         _ lookUp: @escaping @Sendable (String) -> Result<[IPAddress], LookupError>
     ) async throws(DialFailure) -> Connection {
-        let settings = HTTPClient.trusting(configure).settings
+        let settings = HTTPClient.trusting(configure).configuration
         var network = Network(SystemLookups(lookUp))
         let port = server.port
         network.connect = { address, _, loop throws(Socket.StartFailure) in

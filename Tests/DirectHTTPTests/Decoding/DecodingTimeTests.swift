@@ -28,7 +28,7 @@ struct DecodingTimeTests {
         _ content: [UInt8],
         _ encoding: String,
         _ arrival: Arrival,
-        _ configure: (inout HTTPClient.Settings) -> Void = { _ in }
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) async throws -> Response {
         let client = HTTPClient {
             $0.loop = time.loop

@@ -25,7 +25,7 @@ struct SmallBufferTests {
             #expect(throws: Never.self) { try limitSending(to: server.endpoint) }
             return socket
         }
-        let client = HTTPClient(HTTPClient.untimed().settings, network: network)
+        let client = HTTPClient(HTTPClient.untimed().configuration, network: network)
         let request = Request(.post, server.http(), body: .bytes(pattern(at: 0, count: 14_000)))
         let body = try await client.send(request).body.collect(upTo: size)
         #expect(body.count == size)

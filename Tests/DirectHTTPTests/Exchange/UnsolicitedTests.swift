@@ -14,7 +14,7 @@ struct UnsolicitedTests {
     @Test("Bytes that precede the request on a new connection are no response to it")
     func beforeTheRequest() async throws {
         let server = try FixtureServer.scripted([.send(Self.good), .stall])
-        let settings = HTTPClient().settings
+        let settings = HTTPClient().configuration
         let url = try HTTPURL(server.http())
         let timeouts = Timeouts().nanoseconds
         let connection = try await Dialler(settings.dialConfiguration)

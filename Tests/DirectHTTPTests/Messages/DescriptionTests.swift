@@ -14,7 +14,7 @@ struct DescriptionTests {
         let url = try HTTPURL(url)
         var request = Request(.post, url, headers: ["Authorization": "hunter2"], body: .text("hunter2"))
         request.authenticator = .basic(user: "joe", password: "hunter2")
-        var settings = HTTPClient.Settings()
+        var settings = HTTPClient.Configuration()
         settings.headers["X-API-Key"] = "hunter2"
         settings.authenticators[url.origin] = .basic(user: "joe", password: "hunter2")
         settings.proxy = ProxySettings(try Proxy("http://joe:hunter2@proxy.test"))

@@ -96,7 +96,7 @@ struct ObserverTests {
         #expect(diary.all.allSatisfy { !"\($0)".contains("p%40ss") })
         let own = HTTPClient.untimed { $0.interceptors = [{ request, _ in try Response(to: request, 200) }] }
         #expect(try await own.get("http://me:p%40ss@a.test/").url.text == "http://a.test/")
-        var settings = HTTPClient.Settings()
+        var settings = HTTPClient.Configuration()
         settings.authenticators[try HTTPURL("http://a.test/").origin] = .basic(user: "me", password: "p@ss")
         var shown = ""
         dump(settings, to: &shown)

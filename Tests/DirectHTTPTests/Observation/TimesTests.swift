@@ -13,7 +13,7 @@ struct TimesTests {
     private static let ok: ByteScript.Step = .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let clock = HeldClock()
 
-    private func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
+    private func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
         HTTPClient.trusting {
             $0.loop = EventLoop(clock: clock)
             configure(&$0)
@@ -235,7 +235,7 @@ struct TimesTests {
     private func dial(_ text: String, to server: FixtureServer, over proxy: Proxy? = nil) async throws
         -> ConnectionFacts
     {
-        let settings = client().settings
+        let settings = client().configuration
         let clock = clock
         var network = Network()
         network.connect = { address, port, loop throws(Socket.StartFailure) in

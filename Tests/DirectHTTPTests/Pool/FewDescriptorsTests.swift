@@ -134,9 +134,9 @@ struct FewDescriptorsTests {
     }
 }
 
-extension HTTPClient.Settings {
-    fileprivate static var unlimited: HTTPClient.Settings {
-        var settings = HTTPClient.Settings()
+extension HTTPClient.Configuration {
+    fileprivate static var unlimited: HTTPClient.Configuration {
+        var settings = HTTPClient.Configuration()
         settings.maximumConnectionsPerOrigin = nil
         settings.maximumConnections = nil
         settings.maximumIdleConnections = 1000
@@ -152,7 +152,7 @@ private struct Lab {
         canMakeRoom: Bool = false,
         _ allow: @escaping @Sendable (IPAddress) throws(Socket.StartFailure) -> Void
     ) {
-        let settings = HTTPClient.Settings()
+        let settings = HTTPClient.Configuration()
         var network = Network()
         network.shortage = DescriptorShortage(queue: DescriptorQueue(), makeRoom: { canMakeRoom })
         network.connect = { (address, port, loop) throws(Socket.StartFailure) in

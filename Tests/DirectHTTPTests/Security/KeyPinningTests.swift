@@ -10,7 +10,7 @@ struct KeyPinningTests {
     /// A key that no server has.
     private let strange = "sha256/" + String(repeating: "A", count: 43) + "="
 
-    private func client(_ pins: KeyPins, _ configure: (inout HTTPClient.Settings) -> Void = { _ in })
+    private func client(_ pins: KeyPins, _ configure: (inout HTTPClient.Configuration) -> Void = { _ in })
         -> HTTPClient
     {
         .trusting {

@@ -12,7 +12,7 @@ extension HTTPClient {
     /// A client for which no time passes: no limit ends anything, however busy the machine is.
     static func untimed() -> HTTPClient { untimed { _ in } }
 
-    static func untimed(_ configure: (inout Settings) throws -> Void) rethrows -> HTTPClient {
+    static func untimed(_ configure: (inout Configuration) throws -> Void) rethrows -> HTTPClient {
         try HTTPClient { settings in
             settings.loop = .still
             try configure(&settings)
@@ -20,7 +20,7 @@ extension HTTPClient {
     }
 
     /// The same, trusting the tests' authority alone.
-    static func trusting(_ configure: (inout Settings) -> Void = { _ in }) -> HTTPClient {
+    static func trusting(_ configure: (inout Configuration) -> Void = { _ in }) -> HTTPClient {
         untimed { settings in
             settings.tls.roots = .only([.der(testAuthority.rootDER)])
             configure(&settings)
@@ -30,7 +30,7 @@ extension HTTPClient {
 
 extension HeldTime {
     /// A client whose time the test lets pass; it trusts the tests' authority alone.
-    func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
+    func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
         .trusting { settings in
             settings.loop = loop
             configure(&settings)

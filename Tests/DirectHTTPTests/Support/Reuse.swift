@@ -5,7 +5,7 @@ extension Response {
     var isReused: Bool { transaction?.isReused == true }
 }
 
-extension FullResponse {
+extension BufferedResponse {
     /// Whether it came over a connection that had served before.
     var isReused: Bool { transaction?.isReused == true }
 }

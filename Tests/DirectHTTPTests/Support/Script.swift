@@ -34,7 +34,7 @@ final class Script: Sendable {
     var requests: [Asked] { asked.withLock { $0 } }
     var urls: [String] { requests.map(\.url) }
 
-    func client(_ configure: (inout HTTPClient.Settings) -> Void = { _ in }) -> HTTPClient {
+    func client(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
         .untimed { settings in
             settings.transport = { request in
                 let index = try self.asked.withLock { asked in

@@ -166,7 +166,9 @@ struct Acts {
     }
 
     /// Prints a row. Its certificate is the name for which the client has accepted one.
-    private func show(_ response: FullResponse, _ name: String, at address: String) throws -> RequestRecord {
+    private func show(_ response: HTTPClient.BufferedResponse, _ name: String, at address: String) throws
+        -> RequestRecord
+    {
         let seen = try stage.lastRequest(at: address)
         page.answer(
             Row(
@@ -200,7 +202,7 @@ struct Acts {
     }
 }
 
-extension FullResponse {
+extension HTTPClient.BufferedResponse {
     /// How the response was obtained: on a reused or a new connection, and in what time.
     fileprivate var how: String {
         guard let transaction else { return "from the cache" }

@@ -52,8 +52,8 @@ struct Stage {
     func url(_ name: String) -> String { "https://\(name):\(port)/" }
 
     /// Makes a request for a name at these addresses; with `nil` the client's map decides.
-    func request(_ name: String, at addresses: [String]?) throws -> Request {
-        var request = Request(.get, url(name))
+    func request(_ name: String, at addresses: [String]?) throws -> HTTPClient.Request {
+        var request = HTTPClient.Request(.get, url(name))
         request.addresses = try addresses?.map { try Endpoint($0) }
         return request
     }

@@ -1,5 +1,5 @@
 /// Sends a request on to the next interceptor, or to the client, and returns the response.
-public typealias Forward = @Sendable (Request) async throws -> Response
+public typealias Forward = @Sendable (HTTPClient.Request) async throws -> HTTPClient.Response
 
 /// Sees the requests of a client: may change them, answer them, send them several times or refuse them.
 ///
@@ -11,18 +11,7 @@ public typealias Forward = @Sendable (Request) async throws -> Response
 /// that are not known to be safe are removed, and so are the client's own; fields that the interceptor sets for
 /// that origin are sent.
 ///
-/// ``HTTPClient/Settings/interceptors`` run once a call, ``HTTPClient/Settings/networkInterceptors`` once a request
-/// on the network.
-public typealias Interceptor = @Sendable (_ request: Request, _ forward: Forward) async throws -> Response
-
-/// Sends a request through the interceptors and then to `end`.
-func intercept(
-    _ request: Request,
-    interceptors: ArraySlice<Interceptor>,
-    end: @escaping Forward
-) async throws -> Response {
-    guard let next = interceptors.first else { return try await end(request) }
-    return try await next(request) { request in
-        try await intercept(request, interceptors: interceptors.dropFirst(), end: end)
-    }
-}
+/// ``HTTPClient/Configuration/interceptors`` run once a call, ``HTTPClient/Configuration/networkInterceptors`` once
+/// a request on the network.
+public typealias Interceptor =
+    @Sendable (_ request: HTTPClient.Request, _ forward: Forward) async throws -> HTTPClient.Response

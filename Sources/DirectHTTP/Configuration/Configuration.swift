@@ -6,9 +6,9 @@ internal import DirectTransport
 
 extension HTTPClient {
     /// The settings of a client. They cannot be changed once the client is made.
-    public struct Settings: Sendable {
-        /// Maps hosts to addresses, instead of asking a resolver. ``Request/addresses`` and ``Request/addressMap``
-        /// come before it.
+    public struct Configuration: Sendable {
+        /// Maps hosts to addresses, instead of asking a resolver. ``HTTPClient/Request/addresses`` and
+        /// ``HTTPClient/Request/addressMap`` come before it.
         public var addresses = StaticMap()
         /// Resolves names that neither a request nor ``addresses`` covers. `nil` uses the system's resolver, which
         /// is not used in any other case unless this resolver does so itself.
@@ -21,17 +21,17 @@ extension HTTPClient {
         public var dialling = DiallingSettings()
         /// The trusted roots, the client certificate and the versions of TLS.
         public var tls = TLSSettings()
-        /// The time limits of each phase. ``Request/timeouts`` overrides them.
+        /// The time limits of each phase. ``HTTPClient/Request/timeouts`` overrides them.
         public var timeouts = Timeouts()
         /// Default fields, sent with every request that does not have them itself. `Proxy-Authorization` is ignored
         /// here: it belongs in the settings of a proxy.
         public var headers: HTTPHeaders = ["User-Agent": "direct-http/0.1", "Accept": "*/*"]
-        /// Whether and how redirects are followed. ``Request/redirects`` overrides it.
+        /// Whether and how redirects are followed. ``HTTPClient/Request/redirects`` overrides it.
         public var redirects = RedirectPolicy()
-        /// The responses and failures that are retried. `nil`, the default, retries none; ``Request/retries``
-        /// overrides it.
+        /// The responses and failures that are retried. `nil`, the default, retries none;
+        /// ``HTTPClient/Request/retries`` overrides it.
         public var retries: RetryPolicy?
-        /// Provides credentials, by origin. ``Request/authenticator`` comes before it.
+        /// Provides credentials, by origin. ``HTTPClient/Request/authenticator`` comes before it.
         public var authenticators: [Origin: any Authenticator] = [:]
         /// See every call, the first one outermost: the request that the caller makes and the response that it
         /// gets.
@@ -90,7 +90,7 @@ extension HTTPClient {
     }
 }
 
-extension HTTPClient.Settings {
+extension HTTPClient.Configuration {
     /// The settings that dialling needs.
     var dialConfiguration: DialConfiguration {
         var configuration = DialConfiguration()

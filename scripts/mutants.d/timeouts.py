@@ -37,14 +37,11 @@ SPEEDS = [
 def add_to(table):
     table.door(
         "Timeouts",
-        "Pipeline/Call.swift",
-        "cookies: (any CookieStore)? = nil\n    ) {||",
+        "Limits/Timeouts.swift",
+        "fileprivate init(_ timeouts: Timeouts) {||",
         " let timeouts = mutated(timeouts)",
-        {
-            member: ("PhaseLimitTests", f"value.{word} = Timeouts().nanoseconds.{word}")
-            for member, word in LIMITS.items()
-        },
-        value="Timeouts.Nanoseconds",
+        {member: ("PhaseLimitTests", f"value.{swift_name(member)} = Timeouts().{swift_name(member)}") for member in LIMITS},
+        value="Timeouts",
     )
     for member, place, file, at, suites in PLACES:
         piece = at.split("|")[1]
@@ -53,16 +50,11 @@ def add_to(table):
     for place, file, at in SPEEDS:
         table.place(f"Timeouts.minimumSpeed {place}", file, at, "Timeouts.Speed.Watch(nil)", "PhaseLimitTests")
     for member, word in LIMITS.items():
-        swift = "`continue`" if member == "continue" else member
-        initial = "Speed.Watch(minimumSpeed)" if member == "minimumSpeed" else f"Self.nanoseconds({swift})"
-        default = "Speed.Watch(nil)" if member == "minimumSpeed" else "7"
-        key = word.strip("`")
+        is_speed = member == "minimumSpeed"
+        value = "Speed.Watch(timeouts.minimumSpeed)" if is_speed else f"nanoseconds(timeouts.{member})"
         table.place(
-            f"Timeouts.{member} of init", "Limits/Timeouts.swift", f" {key}: |{initial}|", default, "TimeoutsTests",
-        )
-        table.place(
-            f"Timeouts.{member} when it is set", "Limits/Timeouts.swift", f"nanoseconds.{key} = |{initial}|", default,
-            "TimeoutsTests",
+            f"Timeouts.{member} in nanoseconds", "Limits/Timeouts.swift", f" {word} = |{value}|",
+            "Speed.Watch(nil)" if is_speed else "7", "TimeoutsTests",
         )
     table.place(
         "Timeouts.Speed.bytes", "Limits/Timeouts.swift", "bytes = UInt64(max(0, |speed?.bytes ?? 0|))", "1",
@@ -72,3 +64,7 @@ def add_to(table):
         "Timeouts.Speed.time", "Limits/Timeouts.swift", "max(1_000_000, |$0.time.clampedNanoseconds|)",
         "$0.time.clampedNanoseconds &* 100", "PhaseLimitTests",
     )
+
+
+def swift_name(member):
+    return "`continue`" if member == "continue" else member

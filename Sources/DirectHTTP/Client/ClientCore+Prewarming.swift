@@ -53,7 +53,7 @@ extension ClientCore {
         guard configuration.transport == nil else { return }
         let request = cookiesAndHSTS?.upgraded(request) ?? request
         let url = try request.checkedURL()
-        let limits = request.ownTimeouts?.over(configuration.timeouts) ?? configuration.timeouts.nanoseconds
+        let limits = request.ownTimeouts?.over(configuration.timeouts) ?? timeouts
         let call = Call(limits, from: configuration.loop.now)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)

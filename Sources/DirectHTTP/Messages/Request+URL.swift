@@ -51,3 +51,13 @@ extension Request {
         options = own
     }
 }
+
+extension Request {
+    /// Returns the URL; throws if it is invalid.
+    func checkedURL() throws(HTTPError) -> HTTPURL {
+        switch target {
+        case .success(let url): return url
+        case .failure(let fault): throw HTTPError(.request, .url(fault))
+        }
+    }
+}

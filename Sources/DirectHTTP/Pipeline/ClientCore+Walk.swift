@@ -68,8 +68,8 @@ extension ClientCore {
         _ log: CallLog? = nil,
         cookies: (any CookieStore)? = nil
     ) -> Call {
-        // Not `settings` as a whole: passing it would copy all of it.
-        let timeouts = request.ownTimeouts?.over(configuration.timeouts) ?? configuration.timeouts.nanoseconds
+        // Not `configuration` as a whole: passing it would copy all of it.
+        let timeouts = request.ownTimeouts?.over(configuration.timeouts) ?? self.timeouts
         return Call(timeouts, from: configuration.loop.now, log, cookies: cookies)
     }
 

@@ -26,6 +26,8 @@ final class ClientCore: Sendable {
     let dialler: Dialler
     /// The client's own fields, without those for a proxy.
     private let clientHeaders: HTTPHeaders
+    /// The time limits of requests that have none of their own.
+    let timeouts: Timeouts.Nanoseconds
     /// Finds the route of a request.
     private let addresses: RoutePlanner
     /// The proxies; `nil` if there are none.
@@ -42,6 +44,7 @@ final class ClientCore: Sendable {
         var fields = configuration.headers
         fields.remove("Proxy-Authorization")
         clientHeaders = fields
+        timeouts = configuration.timeouts.nanoseconds
         decoding = ContentDecoding(configuration.decoding, besides: fields, on: configuration.loop)
         pool = ConnectionPool(
             limits: .init(
@@ -386,15 +389,4 @@ final class ClientCore: Sendable {
         let stream = RawStream(reading.exchange.connection, reading.exchange.timeouts)
         return ResponseBody(content: .arriving(UpgradedBody(stream)))
     }
-}
-
-extension Request {
-    /// Returns the URL; throws if it is invalid.
-    func checkedURL() throws(HTTPError) -> HTTPURL {
-        switch target {
-        case .success(let url): return url
-        case .failure(let fault): throw HTTPError(.request, .url(fault))
-        }
-    }
-
 }

@@ -12,7 +12,7 @@ extension HTTPURLResponse {
     ///
     /// Foundation keeps one value for each name: several fields of one name are joined with commas in their order
     /// (RFC 9110, section 5.3). That spoils `Set-Cookie`: read cookies from the `Response` itself, or let
-    /// `settings.cookies` or `settings.useCookies(of:)` handle them.
+    /// `configuration.cookies` or `configuration.useCookies(of:)` handle them.
     ///
     /// The URL is that of the response, after redirects. The result is `nil` if Foundation cannot parse it.
     public convenience init?(_ response: HTTPClient.Response) {

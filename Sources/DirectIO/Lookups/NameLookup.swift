@@ -58,3 +58,10 @@ package func lookUp(_ name: String) -> Result<[IPAddress], LookupError> {
     guard !addresses.isEmpty else { return .failure(LookupError(code: EAI_NONAME, systemCode: 0)) }
     return .success(addresses)
 }
+
+extension LookupError {
+    /// Whether the lookup failed because no descriptor was free.
+    package var meansNoDescriptors: Bool {
+        code == EAI_SYSTEM && (systemCode == EMFILE || systemCode == ENFILE)
+    }
+}

@@ -38,10 +38,3 @@ extension SystemError {
     /// Whether the process or the system has run out of descriptors.
     package var meansNoDescriptors: Bool { code == EMFILE || code == ENFILE }
 }
-
-extension LookupError {
-    /// Whether the lookup failed because no descriptor was free.
-    package var meansNoDescriptors: Bool {
-        code == EAI_SYSTEM && (systemCode == EMFILE || systemCode == ENFILE)
-    }
-}

@@ -68,7 +68,10 @@ package final class Connection: @unchecked Sendable {
     /// Whether a layer has bytes that wait for room, updated with each write.
     @exclusivity(unchecked) private var holdsBytes = false
     /// Whether it must not serve another request, although its byte stream is intact.
-    package private(set) var isRetired = false
+    package var isRetired: Bool { unsafe hasBeenRetired }
+
+    /// Written by the owner only, as the rest.
+    @exclusivity(unchecked) private var hasBeenRetired = false
 
     init(
         _ layers: LayerStack,
@@ -93,7 +96,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Marks the current exchange as the last one.
     package func retire() {
-        isRetired = true
+        unsafe hasBeenRetired = true
     }
 
     /// Hands the layers over to another owner, which closes them from now on.

@@ -2,7 +2,8 @@ package import DirectCore
 internal import DirectIO
 package import DirectTLS
 
-/// The failure of dialling: why no connection could be made, and the addresses that were tried.
+/// The failure of a request up to the head of its response: the reason, the endpoint, and the addresses that were
+/// tried before.
 package struct DialFailure: Error {
     /// The reason that decided.
     package var cause: TransportError

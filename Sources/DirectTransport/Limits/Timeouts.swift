@@ -8,29 +8,26 @@ internal import DirectIO
 public struct Timeouts: Hashable, Sendable {
     /// Waiting in the queue for a connection, while no other request of the queue gets one either: a long queue
     /// that moves is not stuck. Also waiting for a descriptor if the process has none left.
-    public var queue: Duration? { didSet { nanoseconds.queue = Self.nanoseconds(queue) } }
+    public var queue: Duration?
     /// Resolving the name.
-    public var resolve: Duration? { didSet { nanoseconds.resolve = Self.nanoseconds(resolve) } }
+    public var resolve: Duration?
     /// Connecting to one address.
-    public var connect: Duration? { didSet { nanoseconds.connect = Self.nanoseconds(connect) } }
+    public var connect: Duration?
     /// The TLS handshake with one address.
-    public var tls: Duration? { didSet { nanoseconds.tls = Self.nanoseconds(tls) } }
+    public var tls: Duration?
     /// Waiting for the peer to take more of what is being sent.
-    public var write: Duration? { didSet { nanoseconds.write = Self.nanoseconds(write) } }
+    public var write: Duration?
     /// Waiting for the response once the request has been sent.
-    public var response: Duration? { didSet { nanoseconds.response = Self.nanoseconds(response) } }
+    public var response: Duration?
     /// Waiting for more of a response that has begun.
-    public var read: Duration? { didSet { nanoseconds.read = Self.nanoseconds(read) } }
+    public var read: Duration?
     /// Waiting for the server's permission to send a body (``HTTPClient/Request/expectsContinue``). After that the
     /// body is sent anyway.
-    public var `continue`: Duration? { didSet { nanoseconds.continue = Self.nanoseconds(`continue`) } }
+    public var `continue`: Duration?
     /// The minimum speed of bodies in both directions, measured while waiting for the peer.
-    public var minimumSpeed: Speed? { didSet { nanoseconds.speed = Speed.Watch(minimumSpeed) } }
+    public var minimumSpeed: Speed?
     /// The whole call.
-    public var total: Duration? { didSet { nanoseconds.total = Self.nanoseconds(total) } }
-
-    /// The limits as machine words, converted once and not at every wait.
-    package private(set) var nanoseconds: Nanoseconds
+    public var total: Duration?
 
     /// Makes limits. The defaults are generous, and the whole call has no limit.
     public init(
@@ -55,25 +52,32 @@ public struct Timeouts: Hashable, Sendable {
         self.continue = `continue`
         self.minimumSpeed = minimumSpeed
         self.total = total
-        nanoseconds = Nanoseconds(
-            queue: Self.nanoseconds(queue),
-            resolve: Self.nanoseconds(resolve),
-            connect: Self.nanoseconds(connect),
-            tls: Self.nanoseconds(tls),
-            write: Self.nanoseconds(write),
-            response: Self.nanoseconds(response),
-            read: Self.nanoseconds(read),
-            continue: Self.nanoseconds(`continue`),
-            speed: Speed.Watch(minimumSpeed),
-            total: Self.nanoseconds(total)
-        )
     }
 
+    /// The limits in nanoseconds. Made once for a client, and once for a request that has limits of its own.
+    package var nanoseconds: Nanoseconds { Nanoseconds(self) }
+
     /// The limits in nanoseconds; the largest value means no limit.
-    package struct Nanoseconds: Hashable, Sendable {
-        package var queue, resolve, connect, tls, write, response, read, `continue`: UInt64
-        var speed: Speed.Watch
-        package var total: UInt64
+    ///
+    /// A class, because every value on the way of a request carries them: a reference is copied, not eleven words.
+    package final class Nanoseconds: Sendable {
+        package let queue, resolve, connect, tls, write, response, read, `continue`: UInt64
+        package let speed: Speed.Watch
+        package let total: UInt64
+
+        fileprivate init(_ timeouts: Timeouts) {
+            func nanoseconds(_ duration: Duration?) -> UInt64 { duration?.clampedNanoseconds ?? .max }
+            queue = nanoseconds(timeouts.queue)
+            resolve = nanoseconds(timeouts.resolve)
+            connect = nanoseconds(timeouts.connect)
+            tls = nanoseconds(timeouts.tls)
+            write = nanoseconds(timeouts.write)
+            response = nanoseconds(timeouts.response)
+            read = nanoseconds(timeouts.read)
+            `continue` = nanoseconds(timeouts.continue)
+            speed = Speed.Watch(timeouts.minimumSpeed)
+            total = nanoseconds(timeouts.total)
+        }
     }
 
     /// A minimum number of bytes in each interval spent waiting for the peer.
@@ -93,7 +97,7 @@ public struct Timeouts: Hashable, Sendable {
         public var description: String { "\(bytes) bytes in \(time)" }
 
         /// The speed as machine words.
-        struct Watch: Hashable, Sendable {
+        package struct Watch: Hashable, Sendable {
             let bytes: UInt64
             /// The length of the interval; the largest value means no minimum speed.
             let nanoseconds: UInt64
@@ -104,9 +108,5 @@ public struct Timeouts: Hashable, Sendable {
                 nanoseconds = speed.map { max(1_000_000, $0.time.clampedNanoseconds) } ?? .max
             }
         }
-    }
-
-    private static func nanoseconds(_ duration: Duration?) -> UInt64 {
-        duration?.clampedNanoseconds ?? .max
     }
 }

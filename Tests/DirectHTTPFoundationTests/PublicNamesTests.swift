@@ -1,0 +1,57 @@
+import DirectHTTP
+import DirectHTTPFoundation
+import DirectResolvers
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Public names beside Foundation's")
+struct PublicNamesTests {
+    @Test("Every public name can be written without its module where Foundation is imported")
+    func unqualified() {
+        // An ambiguous name does not compile. scripts/check names finds a missing one.
+        let types: [Any.Type] = [
+            AddressError.self, AddressRange.self, AddressRefusal.self, AddressSource.self,
+            AddressVetting.self, AlibabaHTTPDNS.self, Attempt.self, AuthenticationError.self,
+            AuthenticationRequest.self, (any Authenticator).self, BasicAuthenticator.self,
+            BearerAuthenticator.self, BodyDecoding.self, CacheError.self, CacheLimits.self,
+            CacheUse.self, CachingResolver.self, CallEvent.self, CallObserver.self, CallReport.self,
+            CertificateFault.self, CertificateRules.self, CertificateSource.self,
+            CertificateSummary.self, ChainResolver.self, Challenge.self, ClientIdentity.self,
+            CloseReason.self, CodingError.self, ConnectionList.self, ConnectionState.self,
+            ContentCoding.self, Cookie.self, CookieError.self, CookieJar.self, (any CookieStore).self,
+            CredentialAuthenticator.self, DNSOverHTTPS.self, DNSOverJSON.self, DNSPodHTTPDNS.self,
+            DecodingSettings.self, DialOutcome.self, DiallingSettings.self, DigestAuthenticator.self,
+            DirectURLProtocol.self, DomainName.self, Endpoint.self, EventLoop.self, FormPart.self,
+            Forward.self, HSTSStore.self, HTTP1Error.self, HTTP1Leniency.self, HTTP1Limits.self,
+            HTTPClient.self, HTTPError.self, HTTPHeaders.self, HTTPHost.self, HTTPHostError.self,
+            HTTPMethod.self, HTTPStatus.self, HTTPTransaction.self, HTTPURL.self, HTTPURLError.self,
+            HTTPVersion.self, Hop.self, HostPattern.self, IPAddress.self, Interceptor.self,
+            KeyMismatch.self, KeyPin.self, KeyPinError.self, KeyPinObserver.self, KeyPins.self,
+            LineFault.self, LiveMap.self, LookupError.self, Origin.self, OriginConnections.self,
+            Proxy.self, ProxyError.self, ProxyExceptions.self, ProxyRefusal.self, ProxySettings.self,
+            RacingResolver.self, RawStream.self, ReceivedResponse.self, Redirect.self,
+            RedirectDecision.self, RedirectError.self, RedirectPolicy.self, RequestBody.self,
+            RequestBodyError.self, RequestTimeouts.self, Resolution.self, ResolveContext.self,
+            (any Resolver).self, ResolverError.self, ResponseBody.self, ResponseCache.self,
+            ResponseHead.self, RetryBudget.self, RetryPolicy.self, RetryStop.self, ServiceServers.self,
+            ServiceSettings.self, StaticMap.self, StaticMapError.self, SystemError.self,
+            SystemResolver.self, TLSAlert.self, TLSError.self, TLSFacts.self, TLSSettings.self,
+            TLSVersion.self, Timeouts.self, TransferProgress.self, TrustRoots.self,
+            URLProtocolBinding.self, UnixTime.self,
+        ]
+        #expect(Set(types.map(ObjectIdentifier.init)).count == types.count)
+    }
+
+    @Test("The messages and the configuration are nested in the client")
+    func nested() {
+        let types: [Any.Type] = [
+            HTTPClient.Request.self, HTTPClient.Response.self, HTTPClient.BufferedResponse.self,
+            HTTPClient.Configuration.self,
+        ]
+        #expect(types.map { "\($0)" } == ["Request", "Response", "BufferedResponse", "Configuration"])
+    }
+}

@@ -164,7 +164,7 @@ let package = Package(
             name: "SNIProbeTests",
             dependencies: [
                 "SNIProbe", "sni-probe", "DirectHTTP", "DirectJSON", "TLSFixtures", "DirectTestCommands",
-                "DirectTestData",
+                "DirectTestData", "DirectTestTime", "DirectIO",
             ],
             exclude: ["Golden"],
             swiftSettings: commonSettings

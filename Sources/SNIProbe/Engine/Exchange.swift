@@ -18,7 +18,7 @@ struct Exchange {
 
     /// Sends the request and reads the response.
     func run() async -> ExchangeOutcome {
-        let start = Instant.now
+        let start = connection.wire.socket.loop.now
         var outcome = ExchangeOutcome()
         do throws(Stop) {
             try await send(try requestBytes())
@@ -93,7 +93,7 @@ struct Exchange {
             switch read(into: free) {
             case .moved(let count):
                 if outcome.firstByteTime == nil {
-                    outcome.firstByteTime = Instant.now.since(start)
+                    outcome.firstByteTime = connection.wire.socket.loop.now.since(start)
                     // The header of a TLS record with an alert or a handshake message.
                     outcome.beginsAsTLS = count > 1 && (0x15...0x16).contains(buffer[0]) && buffer[1] == 3
                 }

@@ -52,7 +52,7 @@ extension Handshake {
         on loop: EventLoop,
         by deadline: Instant
     ) async -> (handshake: Handshake, connection: OpenConnection?) {
-        let start = Instant.now
+        let start = loop.now
         var handshake = Handshake(serverName: serverName, outcome: .failure(.dropped))
         let wire: Wire
         switch await Wire.open(address, port: port, on: loop, by: deadline) {
@@ -61,10 +61,10 @@ extension Handshake {
             handshake.outcome = .failure(refusal)
             return (handshake, nil)
         }
-        handshake.tcpTime = Instant.now.since(start)
+        handshake.tcpTime = loop.now.since(start)
         // This wait is not part of any measured time: loading the roots may take longer than the whole handshake.
         let context = await tools.context.value()
-        let ready = Instant.now
+        let ready = loop.now
         let outcome = await secure(
             wire,
             serverName: serverName,
@@ -72,7 +72,7 @@ extension Handshake {
             context: context,
             handshake: &handshake
         )
-        handshake.tlsTime = Instant.now.since(ready)
+        handshake.tlsTime = loop.now.since(ready)
         handshake.hasBegun = !wire.firstBytes.isEmpty
         if case .failure(.notTLS) = outcome { handshake.answer = wire.firstBytes }
         switch outcome {

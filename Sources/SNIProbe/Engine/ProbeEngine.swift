@@ -16,7 +16,7 @@ struct ProbeEngine: Sendable {
 
     /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     func observe(_ probe: Probe) async -> Observation {
-        let start = Instant.now
+        let start = loop.now
         let deadline = start.advanced(byNanoseconds: settings.timeout.clampedNanoseconds)
         var attempt = 1
         while true {
@@ -24,32 +24,32 @@ struct ProbeEngine: Sendable {
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
             guard attempt <= settings.retries, observation.refusedFirst?.mayPass ?? observation.lostExchange,
-                Instant.now.advanced(byNanoseconds: pause) < deadline
+                loop.now.advanced(byNanoseconds: pause) < deadline
             else { return observation }
-            await rest(until: Instant.now.advanced(byNanoseconds: pause))
+            await rest(until: loop.now.advanced(byNanoseconds: pause))
             attempt += 1
         }
     }
 
     private func attemptOnce(_ probe: Probe, by deadline: Instant) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
-        let start = Instant.now
+        let start = loop.now
         if probe.target.usesTLS {
             await observeTLS(&observation, by: deadline)
         } else {
             await observePlain(&observation, by: deadline)
         }
-        if observation.total == nil { observation.total = Instant.now.since(start) }
+        if observation.total == nil { observation.total = loop.now.since(start) }
         return observation
     }
 
     private func observePlain(_ observation: inout Observation, by deadline: Instant) async {
         let probe = observation.probe
-        let start = Instant.now
+        let start = loop.now
         switch await Wire.open(probe.address, port: probe.port, on: loop, by: deadline) {
         case .failure(let refusal): observation.refusal = refusal
         case .success(let wire):
-            observation.tcpTime = Instant.now.since(start)
+            observation.tcpTime = loop.now.since(start)
             let connection = OpenConnection(wire: wire, tls: nil)
             if let url = probe.target.url {
                 observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
@@ -93,12 +93,12 @@ struct ProbeEngine: Sendable {
         )
         var exchangeTime = Duration.zero
         if let connection {
-            let start = Instant.now
+            let start = loop.now
             if let url = probe.target.url, settings.insecure || isAcceptable(handshake, target: probe.target)
             {
                 observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
                     .run()
-                exchangeTime = Instant.now.since(start)
+                exchangeTime = loop.now.since(start)
             }
             connection.close()
         }

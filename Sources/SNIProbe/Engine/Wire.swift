@@ -61,7 +61,7 @@ final class Wire: @unchecked Sendable {
     func takeTurn() async -> Refusal? {
         await Task.yield()
         if Task.isCancelled { return .dropped }
-        return deadline <= .now ? .silentTLS : nil
+        return deadline <= socket.loop.now ? .silentTLS : nil
     }
 
     /// The transport for TLS over this socket. It holds an unretained reference: this object must outlive the TLS

@@ -20,7 +20,7 @@ final class Run {
     private let tools: ProbeTools
     private let mailbox: Mailbox<Letter>
     private let starts: StartQueue
-    private var loops = Loops()
+    private var loops: Loops
     /// The TLS context. `nil` if it is still to be made.
     private var context: Result<SurveyContext, TLSError>?
     private var progress: Progress
@@ -63,19 +63,22 @@ final class Run {
     ///   - alarm: Wakes the main thread.
     ///   - console: The properties of the terminal.
     ///   - context: The TLS context, if it was made already.
+    ///   - loop: The event loop of the probes, whose clock measures their times and limits.
     init(
         _ options: Options,
         _ feed: ProbeFeed,
         _ output: any RecordOutput,
         _ alarm: Alarm,
         _ console: Console,
-        context: Result<SurveyContext, TLSError>? = nil
+        context: Result<SurveyContext, TLSError>? = nil,
+        loop: EventLoop = .shared
     ) {
         self.context = context
         self.options = options
         self.feed = feed
         self.output = output
-        tools = ProbeTools(options.settings, loop: EventLoop.shared)
+        tools = ProbeTools(options.settings, loop: loop)
+        loops = Loops(first: loop)
         mailbox = Mailbox(alarm)
         starts = StartQueue(jobs: Descriptors.room(for: options.jobs), rate: options.rate)
         progress = Progress(isShown: console.errorsAreTerminal && !options.quiet)
@@ -194,14 +197,14 @@ final class Run {
     }
 
     private func resolve(_ slot: Slot, target: ProbeTarget) {
-        let (loop, mailbox) = (EventLoop.shared, mailbox)
-        let start = Instant.now
+        let (loop, mailbox) = (loops.first, mailbox)
+        let start = loop.now
         let deadline = start.advanced(byNanoseconds: options.settings.timeout.clampedNanoseconds)
         let name = target.name
         Task(executorPreference: loop) {
             // `nil` if the resolver took longer than the time limit of a probe.
             let answer = try? await SystemLookups.shared.addresses(of: name, until: deadline, on: loop)
-            mailbox.put(.resolved(slot, answer, Instant.now.since(start)))
+            mailbox.put(.resolved(slot, answer, loop.now.since(start)))
         }
     }
 

@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectIO
 import DirectTestCommands
 import Foundation
 import TLSFixtures
@@ -15,8 +16,12 @@ struct Outcome: Sendable {
 }
 
 /// Runs the command within this process, on a thread of its own: it blocks.
-func probe(_ arguments: [String], trusting roots: String? = nil) async throws -> Outcome {
-    try await onOwnThread { try probeBlocking(arguments, roots) }
+func probe(
+    _ arguments: [String],
+    trusting roots: String? = nil,
+    on loop: EventLoop = .shared
+) async throws -> Outcome {
+    try await onOwnThread { try probeBlocking(arguments, roots, loop) }
 }
 
 /// The same for one server: `host` at the server's address and port.
@@ -27,12 +32,12 @@ func probe(_ host: String, at server: FixtureServer, _ options: String..., trust
     try await probe(["\(host)@\(server.authority)"] + options, trusting: roots)
 }
 
-private func probeBlocking(_ arguments: [String], _ roots: String?) throws -> Outcome {
+private func probeBlocking(_ arguments: [String], _ roots: String?, _ loop: EventLoop) throws -> Outcome {
     var options = try Options(arguments)
     if let roots { options.settings.roots = .only([.pem(Array(roots.utf8))]) }
     let output = CollectedOutput()
     let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
-    let code = Run(options, try ProbeFeed(options), output, Alarm(), console).run()
+    let code = Run(options, try ProbeFeed(options), output, Alarm(), console, loop: loop).run()
     return Outcome(records: output.records, code: code)
 }
 

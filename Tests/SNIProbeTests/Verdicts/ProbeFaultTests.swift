@@ -1,5 +1,6 @@
 import DirectHTTP
 import TLSFixtures
+import DirectTestTime
 import Testing
 
 @testable import SNIProbe
@@ -225,13 +226,22 @@ struct ProbeFaultTests {
         let words = (0..<200).map { index in
             "\(host)@\(index % 20 == 3 ? silent.authority : server.authority)"
         }
-        let start = Instant.now
-        let outcome = try await SNIProbeTests.probe(
-            words + ["-t", "3s", "--skip-default"],
-            trusting: lab.root.rootPEM
-        )
-        // One after the other they would take half a minute; on a machine with nothing else to do it is 3 s.
-        #expect(Instant.now.since(start) < .seconds(25))
+        let (time, root) = (HeldTime(), lab.root.rootPEM)
+        let running = Task {
+            try await SNIProbeTests.probe(
+                words + ["-t", "3s", "--skip-default"],
+                trusting: root,
+                on: time.loop
+            )
+        }
+        // No time passes until every probe has ended but those that hang.
+        try await server.waitUntil { $0.count(where: { $0.end != nil }) == 190 }
+        try await silent.waitUntil { $0.count == 10 }
+        let start = time.now
+        time.advance(by: .seconds(3))
+        let outcome = try await running.value
+        // They have hung at the same time: one after the other would take half a minute.
+        #expect(time.now.since(start) == .seconds(3))
         #expect(outcome.records.count == 200)
         #expect(outcome.code == 28)
         #expect(outcome.faults == Array(repeating: "timeout_tls", count: 10))

@@ -39,13 +39,13 @@ public enum HTTP1Error: Error, Equatable, Sendable {
     case lineTooLong(limit: Int)
     /// A head has more field lines than ``HTTP1Limits/fieldCount``.
     case tooManyFields(limit: Int)
-    /// There are more interim responses than ``HTTP1Limits/interimCount``.
+    /// There are more interim responses than the limit.
     case tooManyInterimResponses(limit: Int)
-    /// The extensions of a body's chunks are larger than ``HTTP1Limits/chunkExtensionBytes``.
+    /// The extensions of a body's chunks are larger than the limit.
     case chunkExtensionsTooLarge(limit: Int)
-    /// The trailer section is larger than ``HTTP1Limits/trailerBytes``.
+    /// The trailer section is larger than the limit.
     case trailersTooLarge(limit: Int)
-    /// The trailer section has more fields than ``HTTP1Limits/trailerCount``.
+    /// The trailer section has more fields than the limit.
     case tooManyTrailers(limit: Int)
 
     // Framing.

@@ -97,7 +97,7 @@ public struct HTTPHeaders: @unchecked Sendable {
     /// - Parameters:
     ///   - fields: The number of fields to be added.
     ///   - bytes: The length of their names and values together.
-    public mutating func reserve(fields: Int, bytes: Int) {
+    package mutating func reserve(fields: Int, bytes: Int) {
         let counts = block?.counts
         let fieldCapacity = (counts?.fields ?? 0) + fields
         let byteCapacity = (counts?.bytes ?? 0) + bytes + fields * HeaderBlock.lineOverhead

@@ -7,13 +7,13 @@ public struct HTTP1Limits: Hashable, Sendable {
     /// The largest number of bytes in one line of a head or trailer section.
     public var lineBytes = 32 * 1024
     /// The largest number of interim (1xx) responses before the final one.
-    public var interimCount = 32
+    package var interimCount = 32
     /// The largest number of bytes of chunk extensions in one body (CVE-2023-39326).
-    public var chunkExtensionBytes = 16 * 1024
+    package var chunkExtensionBytes = 16 * 1024
     /// The largest number of bytes in one trailer section.
-    public var trailerBytes = 16 * 1024
+    package var trailerBytes = 16 * 1024
     /// The largest number of fields in one trailer section.
-    public var trailerCount = 64
+    package var trailerCount = 64
 
     /// Creates the default limits.
     public init() {}

@@ -8,7 +8,7 @@ package enum ReuseVerdict: Hashable, Sendable {
 
 /// The reason why a connection cannot be reused.
 @nonexhaustive
-public enum CloseReason: String, Hashable, Sendable {
+package enum CloseReason: String, Hashable, Sendable {
     /// The response was not read to its end.
     case unfinished
     /// The server sent `Connection: close`.
@@ -27,7 +27,7 @@ public enum CloseReason: String, Hashable, Sendable {
 
 extension CloseReason: CustomStringConvertible {
     /// The reason as text.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unfinished: "the response was not read to its end"
         case .serverCloses: "the server said Connection: close"

@@ -120,9 +120,9 @@ public struct CertificateProfile: Sendable {
     /// nameConstraints in OpenSSL's syntax, for example "permitted;DNS:example.test". `nil` omits the extension.
     public var nameConstraints: String?
     /// The URL of the issuer's certificate (authorityInfoAccess, caIssuers).
-    public var issuerURL: String?
+    package var issuerURL: String?
     /// The URL of the issuer's revocation list (cRLDistributionPoints).
-    public var revocationListURL: String?
+    package var revocationListURL: String?
     /// Whether the certificate requires a stapled OCSP response (RFC 7633).
     public var mustStaple = false
     /// Whether the certificate is signed with its own key instead of the issuer's.

@@ -32,7 +32,7 @@ public final class FixtureCertificate: @unchecked Sendable {
     public var der: [UInt8] { derBytes(ofX509: x509) }
 
     /// The public key (SubjectPublicKeyInfo) in DER: the input of a pin's hash.
-    public var publicKeyDER: [UInt8] { derBytes { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } }
+    package var publicKeyDER: [UInt8] { derBytes { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } }
 
     /// The SHA-256 digest of the leaf in DER.
     public var fingerprint: [UInt8] { sha256(der) }

@@ -105,7 +105,7 @@ public struct FixtureTLSSettings: Sendable {
     /// HelloRetryRequest.
     public var groups: String?
     /// Whether a TLS 1.2 client may renegotiate.
-    public var allowsRenegotiation = false
+    package var allowsRenegotiation = false
 
     /// Creates settings with the defaults.
     ///

@@ -23,11 +23,11 @@ public struct ConnectionRecord: Sendable {
     /// The first 256 KiB that the client sent, after decryption.
     public internal(set) var received: [UInt8] = []
     /// The last bytes that the client sent, up to 1 KiB, after decryption.
-    public internal(set) var lastReceived: [UInt8] = []
+    package internal(set) var lastReceived: [UInt8] = []
     /// The number of bytes that the client sent, after decryption.
     public internal(set) var receivedCount = 0
     /// The number of bytes received on the socket, before decryption.
-    public internal(set) var socketByteCount = 0
+    package internal(set) var socketByteCount = 0
     /// The end of the connection, or `nil` while it is open.
     public internal(set) var end: ConnectionEnd?
 

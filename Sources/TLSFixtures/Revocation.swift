@@ -62,7 +62,7 @@ extension TestAuthority {
     }
 
     /// Returns a revocation list in PEM that contains these certificates.
-    public func revocationListPEM(
+    package func revocationListPEM(
         _ revoked: [FixtureCertificate],
         validity: CertificateProfile.Validity = .decades
     ) throws(FixtureError) -> String {

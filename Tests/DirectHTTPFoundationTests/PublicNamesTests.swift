@@ -21,7 +21,7 @@ struct PublicNamesTests {
             CacheUse.self, CachingResolver.self, CallEvent.self, CallObserver.self, CallReport.self,
             CertificateFault.self, CertificateRules.self, CertificateSource.self,
             CertificateSummary.self, ChainResolver.self, Challenge.self, ClientIdentity.self,
-            CloseReason.self, CodingError.self, ConnectionList.self, ConnectionState.self,
+            CodingError.self, ConnectionList.self, ConnectionState.self,
             ContentCoding.self, Cookie.self, CookieError.self, CookieJar.self, (any CookieStore).self,
             CredentialAuthenticator.self, DNSOverHTTPS.self, DNSOverJSON.self, DNSPodHTTPDNS.self,
             DecodingSettings.self, DialOutcome.self, DiallingSettings.self, DigestAuthenticator.self,

@@ -33,6 +33,8 @@ MEMBER = re.compile(
 )
 # Members that many types have and that carry no setting.
 UNWIRED = {"description", "debugDescription", "customMirror", "hash"}
+# Settings that only the package sets; other members of this level are not settings.
+OWN_SETTINGS = {"DecodingSettings.maximumCodings", "DecodingSettings.unratedSize", "RedirectPolicy.isFollowing"}
 
 
 class Tree:
@@ -69,6 +71,7 @@ class Tree:
                 if path.startswith("Sources/Direct") and path.endswith(".swift")
                 for member in public_members(self.text(path))
             }
+            | OWN_SETTINGS
         )
 
     @cached_property

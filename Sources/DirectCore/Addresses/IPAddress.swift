@@ -73,12 +73,12 @@ public struct IPAddress: Hashable, Sendable {
     }
 
     /// The same address without its zone.
-    public var withoutZone: IPAddress {
+    package var withoutZone: IPAddress {
         IPAddress(family: family, high: high, low: low)
     }
 
     /// Whether this is an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`).
-    public var isIPv4Mapped: Bool {
+    package var isIPv4Mapped: Bool {
         family == .v6 && high == 0 && low >> 32 == 0xFFFF
     }
 

@@ -27,7 +27,7 @@ public struct HTTPURL: Sendable {
         case https
 
         /// The port of a URL of this scheme that does not contain one.
-        public var defaultPort: UInt16 { self == .http ? 80 : 443 }
+        package var defaultPort: UInt16 { self == .http ? 80 : 443 }
     }
 
     private let storage: Storage

@@ -13,7 +13,7 @@ public struct Origin: Hashable, Sendable {
     private let storedHash: UInt64
 
     /// Creates an origin.
-    public init(scheme: HTTPURL.Scheme, host: consuming HTTPHost, port: UInt16) {
+    package init(scheme: HTTPURL.Scheme, host: consuming HTTPHost, port: UInt16) {
         storedHash = Self.hash(scheme, host: host, port: port)
         self.scheme = scheme
         self.port = port

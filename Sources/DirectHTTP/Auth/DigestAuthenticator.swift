@@ -15,7 +15,7 @@ public final class DigestAuthenticator: Authenticator {
     private let memories = Locked<[Origin: DigestMemory]>([:])
 
     /// Creates an authenticator for one user.
-    public init(user: String, password: String) {
+    package init(user: String, password: String) {
         self.user = user
         self.password = password
     }

@@ -16,11 +16,11 @@ public final class CookieJar: CookieStore {
         /// Cookies of all sites together.
         public var total = 10_000
         /// Cookies accepted from one response.
-        public var perResponse = 50
+        package var perResponse = 50
         /// Cookies sent with one request.
-        public var perRequest = 150
+        package var perRequest = 150
         /// Bytes of one request's `Cookie` field, without the caller's own cookies (CVE-2022-32205).
-        public var fieldLength = 8190
+        package var fieldLength = 8190
 
         /// Creates the default limits.
         public init() {}

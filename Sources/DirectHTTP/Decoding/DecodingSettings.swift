@@ -17,14 +17,14 @@ public struct DecodingSettings: Hashable, Sendable {
     /// The largest factor by which content may grow when decoded; `nil` means no limit.
     public var maximumRatio: UInt64? = 200
     /// The number of decoded bytes up to which ``maximumRatio`` is not checked.
-    public var unratedSize: UInt64 = 1 << 20
+    package var unratedSize: UInt64 = 1 << 20
     /// The largest number of coded bytes in a row that may decode to nothing, as empty gzip members do; `nil` means
     /// no limit.
     ///
     /// No limit on decoded bytes would end such a response, which may be endless.
     public var maximumInputWithoutOutput: UInt64? = 1 << 20
     /// The largest number of codings, one over the other, that a response may have.
-    public var maximumCodings = 5
+    package var maximumCodings = 5
 
     /// Creates the default settings.
     public init() {}

@@ -9,7 +9,7 @@ public import DirectHTTP1
 /// removed ones do not come back when a later redirect returns to the first origin (CVE-2024-45336).
 public struct RedirectPolicy: Sendable {
     /// Whether redirects are followed; if not, the response is delivered as it is.
-    public var isFollowing = true
+    package var isFollowing = true
     /// The highest number of redirects in a row. One more fails with ``RedirectError/tooMany(limit:isLoop:)``.
     public var limit = 20
     /// Whether redirects from `https` to `http` are followed, where anyone on the path can read the request.

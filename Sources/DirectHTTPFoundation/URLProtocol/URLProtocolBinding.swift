@@ -1,6 +1,6 @@
 internal import DirectCore
 public import DirectHTTP
-public import Foundation
+package import Foundation
 
 /// The client for a session's requests, and the hosts and schemes that it sends requests for.
 public struct URLProtocolBinding: Sendable {
@@ -26,7 +26,7 @@ public struct URLProtocolBinding: Sendable {
     ///
     /// For a URL that this package's parser refuses, Foundation's view of it decides: the request has to fail here,
     /// instead of being sent by another protocol class to a host on which two parsers disagree.
-    public func accepts(_ url: URL) -> Bool {
+    package func accepts(_ url: URL) -> Bool {
         if let own = try? HTTPURL(url) { return schemes.contains(own.scheme) && accepts(own.host) }
         guard let scheme = url.scheme.map({ $0.lowercased() }).flatMap(HTTPURL.Scheme.init) else {
             return false

@@ -6,7 +6,7 @@ public import DirectHTTP
 /// At least one is needed. The first query fails if the list is empty or contains an invalid address.
 public struct ServiceServers: Sendable {
     /// The servers, in the order in which they are tried at first.
-    public let endpoints: [Endpoint]
+    package let endpoints: [Endpoint]
     let scheme: HTTPURL.Scheme
     /// The name that the certificate must contain. `nil` stands for the server's address.
     let host: Result<HTTPHost, HTTPHostError>?
@@ -78,7 +78,7 @@ public struct ServiceSettings: Sendable {
     public var attemptTimeout: Duration = .seconds(3)
     /// The shortest wait for the other family's addresses once one family has some. If the first took longer than
     /// this, the wait is as long as the first took.
-    public var otherFamilyTime: Duration = .milliseconds(100)
+    package var otherFamilyTime: Duration = .milliseconds(100)
     /// The maximum number of servers tried for one query.
     public var maximumAttempts = 3
     /// The time for which a failed server is tried only after the others.

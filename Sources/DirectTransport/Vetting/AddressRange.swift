@@ -44,7 +44,7 @@ public struct AddressRange: Hashable, Sendable {
     }
 
     /// The number of leading bits that all addresses have in common.
-    public var prefixLength: Int { (family == .v4 ? 32 : 128) - freeBits }
+    package var prefixLength: Int { (family == .v4 ? 32 : 128) - freeBits }
 
     private static func length(_ text: Substring) -> Int? {
         guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isDigit }),

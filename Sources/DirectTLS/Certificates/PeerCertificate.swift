@@ -26,6 +26,6 @@ extension PeerCertificate: Hashable {
         left.raw == right.raw || X509_cmp(left.raw, right.raw) == 0
     }
 
-    /// Hashes no bytes: the facts that the certificate belongs to have its fingerprint.
+    /// Hashes no bytes: facts that differ in nothing but the certificate are few, and `==` tells them apart.
     func hash(into hasher: inout Hasher) {}
 }

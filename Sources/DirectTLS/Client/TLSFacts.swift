@@ -1,5 +1,4 @@
 internal import CDirectOpenSSL
-internal import DirectCore
 
 /// The parameters that a handshake negotiated.
 public struct TLSFacts: Hashable, Sendable {
@@ -13,8 +12,6 @@ public struct TLSFacts: Hashable, Sendable {
     public let alpn: String?
     /// Whether an earlier session was resumed.
     public let resumed: Bool
-    /// The SHA-256 hash of the server's certificate, in lower-case hexadecimal digits.
-    public let certificateFingerprint: String
     let peer: PeerCertificate?
 
     /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
@@ -40,7 +37,6 @@ extension TLSConnection {
             group: driver.group,
             alpn: driver.chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
-            certificateFingerprint: certificateFingerprint,
             peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init)
         )
     }
@@ -63,16 +59,5 @@ extension TLSConnection {
         return (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in
             OPENSSL_sk_value(stack, index).map { CertificateSummary(OpaquePointer($0)) }
         }
-    }
-
-    /// The hash of the server's certificate, which is borrowed from the session.
-    private var certificateFingerprint: String {
-        guard let certificate = SSL_get0_peer_certificate(ssl) else { return "" }
-        let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
-            var length: UInt32 = 0
-            let isDone = X509_digest(certificate, EVP_sha256(), buffer.baseAddress, &length) == 1
-            count = isDone ? Int(length) : 0
-        }
-        return Hex.encode(digest)
     }
 }

@@ -27,7 +27,7 @@ struct ObserverTests {
         #expect(exchange.transaction?.source == .request)
         #expect(exchange.bodyBytes == 5 && exchange.isBodyWhole && exchange.requestBytes > 40)
         #expect(exchange.duration <= report.duration && exchange.start <= report.duration)
-        #expect(exchange.transaction?.tls?.certificateFingerprint.count == 64)
+        #expect(exchange.transaction?.tls?.certificate?.sha256.count == 32)
         #expect(exchange.transaction?.tls?.certificate?.dnsNames == ["a.test"])
         let times = diary.all.map(\.time)
         #expect(times == times.sorted())

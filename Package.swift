@@ -136,14 +136,15 @@ let package = Package(
             dependencies: [
                 "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime",
+                "DirectHTTP1", "DirectCoding",
             ],
             swiftSettings: commonSettings
         ),
         .testTarget(
             name: "DirectResolversTests",
             dependencies: [
-                "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures", "DirectTestCommands",
-                "DirectTestData", "DirectTestTime",
+                "DirectResolvers", "DirectHTTP", "DirectIO", "DirectTLS", "TLSFixtures",
+                "DirectTestCommands", "DirectTestData", "DirectTestTime", "DirectCore",
             ],
             swiftSettings: commonSettings
         ),
@@ -151,7 +152,7 @@ let package = Package(
             name: "DirectHTTPFoundationTests",
             dependencies: [
                 "DirectHTTPFoundation", "DirectHTTP", "DirectIO", "TLSFixtures", "DirectTestCommands",
-                "DirectTestTime",
+                "DirectTestTime", "DirectCore", "DirectResolvers",
             ],
             swiftSettings: commonSettings
         ),
@@ -200,8 +201,8 @@ let package = Package(
         .executableTarget(
             name: "suite-adapter",
             dependencies: [
-                "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON", "TLSFixtures",
-                "DirectTestData",
+                "DirectHTTP", "DirectResolvers", "DirectTLS", "DirectCoding", "DirectJSON",
+                "TLSFixtures", "DirectTestData", "DirectCore", "DirectIO",
             ],
             path: "Tests/SuiteAdapter",
             swiftSettings: commonSettings

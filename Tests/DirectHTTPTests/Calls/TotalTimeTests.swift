@@ -58,7 +58,10 @@ struct TotalTimeTests {
                 return .follow(redirect.next)
             }
         }
-        try await expectTimeout(.redirect) { try await client.get("http://a.test/") }
+        let call = Task { try await client.get("http://a.test/") }
+        // The wait for the first response ends at the same moment.
+        await gate.arrivals(1)
+        try await expectTimeout(.redirect) { try await call.value }
     }
 
     @Test("The total limit includes network interceptors and a custom transport")

@@ -48,3 +48,16 @@ extension HTTPHost: CustomStringConvertible {
         }
     }
 }
+
+extension FoldedHash {
+    /// Hashes the bytes of a name, or the words of an address.
+    mutating func fold(_ host: borrowing HTTPHost) {
+        switch host {
+        case .name(let name):
+            name.bytes.withSpan { fold($0) }
+        case .address(let address):
+            fold(address.words.high)
+            fold(address.words.low)
+        }
+    }
+}

@@ -72,13 +72,7 @@ package struct HostTable<Value> {
 
     private static func hash(_ host: HTTPHost) -> UInt64 {
         var hash = FoldedHash()
-        switch host {
-        case .name(let name):
-            name.bytes.withSpan { hash.fold($0) }
-        case .address(let address):
-            hash.fold(address.words.high)
-            hash.fold(address.words.low)
-        }
+        hash.fold(host)
         return hash.value
     }
 }

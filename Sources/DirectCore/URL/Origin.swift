@@ -34,13 +34,7 @@ public struct Origin: Hashable, Sendable {
     private static func hash(_ scheme: HTTPURL.Scheme, host: borrowing HTTPHost, port: UInt16) -> UInt64 {
         var hash = FoldedHash()
         hash.fold(UInt64(port) << 1 | (scheme == .https ? 1 : 0))
-        switch host {
-        case .name(let name):
-            name.bytes.withSpan { hash.fold($0) }
-        case .address(let address):
-            hash.fold(address.words.high)
-            hash.fold(address.words.low)
-        }
+        hash.fold(host)
         return hash.value
     }
 }

@@ -48,11 +48,22 @@ extension HTTPError.Reason {
 
 extension HTTPError {
     /// Returns the failure as the caller's error: an ``HTTPError``, or a `CancellationError`.
-    static func from(_ failure: TransportError, name: String?, endpoint: Endpoint? = nil) -> any Error {
+    static func from(
+        _ failure: TransportError,
+        name: String?,
+        endpoint: Endpoint? = nil,
+        attempts: [FailedAttempt] = []
+    ) -> any Error {
         switch failure {
         case .cancelled: CancellationError()
         case .failed(let phase, let reason):
-            HTTPError(Phase(phase), Reason(reason), name: name, endpoint: endpoint)
+            HTTPError(
+                Phase(phase),
+                Reason(reason),
+                name: name,
+                endpoint: endpoint,
+                attempts: attempts.map(Attempt.init)
+            )
         }
     }
 }
@@ -60,17 +71,7 @@ extension HTTPError {
 extension DialFailure {
     /// Returns the failure as the caller's error.
     func asError(name: String) -> any Error {
-        switch cause {
-        case .cancelled: CancellationError()
-        case .failed(let phase, let reason):
-            HTTPError(
-                HTTPError.Phase(phase),
-                HTTPError.Reason(reason),
-                name: name,
-                endpoint: endpoint,
-                attempts: attempts.map(Attempt.init)
-            )
-        }
+        HTTPError.from(cause, name: name, endpoint: endpoint, attempts: attempts)
     }
 }
 

@@ -115,30 +115,3 @@ package final class BodySource {
         try await nextPiece()
     }
 }
-
-extension BlockingWork {
-    /// Returns the result of a blocking call.
-    ///
-    /// Throws `CancellationError` if the task is cancelled first, and `Abandoned.expired` if `deadline` passes
-    /// first.
-    package func run<Answer: Sendable>(
-        until deadline: Instant = .never,
-        on loop: EventLoop,
-        _ call: @escaping @Sendable () throws(SystemError) -> Answer
-    ) async throws -> Answer {
-        let outcome: Result<Answer, SystemError>
-        do throws(BlockingWork.Abandoned) {
-            outcome = try await run(until: deadline, on: loop) {
-                do throws(SystemError) {
-                    return .success(try call())
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            guard error == .expired else { throw CancellationError() }
-            throw error
-        }
-        return try outcome.get()
-    }
-}

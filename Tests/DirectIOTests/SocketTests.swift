@@ -191,7 +191,7 @@ struct SocketTests {
 
     @Test("A descriptor is not inherited by other programs, never blocks, and sends at once")
     func flags() async throws {
-        let listener = try Listener()
+        let listener = try Listener.atOwnAddress()
         let (socket, peer) = try await connected(to: listener)
         defer { socket.close() }
         let descriptor = try #require(try descriptors(connectedTo: listener).first)
@@ -205,7 +205,7 @@ struct SocketTests {
 
     @Test("Closing, once or twice, closes the descriptor, and the loop releases the socket")
     func close() async throws {
-        let listener = try Listener()
+        let listener = try Listener.atOwnAddress()
         weak var gone: Socket?
         do {
             let (socket, peer) = try await connected(to: listener)
@@ -223,7 +223,7 @@ struct SocketTests {
 
     @Test("A descriptor is found whatever its number")
     func highNumber() async throws {
-        let listener = try Listener()
+        let listener = try Listener.atOwnAddress()
         let (socket, peer) = try await connected(to: listener)
         defer { socket.close() }
         let low = try #require(try descriptors(connectedTo: listener).first)

@@ -1,6 +1,7 @@
 package import DirectCore
 internal import DirectIO
 internal import DirectTestCommands
+internal import Synchronization
 internal import Testing
 
 #if canImport(Darwin)
@@ -34,6 +35,20 @@ package final class Listener: Sendable {
         if listening { _ = try checked("listen") { listen(descriptor, 64) } }
         port = try #require(localEndpoint(of: descriptor)?.port)
     }
+
+    /// A listener at a loopback address that nothing else uses, where the system has several.
+    ///
+    /// Port numbers come back: a test that dials the port of a server that has ended may reach any listener at
+    /// 127.0.0.1.
+    package static func atOwnAddress() throws -> Listener {
+        #if canImport(Darwin)
+        try Listener()
+        #else
+        try Listener("127.77.0.\(ownAddresses.wrappingAdd(1, ordering: .relaxed).newValue)")
+        #endif
+    }
+
+    private static let ownAddresses = Atomic<UInt8>(0)
 
     deinit { close(descriptor) }
 

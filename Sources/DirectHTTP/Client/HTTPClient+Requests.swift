@@ -5,10 +5,10 @@ internal import DirectTransport
 
 extension HTTPClient {
     /// The pipeline behind the client.
-    var core: ClientCore { unsafe unsafeDowncast(state, to: ClientCore.self) }
+    var pipeline: Pipeline { unsafe unsafeDowncast(state, to: Pipeline.self) }
 
-    private init(core: ClientCore) {
-        state = core
+    private init(pipeline: Pipeline) {
+        state = pipeline
     }
 
     /// A shared client with the default settings.
@@ -16,11 +16,11 @@ extension HTTPClient {
 
     /// Makes a client with these settings.
     public init(_ configuration: Configuration = Configuration()) {
-        self.init(core: ClientCore(configuration))
+        self.init(pipeline: Pipeline(configuration))
     }
 
     init(_ configuration: Configuration, network: Network) {
-        self.init(core: ClientCore(configuration, network: network))
+        self.init(pipeline: Pipeline(configuration, network: network))
     }
 
     /// Makes a client with the default settings as `configure` changes them.
@@ -33,14 +33,14 @@ extension HTTPClient {
     }
 
     /// The settings that the client was made with.
-    public var configuration: Configuration { core.configuration }
+    public var configuration: Configuration { pipeline.configuration }
 
     /// The client's event loop, as a task executor.
     ///
     /// A task that prefers it (`withTaskExecutorPreference(client.executor)`) does not change threads when it waits
     /// for the network, which is the cheapest way to make many small requests. Such a task must not block or
     /// compute for long: all other requests would wait.
-    public var executor: EventLoop { core.configuration.loop }
+    public var executor: EventLoop { pipeline.configuration.loop }
 
     /// Sends a request and returns the response as soon as its head has arrived. The body is received as it is
     /// read.
@@ -49,7 +49,7 @@ extension HTTPClient {
     ///   another function of yours.
     @concurrent
     public func send(_ request: Request) async throws -> Response {
-        var response = try await core.send(request)
+        var response = try await pipeline.send(request)
         response.body = response.body.readableOnce
         return response
     }
@@ -58,7 +58,7 @@ extension HTTPClient {
     /// other secrets are not sent, wherever the request goes.
     @concurrent
     package func sendContinued(_ request: Request) async throws -> Response {
-        var response = try await core.observedSend(request, isContinued: true)
+        var response = try await pipeline.send(request, isContinued: true)
         response.body = response.body.readableOnce
         return response
     }
@@ -69,8 +69,8 @@ extension HTTPClient {
     ///   than ``HTTPClient/Configuration/maximumBufferedBody``.
     @concurrent
     public func fetch(_ request: Request) async throws -> BufferedResponse {
-        let response = try await core.send(request)
-        let limit = core.configuration.maximumBufferedBody
+        let response = try await pipeline.send(request)
+        let limit = pipeline.configuration.maximumBufferedBody
         // Most bodies arrive together with their head: there is nothing to wait for.
         if let body = try response.body.completeBytes(upTo: limit) { return BufferedResponse(response, body) }
         return try await response.collected(upTo: limit)

@@ -103,4 +103,17 @@ extension HTTPClient.Configuration {
         configuration.loop = loop
         return configuration
     }
+
+    /// The limits of the pool of connections.
+    var poolLimits: PoolLimits {
+        PoolLimits(
+            perOrigin: max(1, maximumConnectionsPerOrigin ?? .max),
+            total: max(1, maximumConnections ?? .max),
+            idle: max(0, maximumIdleConnections),
+            idleTime: idleTimeout.clampedNanoseconds,
+            age: maximumConnectionAge.clampedNanoseconds,
+            uses: max(1, maximumConnectionUses ?? .max),
+            tracksResolver: resolver != nil
+        )
+    }
 }

@@ -5,17 +5,12 @@ internal import DirectTransport
 
 /// The connection that one request used, and when it used it.
 public struct HTTPTransaction: Sendable, CustomStringConvertible {
-    let connection: ConnectionFacts
-    let times: Times
+    let record: ExchangeRecord
+
+    var connection: ConnectionFacts { record.connection }
+
     /// Whether the connection had served an earlier request.
-    public let isReused: Bool
-
-    struct Times: Sendable {
-        var start: Instant
-        var sent: Instant
-        var response: Instant
-    }
-
+    public var isReused: Bool { record.isReused }
     /// The name that the request was for.
     public var name: String { connection.name }
     /// The endpoint that the bytes went to.
@@ -41,9 +36,9 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var tlsTime: Duration? { isReused ? nil : connection.tlsTime }
     /// The time from the start of the request, before its connection was found, until it was sent or its upload
     /// began.
-    public var requestTime: Duration { times.sent.since(times.start) }
+    public var requestTime: Duration { record.sent.since(record.start) }
     /// The time from the start of the request, before its connection was found, to the head of the response.
-    public var responseTime: Duration { times.response.since(times.start) }
+    public var responseTime: Duration { record.response.since(record.start) }
 
     /// The name, the endpoint, the proxy, the connection, TLS and the response time.
     public var description: String {

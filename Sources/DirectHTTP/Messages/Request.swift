@@ -78,6 +78,9 @@ extension HTTPClient {
         /// Whether any option is set.
         var hasOptions: Bool { rare != nil }
 
+        /// The cookie store of the request's own call; `nil` for the client's.
+        var ownCookies: (any CookieStore)? { rare?.options.cookies }
+
         /// Holds the options by reference, so that a request is cheap to pass around.
         private final class Rare: Sendable {
             let options: Options

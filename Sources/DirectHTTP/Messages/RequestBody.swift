@@ -81,7 +81,5 @@ public struct RequestBody: Sendable {
     }
 
     /// Whether the body can be sent a second time with the same bytes.
-    var isReplayable: Bool {
-        if case .stream(let body) = content { body.isReplayable } else { true }
-    }
+    var isReplayable: Bool { content.isReplayable }
 }

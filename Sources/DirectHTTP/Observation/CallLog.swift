@@ -53,7 +53,7 @@ final class CallLog: Sendable {
             state.retryStop = nil
             return state.exchanges.count - 1
         }
-        return ExchangeLog(call: self, place: place)
+        return ExchangeLog(call: self, place: place, method: method, url: url)
     }
 
     /// Records that another request follows.

@@ -7,28 +7,14 @@ internal import DirectTransport
 final class ExchangeLog: TransportObserver {
     private let call: CallLog
     private let place: Int
+    private let method: HTTPMethod
+    private let url: HTTPURL
 
-    init(call: CallLog, place: Int) {
+    init(call: CallLog, place: Int, method: HTTPMethod, url: HTTPURL) {
         self.call = call
         self.place = place
-    }
-
-    /// Reports an event that changes no record.
-    func report(_ kind: CallEvent.Kind) {
-        call.note(place) { _ in kind }
-    }
-
-    /// Records that the request's head is sent.
-    func sends(_ method: HTTPMethod, url: HTTPURL, connection: Connection, bytes: Int, isReused: Bool) {
-        call.note(place) { exchange in
-            exchange.requestBytes = bytes
-            return .sending(method, url, connection.facts.endpoint, bytes: bytes, isReused: isReused)
-        }
-    }
-
-    /// Records the head of a response.
-    func responds(_ status: HTTPStatus, transaction: HTTPTransaction) {
-        call.beginBody(place, status: status, transaction: transaction)
+        self.method = method
+        self.url = url
     }
 
     /// Records that there will be no response.
@@ -46,7 +32,20 @@ extension ExchangeLog {
         case .attempted(let endpoint, let name): report(.attempted(endpoint, name: name))
         case .attemptFailed(let attempt): report(.attemptFailed(Attempt(attempt)))
         case .connected(let endpoint, let tls): report(.connected(endpoint, tls: tls))
+        case .sending(let endpoint, let bytes, let isReused):
+            call.note(place) { exchange in
+                exchange.requestBytes = bytes
+                return .sending(method, url, endpoint, bytes: bytes, isReused: isReused)
+            }
+        case .foundDead(let endpoint): report(.foundDead(endpoint))
+        case .responded(let status, let record):
+            call.beginBody(place, status: status, transaction: HTTPTransaction(record: record))
         case .bodyEnded(let count, let isWhole): call.endBody(place, count: count, isWhole: isWhole)
         }
+    }
+
+    /// Reports an event that changes no record.
+    private func report(_ kind: CallEvent.Kind) {
+        call.note(place) { _ in kind }
     }
 }

@@ -201,12 +201,6 @@ final class BodyStream: ResponseBodySource, @unchecked Sendable {
 }
 
 extension BodyReading {
-    /// Calls the progress callback after `count` more bytes.
-    func report(_ count: Int) {
-        guard let onProgress, count > 0 else { return }
-        onProgress(TransferProgress(bytes: received, total: total))
-    }
-
     /// Returns the failure as the caller's error.
     func error(_ failure: TransportError) -> any Error {
         HTTPError.from(

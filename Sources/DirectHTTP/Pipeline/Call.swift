@@ -14,19 +14,11 @@ struct Call: Sendable {
     let log: CallLog?
     /// Records the requests that are sent, for the cache; `nil` without a cache.
     var sent: SentRequests?
-    /// The cookie store of this call; `nil` for the client's.
-    let cookies: (any CookieStore)?
 
-    init(
-        _ timeouts: Timeouts.Nanoseconds,
-        from start: Instant,
-        _ log: CallLog? = nil,
-        cookies: (any CookieStore)? = nil
-    ) {
+    init(_ timeouts: Timeouts.Nanoseconds, from start: Instant, _ log: CallLog? = nil) {
         self.timeouts = timeouts
         self.start = start
         self.log = log
-        self.cookies = cookies
         end = start.advanced(byNanoseconds: timeouts.total)
     }
 
@@ -68,29 +60,4 @@ struct Call: Sendable {
         log?.goesOn(hop)
         return hop
     }
-}
-
-/// The context of one request on the network.
-struct ExchangeContext: Sendable {
-    let url: HTTPURL
-    let route: Route
-    let proxy: ProxyEntry?
-    let start: Instant
-    /// The call's time limits and its deadline. The rest of the call is left out, because this value is copied
-    /// often.
-    let timeouts: Timeouts.Nanoseconds
-    let end: Instant
-    /// Records what happens to the request; `nil` without an observer.
-    var log: ExchangeLog?
-    /// Whether the client certificate is withheld from the server.
-    var isAnonymous = false
-    /// The state that depends on the origins the call has visited; `nil` if there is none.
-    var trail: Trail?
-    /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
-    var detour: Detour?
-
-    /// The key of the pool's connections that fit the request.
-    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
-    /// Which idle connections may serve the request.
-    var kept: KeptConnections { detour?.kept ?? .any }
 }

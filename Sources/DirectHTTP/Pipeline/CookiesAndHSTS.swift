@@ -3,20 +3,14 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// The client's cookie store and HSTS store. Both are keyed by the name in the URL and never by an address.
+/// The cookie store and the HSTS store of a client or of one call. Both are keyed by the name in the URL and never by an address.
 struct CookiesAndHSTS: Sendable {
     private let cookies: (any CookieStore)?
     private let hsts: HSTSStore?
 
-    /// `nil` if the client has neither store.
-    init?(_ configuration: HTTPClient.Configuration) {
-        guard configuration.cookies != nil || configuration.hsts != nil else { return nil }
-        cookies = configuration.cookies
-        hsts = configuration.hsts
-    }
-
-    /// The stores of a call that has a cookie store of its own.
-    init(cookies: any CookieStore, hsts: HSTSStore?) {
+    /// `nil` if there is neither store.
+    init?(cookies: (any CookieStore)?, hsts: HSTSStore?) {
+        guard cookies != nil || hsts != nil else { return nil }
         self.cookies = cookies
         self.hsts = hsts
     }
@@ -26,25 +20,12 @@ struct CookiesAndHSTS: Sendable {
     func prepared(_ request: Request) -> Request {
         guard case .success(var url) = request.target else { return request }
         var request = request
-        if let upgraded = upgraded(url) {
+        if let upgraded = hsts?.upgrades(url, at: .now) {
             url = upgraded
             request.target = .success(upgraded)
         }
         if let cookies { request.headers.add(cookies: cookies.cookies(for: url)) }
         return request
-    }
-
-    /// Returns the request with an `https` URL if HSTS asks for that; without cookies.
-    func upgraded(_ request: Request) -> Request {
-        guard case .success(let url) = request.target, let upgraded = upgraded(url) else { return request }
-        var request = request
-        request.target = .success(upgraded)
-        return request
-    }
-
-    /// Returns the `https` URL to use instead; `nil` if HSTS does not ask for one.
-    func upgraded(_ url: HTTPURL) -> HTTPURL? {
-        hsts?.upgrades(url, at: .now)
     }
 
     /// Stores the cookies and the HSTS policy of a response.
@@ -54,5 +35,49 @@ struct CookiesAndHSTS: Sendable {
         if response.url.scheme == .https, response.transaction?.tls != nil || response.transaction == nil {
             hsts?.learn(from: response.headers, host: response.url.host, at: .now)
         }
+    }
+}
+
+extension HSTSStore {
+    /// Returns the request with an `https` URL if the store asks for that (RFC 6797, section 8.3).
+    func upgraded(_ request: Request) -> Request {
+        guard case .success(let url) = request.target, let upgraded = upgrades(url, at: .now) else {
+            return request
+        }
+        var request = request
+        request.target = .success(upgraded)
+        return request
+    }
+}
+
+/// Sends requests with their cookies, and over TLS if HSTS asks for it.
+final class CookieLayer: Layer {
+    private let stores: CookiesAndHSTS
+    private let next: any Layer
+
+    init(stores: CookiesAndHSTS, next: any Layer) {
+        self.stores = stores
+        self.next = next
+    }
+
+    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+        try await next.send(stores.prepared(request), trail: trail, call: call)
+    }
+}
+
+/// Stores the cookies and the HSTS policy of each response of the network, whatever becomes of it.
+final class CookieLearning: NetworkLayer {
+    private let stores: CookiesAndHSTS
+    private let next: any NetworkLayer
+
+    init(stores: CookiesAndHSTS, next: any NetworkLayer) {
+        self.stores = stores
+        self.next = next
+    }
+
+    func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
+        let response = try await next.send(request, trail: trail, call: call, detour: detour)
+        stores.learn(from: response)
+        return response
     }
 }

@@ -8,7 +8,7 @@ internal import DirectTransport
 /// A ``HTTPClient/Request`` is a value that any code can build, so it cannot tell where it came from. State that
 /// belongs to the call or to one origin (the authenticator, the caller's addresses, whether an origin was crossed)
 /// is therefore kept beside it and derived from the URLs of the hops. Every layer inside the call interceptors
-/// takes the two together; a request that interceptors or other code of the caller's return is accepted through
+/// takes the two; a request that interceptors or other code of the caller's return is accepted through
 /// `rebuilt` only.
 struct HopRequest: Sendable {
     /// The request as it is to be sent, without the client's default fields.
@@ -21,17 +21,15 @@ struct HopRequest: Sendable {
 
     /// Makes the first request of a call.
     static func beginning(_ request: Request) -> HopRequest {
-        // Almost every request takes this exit. An initialiser that may mutate itself would copy the whole value
-        // once more.
-        guard request.hasOptions, request.authenticator != nil else { return HopRequest(request) }
-        var hop = HopRequest(request)
-        hop.takeAuthenticator()
+        var hop = HopRequest(request.introducingURLUser())
+        if hop.request.authenticator != nil { hop.takeAuthenticator() }
         return hop
     }
 
-    private init(_ request: Request) {
+    /// Puts the two parts together again that a layer has been given.
+    init(_ request: Request, _ trail: Trail? = nil) {
         self.request = request
-        trail = nil
+        self.trail = trail
     }
 
     /// Makes the first request of a call that continues another one's redirects, as if it had crossed an origin.
@@ -43,27 +41,9 @@ struct HopRequest: Sendable {
         trail = Trail(facts)
     }
 
-    /// The authenticator for the origin of the request.
-    var authenticator: (any Authenticator)? { trail?.facts.authenticator }
-
-    /// Changes the header fields only.
-    mutating func withHeaders(_ change: (inout HTTPHeaders) -> Void) {
-        change(&request.headers)
-    }
-
     /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3).
-    func upgraded(by cookiesAndHSTS: CookiesAndHSTS?) -> HopRequest {
-        cookiesAndHSTS.map { with($0.upgraded(request)) } ?? self
-    }
-
-    /// Returns the request with an `https` URL if HSTS asks for that, and with its cookies.
-    func prepared(by cookiesAndHSTS: CookiesAndHSTS?) -> HopRequest {
-        cookiesAndHSTS.map { with($0.prepared(request)) } ?? self
-    }
-
-    /// Returns the request without the expectation that the server refused; `nil` if it is not to be sent again.
-    func withoutExpectation(after status: HTTPStatus) -> HopRequest? {
-        request.withoutExpectation(after: status).map(with)
+    func upgraded(by hsts: HSTSStore?) -> HopRequest {
+        hsts.map { with($0.upgraded(request)) } ?? self
     }
 
     private func with(_ request: Request) -> HopRequest {
@@ -77,10 +57,10 @@ struct HopRequest: Sendable {
 struct Crossing {
     /// Field names that the policy lets through although they are not on the safe list.
     let surviving: [String]
-    let core: ClientCore
+    let fields: ClientFields
 
     /// The client's own fields that may be sent to another origin.
-    var clientFields: ContentDecoding { core.fields(surviving: surviving) }
+    var clientFields: ContentDecoding { fields.crossOriginFields(surviving: surviving) }
 }
 
 /// The steps that derive the next request from this one.
@@ -107,7 +87,7 @@ extension HopRequest {
         // An invalid URL has crossed no origin: the call begins here, with the options that were set for it.
         guard case .success(let origin) = request.target.map(\.origin) else {
             next.addresses = next.addresses ?? request.addresses
-            if let authenticator, next.authenticator == nil { next.authenticator = authenticator }
+            if let authenticator = trail?.authenticator, next.authenticator == nil { next.authenticator = authenticator }
             return HopRequest.beginning(next)
         }
         for copied in shown where !copied.isFor(url.origin) {
@@ -197,6 +177,9 @@ final class Trail: Sendable {
         self.facts = facts
     }
 
+    /// The authenticator for the origin of the request.
+    var authenticator: (any Authenticator)? { facts.authenticator }
+
     /// The client's own fields that may be sent; `nil` for all of them.
     var clientFields: ContentDecoding? { facts.clientFields }
 
@@ -205,5 +188,25 @@ final class Trail: Sendable {
     func isForeign(to url: HTTPURL) -> Bool {
         guard facts.hasCrossed else { return false }
         return facts.home.map { !$0.isSamePlace(as: url) } ?? true
+    }
+}
+
+extension Request {
+    /// Whether the first hop may differ from the caller's request, or the call has layers of its own.
+    @inline(__always)
+    var needsPreparation: Bool {
+        if case .success(let url) = target, url.hasCredentials { return true }
+        return hasOptions && (authenticator != nil || ownCookies != nil)
+    }
+
+    /// Moves user and password from the URL to an authenticator for the URL's origin.
+    fileprivate func introducingURLUser() -> Request {
+        guard case .success(let url) = target, let (user, password) = url.credentialBytes else { return self }
+        var request = self
+        request.target = .success(url.withoutCredentials)
+        if request.authenticator == nil, !(user.isEmpty && password.isEmpty) {
+            request.authenticator = BasicAuthenticator(user: user, password: password)
+        }
+        return request
     }
 }

@@ -1,3 +1,20 @@
+/// Sends calls through the client's interceptors.
+final class CallInterceptors: CallLayer {
+    let interceptors: [Interceptor]
+    let next: any CallLayer
+
+    init(interceptors: [Interceptor], next: any CallLayer) {
+        self.interceptors = interceptors
+        self.next = next
+    }
+
+    func send(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
+        try await intercept(request, interceptors: interceptors[...]) { request in
+            try await self.next.send(request, asked: asked, isContinued: isContinued, log: log)
+        }
+    }
+}
+
 /// Sends a request through the interceptors and then to `end`.
 func intercept(
     _ request: Request,

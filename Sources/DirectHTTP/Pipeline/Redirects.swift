@@ -3,14 +3,48 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Redirects: the loop that follows them, and their errors.
-extension ClientCore {
-    /// Follows the redirect in the response, if there is one and the policy allows it, and those after it.
-    func follow(_ response: Response, to hop: HopRequest, call: Call) async throws -> Response {
+/// Follows redirects: the loop, and its errors.
+struct Redirects: Sendable {
+    /// The client's policy; a request's own comes before it.
+    let policy: RedirectPolicy
+    private let configuration: HTTPClient.Configuration
+    private let fields: ClientFields
+
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields) {
+        policy = configuration.redirects
+        self.configuration = configuration
+        self.fields = fields
+    }
+
+    /// Sends a request and follows the redirects in the responses, as far as the policy allows it.
+    @inline(__always)
+    func send(
+        _ request: Request,
+        trail: Trail?,
+        call: Call,
+        through layers: InnerLayers
+    ) async throws -> Response {
+        let response = try await sendOne(request, trail: trail, call: call, through: layers)
         guard response.status.isRedirection else { return response }
-        let policy = hop.request.redirects ?? configuration.redirects
-        return policy.isFollowing
-            ? try await follow(response, original: hop, call: call, policy: policy) : response
+        let policy = request.redirects ?? policy
+        guard policy.isFollowing else { return response }
+        let hop = HopRequest(request, trail)
+        return try await follow(response, original: hop, call: call, policy: policy, through: layers)
+    }
+
+    /// Sends one request. It brings a layer for its credentials along if the client has none.
+    @inline(__always)
+    private func sendOne(
+        _ request: Request,
+        trail: Trail?,
+        call: Call,
+        through layers: InnerLayers
+    ) async throws -> Response {
+        if let trail, trail.authenticator != nil, configuration.authenticators.isEmpty {
+            let layer = Credentials(configuration, next: layers.outer ?? layers.attempts)
+            return try await layer.send(request, trail: trail, call: call)
+        }
+        return try await layers.send(request, trail: trail, call: call)
     }
 
     /// Follows the redirect in the response and those after it.
@@ -18,9 +52,10 @@ extension ClientCore {
         _ first: Response,
         original: HopRequest,
         call: Call,
-        policy: RedirectPolicy
+        policy: RedirectPolicy,
+        through layers: InnerLayers
     ) async throws -> Response {
-        let crossing = crossing(by: policy)
+        let crossing = fields.crossing(by: policy)
         var hop = original
         var response = first
         var history = first.history
@@ -42,7 +77,7 @@ extension ClientCore {
                 }
                 guard case .follow(let decided) = decision else { break }
                 next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
-                    .upgraded(by: cookiesAndHSTS)
+                    .upgraded(by: configuration.hsts)
                 guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
                     throw failure(.bodyAcrossOrigins, response: response, history: history)
                 }
@@ -61,7 +96,7 @@ extension ClientCore {
             call.log?.goesOn(refused)
             hop = next
             do {
-                response = try await sendWithCredentials(hop, call: call)
+                response = try await sendOne(hop.request, trail: hop.trail, call: call, through: layers)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -80,7 +115,7 @@ extension ClientCore {
     ) throws(HTTPError) -> NextHop? {
         do throws(RedirectError) {
             return try NextHop(after: request, at: response.url, response.head, policy) { url in
-                cookiesAndHSTS?.upgraded(url)
+                configuration.hsts?.upgrades(url, at: .now)
             }
         } catch {
             throw failure(error, response: response, history: history)

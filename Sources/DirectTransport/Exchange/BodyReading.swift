@@ -42,6 +42,12 @@ package struct BodyReading {
         monitor = ThroughputMonitor(exchange.timeouts.speed)
     }
 
+    /// Calls the progress callback after `count` more bytes.
+    package func report(_ count: Int) {
+        guard let onProgress, count > 0 else { return }
+        onProgress(TransferProgress(bytes: received, total: total))
+    }
+
     /// Returns the content among the bytes that have been received; stops where more bytes are needed.
     package mutating func takeBuffered() throws(TransportError) -> [UInt8] {
         var taken: [UInt8] = []

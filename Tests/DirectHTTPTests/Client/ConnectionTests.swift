@@ -15,13 +15,9 @@ struct ConnectionTests {
         let settings = HTTPClient.trusting().configuration
         let url = try HTTPURL(server.https("a.test"))
         let timeouts = Timeouts().nanoseconds
+        let route = Route.chosen([server.endpoint], port: url.port, source: .request)
         let connection = try await Dialler(settings.dialConfiguration)
-            .dial(
-                url,
-                route: .chosen([server.endpoint], port: url.port, source: .request),
-                timeouts: timeouts,
-                end: .never
-            )
+            .dial(url, route: route, timeouts: timeouts, end: .never)
         for _ in 0..<3 {
             let exchange = Exchange(connection: connection, timeouts: timeouts, end: .never)
             let (count, _) = try exchange.compose(

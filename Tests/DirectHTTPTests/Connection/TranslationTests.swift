@@ -56,11 +56,14 @@ struct TranslationTests {
         }
         #expect(connection.facts.endpoint == Endpoint(stringLiteral: "1.2.3.4:443"))
         let now = Instant(nanoseconds: 0)
-        let transaction = HTTPTransaction(
+        let record = ExchangeRecord(
             connection: connection.facts,
-            times: HTTPTransaction.Times(start: now, sent: now, response: now),
+            start: now,
+            sent: now,
+            response: now,
             isReused: false
         )
+        let transaction = HTTPTransaction(record: record)
         #expect(transaction.translatedAddress == IPAddress("64:ff9b::1.2.3.4"))
         #expect(connection.facts.failedAttempts.isEmpty)
         #expect(asked.withLock { $0 } == 1)

@@ -1,4 +1,5 @@
 package import DirectCore
+package import DirectHTTP1
 package import DirectTLS
 
 /// Is told what happens to one request below the client.
@@ -17,6 +18,12 @@ package enum TransportEvent: Sendable {
     case attemptFailed(FailedAttempt)
     /// A connection was made.
     case connected(Endpoint, tls: TLSFacts?)
+    /// The request is sent: its head, and as much of the body as is sent with it.
+    case sending(Endpoint, bytes: Int, isReused: Bool)
+    /// An idle connection turned out to be dead; the request is sent on another one.
+    case foundDead(Endpoint)
+    /// The head of a response arrived.
+    case responded(HTTPStatus, ExchangeRecord)
     /// The body of the response ended, or its reader abandoned it.
     case bodyEnded(bytes: UInt64, isWhole: Bool)
 }

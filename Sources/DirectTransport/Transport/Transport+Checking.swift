@@ -1,36 +1,46 @@
-internal import DirectCore
-internal import DirectHTTP1
+package import DirectCore
+package import DirectHTTP1
 internal import DirectIO
-internal import DirectTransport
 
-/// Checks of a request that need no connection, made before anything is resolved or dialled for it.
-extension ClientCore {
+/// Checks that need no connection, made before anything is resolved or dialled for a request.
+extension Transport {
     /// Throws if the head of the request is invalid, or if its body cannot be framed.
-    func check(
-        _ request: Request,
-        trail: Trail?,
+    package func check(
+        method: HTTPMethod,
         url: HTTPURL,
+        headers: HTTPHeaders,
+        defaults: HTTPHeaders,
+        body: BodyContent,
+        options: ExchangeOptions.Box?,
         over proxy: ProxyEntry?,
         within limit: CallLimit
     ) async throws(DialFailure) {
         do throws(TransportError) {
-            try request.checkHead(url, defaults: defaults(for: request, trail), isProxied: proxy != nil)
-            guard case .stream(let body) = request.body.content else { return }
-            _ = try await body.framing(on: configuration.loop, within: limit)
+            var headers = headers
+            // Proxy credentials are not sent to a server, so they need not be valid there.
+            if proxy != nil || !method.isConnect { headers.remove("Proxy-Authorization") }
+            try Self.checkHead(
+                method: method,
+                url: url,
+                headers: headers,
+                defaults: defaults,
+                isUpgrade: options?.options.upgrade.isEmpty == false
+            )
+            guard case .stream(let body) = body else { return }
+            _ = try await body.framing(on: loop, within: limit)
         } catch {
             throw DialFailure(cause: error)
         }
     }
-}
 
-extension Request {
     /// Writes the head to a scratch buffer: the writer checks every byte of it.
-    fileprivate func checkHead(_ url: HTTPURL, defaults: HTTPHeaders, isProxied: Bool)
-        throws(TransportError)
-    {
-        var headers = completedHeaders(defaults)
-        // Proxy credentials are not sent to a server, so they need not be valid there.
-        if isProxied || !method.isConnect { headers.remove("Proxy-Authorization") }
+    private static func checkHead(
+        method: HTTPMethod,
+        url: HTTPURL,
+        headers: HTTPHeaders,
+        defaults: HTTPHeaders,
+        isUpgrade: Bool
+    ) throws(TransportError) {
         let target = method.isConnect ? url.tunnelBytes : url.targetBytes
         let authority = method.isConnect ? target : url.authorityBytes
         let bound = RequestWriter.headSizeBound(
@@ -50,7 +60,7 @@ extension Request {
                 headers: headers,
                 extra: defaults,
                 framing: .none,
-                upgrade: !upgrade.isEmpty,
+                upgrade: isUpgrade,
                 into: buffer
             )
         } catch {

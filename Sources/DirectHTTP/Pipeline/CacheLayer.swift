@@ -1,0 +1,43 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+
+/// Answers requests from the client's cache, or sends them on and stores their responses.
+final class CacheLayer: Layer {
+    private let cache: ResponseCache
+    private let fields: ClientFields
+    private let redirects: RedirectPolicy
+    private let loop: EventLoop
+    private let next: any Layer
+
+    init(
+        _ configuration: HTTPClient.Configuration,
+        cache: ResponseCache,
+        fields: ClientFields,
+        next: any Layer
+    ) {
+        self.cache = cache
+        self.fields = fields
+        redirects = configuration.redirects
+        loop = configuration.loop
+        self.next = next
+    }
+
+    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+        let url = try request.checkedURL()
+        let wait = DiskWait(
+            end: call.end,
+            total: call.timeouts.total,
+            name: url.host.description,
+            loop: loop
+        )
+        let defaults = fields.defaults(for: request, trail)
+        return try await cache.send(request, url: url, defaults: defaults, wait: wait) { changed, sent in
+            var call = call
+            call.sent = sent
+            let crossing = self.fields.crossing(by: request.redirects ?? self.redirects)
+            let hop = HopRequest(request, trail).rebuilt(as: changed, shown: [request], crossing)
+            return try await self.next.send(hop.request, trail: hop.trail, call: call)
+        }
+    }
+}

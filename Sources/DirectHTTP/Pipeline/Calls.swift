@@ -1,0 +1,83 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+/// Begins calls: makes the first request of each from the caller's, and the values that all of its requests share.
+/// Decodes the content of the last response.
+final class Calls: CallLayer {
+    private let redirects: Redirects
+    private let layers: InnerLayers
+    private let configuration: HTTPClient.Configuration
+    private let roundTrip: RoundTrip
+    private let fields: ClientFields
+    private let hsts: HSTSStore?
+    private let isIntercepted: Bool
+    /// The time limits of requests that have none of their own.
+    private let limits: Timeouts.Nanoseconds
+    private let loop: EventLoop
+
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, roundTrip: RoundTrip) {
+        redirects = Redirects(configuration, fields: fields)
+        layers = InnerLayers(
+            configuration,
+            cookies: configuration.cookies,
+            fields: fields,
+            roundTrip: roundTrip
+        )
+        self.configuration = configuration
+        self.roundTrip = roundTrip
+        self.fields = fields
+        hsts = configuration.hsts
+        isIntercepted = !configuration.interceptors.isEmpty
+        limits = configuration.timeouts.nanoseconds
+        loop = configuration.loop
+    }
+
+    func send(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
+        try await begin(request, asked: asked, isContinued: isContinued, log: log)
+    }
+
+    @inline(__always)
+    func begin(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
+        // Checked here, because a request that never suspends would not notice its cancellation.
+        if Task.isCancelled { throw CancellationError() }
+        guard isIntercepted || isContinued || hsts != nil || request.needsPreparation else {
+            return try await send(request, trail: nil, through: layers, log: log)
+        }
+        let hop = firstHop(request, asked: asked, isContinued: isContinued)
+        // The cookie store belongs to the call, whatever request an interceptor sends on.
+        let layers =
+            asked.ownCookies.map {
+                InnerLayers(configuration, cookies: $0, fields: fields, roundTrip: roundTrip)
+            } ?? layers
+        return try await send(hop.request, trail: hop.trail, through: layers, log: log)
+    }
+
+    /// Sends the first request of a call, follows the redirects, and decodes the last response.
+    @inline(__always)
+    private func send(
+        _ request: Request,
+        trail: Trail?,
+        through layers: InnerLayers,
+        log: CallLog?
+    ) async throws -> Response {
+        let call = call(for: request, log)
+        let response = try await redirects.send(request, trail: trail, call: call, through: layers)
+        return try fields.decoding.decode(response, to: request, within: call.limit)
+    }
+
+    /// Makes the values of a call that begins now.
+    @inline(__always)
+    func call(for request: Request, _ log: CallLog? = nil) -> Call {
+        Call(request.ownTimeouts?.over(configuration.timeouts) ?? limits, from: loop.now, log)
+    }
+
+    /// Returns the first request of a call: the caller's, as the interceptors sent it on.
+    private func firstHop(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest {
+        let crossing = fields.crossing(by: asked.redirects ?? redirects.policy)
+        var hop = isContinued ? HopRequest(continuing: asked, crossing) : .beginning(asked)
+        if isIntercepted { hop = hop.rebuilt(as: request, shown: [asked], crossing) }
+        return hop.upgraded(by: hsts)
+    }
+}

@@ -1,0 +1,72 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+
+/// Sends requests with the credentials of their origins, and again with new ones if a server answers 401.
+final class Credentials: Layer {
+    /// The client's authenticators; a request's own comes before them.
+    private let authenticators: [Origin: any Authenticator]
+    private let loop: EventLoop
+    private let next: any Layer
+
+    init(_ configuration: HTTPClient.Configuration, next: any Layer) {
+        authenticators = configuration.authenticators
+        loop = configuration.loop
+        self.next = next
+    }
+
+    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+        let url = try request.checkedURL()
+        guard let authenticator = trail?.authenticator ?? authenticators[url.origin],
+            !request.headers.contains("Authorization")
+        else { return try await next.send(request, trail: trail, call: call) }
+        return try await sendAuthenticated(request, trail: trail, url: url, call: call, as: authenticator)
+    }
+
+    /// Sends a request with an authenticator's credentials, and again with new ones if the server answers 401.
+    private func sendAuthenticated(
+        _ original: Request,
+        trail: Trail?,
+        url: HTTPURL,
+        call: Call,
+        as authenticator: any Authenticator
+    ) async throws -> Response {
+        let (method, body) = (original.method, original.body)
+        let question = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
+        var request = original
+        var said = try await call.answer(to: url, .request, on: loop) {
+            try await authenticator.authorization(for: question)
+        }
+        request.headers["Authorization"] = said
+        var response = try await next.send(request, trail: trail, call: call)
+        var history = response.history
+        for _ in 0..<Self.credentialLimit {
+            guard response.status == .unauthorized, body.isReplayable else { break }
+            let challenges = Challenge.all(in: response.headers)
+            let answer = try await call.answer(to: url, .response, on: loop) { [said] in
+                try await authenticator.authorization(
+                    for: question,
+                    answering: challenges,
+                    after: said
+                )
+            }
+            guard let answer else { break }
+            await response.body.drain()
+            history.append(call.noting(Hop(.authentication, method, response)))
+            said = answer
+            request.headers["Authorization"] = answer
+            do {
+                response = try await next.send(request, trail: trail, call: call)
+            } catch let error as HTTPError {
+                throw error.after(history)
+            }
+            history += response.history
+        }
+        response.history = history
+        return response
+    }
+
+    /// The number of times that a request is sent again for a 401: a wrong password stays wrong, but a nonce may
+    /// have expired.
+    private static let credentialLimit = 2
+}

@@ -1,0 +1,116 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+/// The layers of a client, from the caller's request to the network. It is built once from the configuration; a
+/// feature that is off adds no layer.
+///
+/// | Layer | Present | Why here |
+/// |---|---|---|
+/// | ``Observing`` | with an observer | The call that it reports contains all that happens, also in interceptors. |
+/// | ``CallInterceptors`` | with interceptors | They see the caller's request and the final response, once a call. |
+/// | ``Calls`` | always | Interceptors may set the time limits. Decodes last: no layer inside reads content. |
+/// | ``Redirects`` | always | Each hop has credentials, cookies, a cache entry and retries of its own. |
+/// | ``Credentials`` | if there is an authenticator | The answer to a challenge is another request with its cookies. |
+/// | ``CookieLayer`` | with cookies or HSTS | The cache selects by `Cookie`, and by the URL that HSTS made. |
+/// | ``CacheLayer`` | with a cache | A stale response replaces a failure when all attempts have failed. |
+/// | ``Attempts`` | always | Retries, 421 and 417 repeat one request as it stands. |
+/// | ``CookieLearning`` | with cookies or HSTS | Each response of the network counts, also one that is retried. |
+/// | ``NetworkInterceptors`` | with such, or a transport | They see each request with all of its fields. |
+/// | ``RoundTrip`` | always | Finds the route; the rest is the ``Transport``'s. |
+///
+/// A layer calls the one inside it once, several times or not at all. Above `Calls` it takes the caller's request;
+/// from there on a ``HopRequest``, which knows what may be sent to its origin.
+final class Pipeline: Sendable {
+    let configuration: HTTPClient.Configuration
+    let transport: Transport
+    private let roundTrip: RoundTrip
+    private let calls: Calls
+    /// The layers around `calls`; `nil` if there are none.
+    private let outer: (any CallLayer)?
+
+    init(_ configuration: HTTPClient.Configuration, network: Network = Network()) {
+        self.configuration = configuration
+        transport = Transport(
+            limits: configuration.poolLimits,
+            dialling: configuration.dialConfiguration,
+            network: network
+        )
+        let fields = ClientFields(configuration)
+        roundTrip = RoundTrip(configuration, fields: fields, transport: transport)
+        calls = Calls(configuration, fields: fields, roundTrip: roundTrip)
+        var outer: (any CallLayer)?
+        if !configuration.interceptors.isEmpty {
+            outer = CallInterceptors(interceptors: configuration.interceptors, next: calls)
+        }
+        if let observer = configuration.observer {
+            outer = Observing(observer: observer, loop: configuration.loop, next: outer ?? calls)
+        }
+        self.outer = outer
+    }
+
+    /// Sends a request through all layers and returns the caller's response.
+    ///
+    /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
+    // Inlined, as the layers that are always present: each asynchronous function costs about 150 instructions.
+    @inline(__always)
+    func send(_ request: Request, isContinued: Bool = false) async throws -> Response {
+        if let outer {
+            return try await outer.send(request, asked: request, isContinued: isContinued, log: nil)
+        }
+        return try await calls.begin(request, asked: request, isContinued: isContinued, log: nil)
+    }
+
+    /// Opens connections for a request, which is not sent.
+    func prewarm(_ request: Request, count: Int) async throws {
+        if Task.isCancelled { throw CancellationError() }
+        // Prepares the connection that a request would use: none where a custom transport answers, and TLS where
+        // HSTS demands it for the name.
+        guard configuration.transport == nil else { return }
+        let request = configuration.hsts?.upgraded(request) ?? request
+        try await roundTrip.warm(for: request, call: calls.call(for: request), count: count)
+    }
+}
+
+/// The layers inside the redirects.
+struct InnerLayers: Sendable {
+    let attempts: Attempts
+    /// The optional layers around the attempts; `nil` if there are none.
+    let outer: (any Layer)?
+
+    /// Makes the layers from the inside out.
+    ///
+    /// - Parameter cookies: the client's cookie store, or the one that a call has of its own.
+    init(
+        _ configuration: HTTPClient.Configuration,
+        cookies: (any CookieStore)?,
+        fields: ClientFields,
+        roundTrip: RoundTrip
+    ) {
+        let stores = CookiesAndHSTS(cookies: cookies, hsts: configuration.hsts)
+        var network: (any NetworkLayer)? = NetworkInterceptors(
+            configuration,
+            fields: fields,
+            roundTrip: roundTrip
+        )
+        if let stores { network = CookieLearning(stores: stores, next: network ?? roundTrip) }
+        attempts = Attempts(configuration, roundTrip: roundTrip, outer: network)
+        var outer: (any Layer)?
+        if let cache = configuration.cache {
+            outer = CacheLayer(configuration, cache: cache, fields: fields, next: attempts)
+        }
+        if let stores { outer = CookieLayer(stores: stores, next: outer ?? attempts) }
+        if !configuration.authenticators.isEmpty {
+            outer = Credentials(configuration, next: outer ?? attempts)
+        }
+        self.outer = outer
+    }
+
+    /// Sends one request of a call through the layers.
+    @inline(__always)
+    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+        if let outer { return try await outer.send(request, trail: trail, call: call) }
+        return try await attempts.begin(request, trail: trail, call: call)
+    }
+}

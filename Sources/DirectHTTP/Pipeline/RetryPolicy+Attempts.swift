@@ -1,0 +1,83 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+
+extension Call {
+    /// Whether a wait of this length ends before the call's deadline.
+    fileprivate func leaves(_ wait: Duration, at now: Instant) -> Bool {
+        now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
+    }
+}
+
+extension RetryPolicy {
+    /// Returns the step after an attempt: another one after a wait, or the end. A token of the budget is taken last,
+    /// only for a retry that will be made.
+    func next(
+        after count: Int,
+        _ result: Result<Response, HTTPError>,
+        of request: Request,
+        call: Call,
+        on loop: EventLoop
+    ) -> Next {
+        let now = loop.now
+        let isRepeatable = (repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
+        let random = Double.random(in: 0..<1)
+        let outcome = result.outcome(at: loop.date)
+        let next = next(after: count, outcome, isRepeatable: isRepeatable, random: random)
+        guard case .wait(let wait) = next else { return next }
+        guard call.leaves(wait, at: now) else { return .end(.deadline) }
+        guard budget?.take(at: now) ?? true else { return .end(.budget) }
+        return next
+    }
+
+    /// Returns part of a token to the budget if the attempt succeeded.
+    func settle(_ result: Result<Response, HTTPError>) {
+        if case .success(let response) = result, !statuses.contains(response.status) { budget?.refill() }
+    }
+}
+
+/// The result of one attempt.
+extension Result<Response, HTTPError> {
+    /// The result as the policy sees it.
+    fileprivate func outcome(at date: UnixTime) -> RetryPolicy.Outcome {
+        switch self {
+        case .success(let response):
+            .answer(response.status, retryAfter: RetryAfter.wait(response.headers, now: date))
+        case .failure(let error): .failure(isWorthRetrying: error.isWorthRetrying)
+        }
+    }
+
+    /// The requests that were sent within the attempt.
+    var history: [Hop] {
+        switch self {
+        case .success(let response): response.history
+        case .failure(let error): error.history
+        }
+    }
+
+    /// Returns the attempt as a hop that a retry follows. Its response is drained, so that the connection can be
+    /// reused.
+    func refused(_ request: Request) async -> Hop? {
+        switch self {
+        case .success(let response):
+            await response.body.drain()
+            return Hop(.retry, request.method, response)
+        case .failure(let error):
+            return (try? request.url).map { Hop(.retry, request.method, $0, error) }
+        }
+    }
+
+    /// Returns or throws the result of the last attempt, with the history of the earlier ones.
+    func ending(_ stop: RetryStop?, history: [Hop]) throws(HTTPError) -> Response {
+        switch self {
+        case .success(var response):
+            response.history = history
+            response.retryStop = stop
+            return response
+        case .failure(var error):
+            error.history = history
+            error.retryStop = stop
+            throw error
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import DirectCore
+internal import DirectHTTP1
+
+/// One request as the transport sends it: what to send, where it may be sent, and for how long.
+///
+/// It is made only when a request needs more than an idle connection. `Transport.send` takes the parts one by one,
+/// because a value of this size would cost every request about 500 instructions.
+struct OutgoingRequest: Sendable {
+    let method: HTTPMethod
+    let url: HTTPURL
+    /// The request's own fields, without those that the writer derives from the URL and the body.
+    let headers: HTTPHeaders
+    /// Fields that are sent unless `headers` has fields of these names.
+    let defaults: HTTPHeaders
+    let body: BodyContent
+    /// Options that few requests set; `nil` for none.
+    let options: ExchangeOptions.Box?
+
+    /// The addresses that the request may be sent to.
+    let route: Route
+    /// The proxy that it is sent over; `nil` for none.
+    let proxy: ProxyEntry?
+    /// Whether the client certificate is withheld from the server.
+    let isAnonymous: Bool
+    /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
+    var detour: Detour?
+
+    /// When the request began.
+    let start: Instant
+    /// The deadline of the whole call.
+    let end: Instant
+    /// The time limits of each phase.
+    let timeouts: Timeouts.Nanoseconds
+    /// Is told what happens to the request; `nil` without an observer.
+    let observer: (any TransportObserver)?
+
+    /// The deadline and the total time limit of the call.
+    var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
+
+    /// Whether the request may be sent twice (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
+
+    /// The key of the pool's connections that fit the request.
+    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
+
+    /// Which idle connections may serve the request.
+    var kept: KeptConnections { detour?.kept ?? .any }
+
+    /// Returns the deadline of a phase that begins at `now`.
+    func deadline(_ phase: TransportError.Phase, stall: UInt64, from now: Instant) -> Deadline {
+        Deadline(phase, stall: stall, end: end, total: timeouts.total, from: now)
+    }
+}

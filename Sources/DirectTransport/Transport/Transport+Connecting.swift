@@ -1,0 +1,155 @@
+package import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+
+/// A connection that a request has for itself, and whether it has served one before.
+struct LeasedConnection {
+    let connection: Connection
+    let lease: ConnectionPool.Lease
+    let isReused: Bool
+}
+
+/// Connections for a request: from the pool, or dialled.
+extension Transport {
+    /// Leases a connection from the pool or dials one, queueing if the pool is full. With a detour it leads to
+    /// another endpoint than the earlier attempts, if there is one.
+    func connection(for request: OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
+        guard let detour = request.detour else { return try await firstFree(for: request) }
+        if let kept = takeKept(for: request) { return kept }
+        // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
+        // endpoints are determined here and not when dialling, so that a server with one address costs no handshake
+        // for each attempt.
+        var request = request
+        request.detour = detour.among(try await selection(for: request))
+        if let kept = takeKept(for: request) { return kept }
+        return try await firstFree(for: request)
+    }
+
+    /// Leases an idle connection or dials one, whichever is possible first.
+    private func firstFree(for request: OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
+        let turn: ConnectionPool.Acquisition
+        do throws(TransportError) {
+            turn = try await pool.checkOut(
+                request.poolKey,
+                route: request.route,
+                kept: request.kept,
+                deadline: request.deadline(.queue, stall: request.timeouts.queue, from: loop.now)
+            )
+        } catch {
+            throw DialFailure(cause: error)
+        }
+        switch turn {
+        case .reuse(let connection, let lease):
+            return LeasedConnection(connection: connection, lease: lease, isReused: true)
+        case .dial(let permit): return try await dial(request, permit: permit)
+        }
+    }
+
+    /// Returns an idle connection that the detour allows; `nil` if there is none.
+    private func takeKept(for request: OutgoingRequest) -> LeasedConnection? {
+        pool.takeIdle(
+            request.poolKey,
+            route: request.route,
+            kept: request.kept,
+            asksKernel: !request.mayBeSentTwice,
+            at: loop.now
+        ).map { LeasedConnection(connection: $0, lease: $1, isReused: true) }
+    }
+
+    /// Returns the endpoints that the request may be sent to: those of the server, or those of the proxy that
+    /// resolves the name.
+    private func selection(for request: OutgoingRequest) async throws(DialFailure) -> EndpointSelection {
+        let limits = DialLimits(
+            timeouts: request.timeouts,
+            end: request.end,
+            loop: loop,
+            log: request.observer
+        )
+        if let proxy = request.proxy?.proxy, case .byProxy = request.route {
+            return try await dialler.selection(of: proxy, limits)
+        }
+        return try await dialler.selection(Destination(request.url), route: request.route, limits: limits)
+    }
+
+    /// Dials a connection for the request. The permit becomes the lease, or is released.
+    func dial(
+        _ request: OutgoingRequest,
+        permit: ConnectionPool.Permit
+    ) async throws(DialFailure) -> LeasedConnection {
+        do throws(DialFailure) {
+            let connection = try await connect(request)
+            let lease = pool.admit(connection, permit: permit, since: request.start)
+            return LeasedConnection(connection: connection, lease: lease, isReused: false)
+        } catch {
+            pool.release(permit)
+            throw error
+        }
+    }
+
+    /// Dials a connection that is not in the pool yet.
+    private func connect(_ request: OutgoingRequest) async throws(DialFailure) -> Connection {
+        try await dialler.dial(
+            request.url,
+            route: request.route,
+            over: request.proxy,
+            anonymously: request.isAnonymous,
+            timeouts: request.timeouts,
+            end: request.end,
+            log: request.observer,
+            detour: request.detour
+        )
+    }
+}
+
+/// Connections ahead of any request.
+extension Transport {
+    /// Dials connections until `count` of them are idle or being made, as far as the limits have room.
+    ///
+    /// - Throws: the first failure, when all attempts have ended.
+    package func warm(
+        _ url: HTTPURL,
+        route: Route,
+        over proxy: ProxyEntry?,
+        from start: Instant,
+        until end: Instant,
+        timeouts: Timeouts.Nanoseconds,
+        count: Int
+    ) async throws(DialFailure) {
+        let request = OutgoingRequest(
+            method: .get,
+            url: url,
+            headers: [:],
+            defaults: [:],
+            body: .none,
+            options: nil,
+            route: route,
+            proxy: proxy,
+            isAnonymous: false,
+            detour: nil,
+            start: start,
+            end: end,
+            timeouts: timeouts,
+            observer: nil
+        )
+        let permits = pool.warm(request.poolKey, route: route, count: count, at: loop.now)
+        let failure = await withTaskGroup(of: DialFailure?.self) { group in
+            for permit in permits { group.addTask { await self.warm(for: request, permit: permit) } }
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
+        if let failure { throw failure }
+    }
+
+    private func warm(
+        for request: OutgoingRequest,
+        permit: ConnectionPool.WarmingPermit
+    ) async -> DialFailure? {
+        do throws(DialFailure) {
+            let connection = try await connect(request)
+            pool.deliver(connection, permit: permit, since: request.start, at: loop.now)
+            return nil
+        } catch {
+            pool.release(permit)
+            return error
+        }
+    }
+}

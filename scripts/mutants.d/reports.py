@@ -35,22 +35,21 @@ def add_transaction(table):
             file, time.replace("nil", "|nil|"), f"connection.{member}Time", "TimesTests",
         )
     table.place(
-        "HTTPTransaction.requestTime", file, "|times.sent.since(times.start)|", "times.response.since(times.start)", "TimesTests"
+        "HTTPTransaction.requestTime", file, "|record.sent.since(record.start)|", "record.response.since(record.start)", "TimesTests"
     )
     table.place(
-        "HTTPTransaction.responseTime", file, "|times.response.since(times.start)|", "times.sent.since(times.start)", "TimesTests"
+        "HTTPTransaction.responseTime", file, "|record.response.since(record.start)|", "record.sent.since(record.start)", "TimesTests"
     )
 
 
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
-    core, dialler, proxy = "Pipeline/ClientCore.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
-    times = "HTTPTransaction.Times(start: context.start, sent: sent, response: now)"
+    exchange, dialler, proxy = "Transport/Transport+RoundTrip.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
     for name, file, at, becomes in [
-        ("isReused", core, "times: times, isReused: |isReused|)", "false"),
-        ("requestTime, responseTime from the wrong start", core, times.replace("context.start", "|context.start|"), "sent"),
-        ("requestTime to the wrong end", core, times.replace(" sent,", " |sent|,"), "context.start"),
-        ("responseTime to the wrong end", core, times.replace("response: now", "response: |now|"), "sent"),
+        ("isReused", exchange, "response: loop.now,\n                isReused: |isReused|", "false"),
+        ("requestTime, responseTime from the wrong start", exchange, "start: |start|,", "sent"),
+        ("requestTime to the wrong end", exchange, "sent: |sent|,", "start"),
+        ("responseTime to the wrong end", exchange, "response: |loop.now|,", "sent"),
         ("resolveTime of a resolver", "Pipeline/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
         ("resolveTime of the system", dialler, "selection.resolveTime = |loop.now.since(start)|", "nil"),
         ("resolveTime of a fallback", dialler, "selection.resolveTime = |loop.now.since(now)|", "nil"),
@@ -79,7 +78,7 @@ KNOWN = {"isReused", "requestTime", "responseTime", "resolveTime", "connectTime"
 def add_report(table):
     log, exchange = "Observation/CallLog.swift", "CallReport.Exchange(method, url, state.reason, start: start)"
     for member, at, becomes, suites in [
-        ("method", "method: |method|,", ".delete", "TimesTests"),
+        ("method", "method: |method|,\n                url", ".delete", "TimesTests"),
         ("url", "url: |url|,", "nil", "ObserverTests"),
         ("outcome", "outcome: |outcome|,", ".cancelled", "ObserverTests"),
         ("duration", "duration: |loop.now.since(start)|,", ".zero", "TimesTests"),

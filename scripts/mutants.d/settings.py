@@ -14,8 +14,8 @@ def add_client(table):
     table.door(
         "HTTPClient.Configuration",
         "Client/HTTPClient+Requests.swift",
-        "core: |ClientCore(configuration)|",
-        "ClientCore(mutated(configuration))",
+        "pipeline: |Pipeline(configuration)|",
+        "Pipeline(mutated(configuration))",
         {
             "addresses": "StaticMapTests NameAndAddressTests",
             "resolver": "ClientResolverTests",
@@ -67,8 +67,8 @@ def add_request(table):
     table.exempt("Request.replacing", "a copy on which replace(url:) is called")
     table.door(
         "Request",
-        "Pipeline/ClientCore+Walk.swift",
-        "func send(_ request: Request) async throws -> Response {||",
+        "Pipeline/Pipeline.swift",
+        "func send(_ request: Request, isContinued: Bool = false) async throws -> Response {||",
         " let request = mutated(request)",
         {
             "method": ("MessageConformanceTests", "value.method = .get"),
@@ -99,7 +99,7 @@ def add_request(table):
     )
     table.place(
         "Request.timeouts of prewarm",
-        "Client/ClientCore+Prewarming.swift", "let limits = |request.ownTimeouts|?.over", "RequestTimeouts?.none", "ClientSettingsTests",
+        "Pipeline/Pipeline.swift", "call: |calls.call(for: request)|", "calls.call(for: Request(.get, \"http://a.test/\"))", "ClientSettingsTests",
     )
     table.place(
         "Request.addressMap where it is looked up",
@@ -202,9 +202,9 @@ def add_proxies(table):
 def add_repetition(table):
     table.door(
         "RetryPolicy",
-        "Pipeline/ClientCore+Retries.swift",
-        "guard let policy = |hop.request.retries ?? configuration.retries| else",
-        "(hop.request.retries ?? configuration.retries).map({ mutated($0) })",
+        "Pipeline/Attempts.swift",
+        "if let policy = |request.retries ?? retries| {",
+        "(request.retries ?? retries).map({ mutated($0) })",
         {
             "attempts": "PolicySettingsTests",
             "statuses": "PolicySettingsTests",
@@ -218,8 +218,8 @@ def add_repetition(table):
     table.door(
         "RedirectPolicy",
         "Pipeline/Redirects.swift",
-        "let policy = |hop.request.redirects ?? configuration.redirects|",
-        "mutated(hop.request.redirects ?? configuration.redirects)",
+        "let policy = |request.redirects ?? policy|",
+        "mutated(request.redirects ?? policy)",
         {
             "isFollowing": "RedirectTests",
             "limit": "PolicySettingsTests",
@@ -232,7 +232,7 @@ def add_repetition(table):
     )
     table.place(
         "RedirectPolicy.extraCrossOriginFields of the client's fields",
-        "Pipeline/ClientCore+Walk.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, core: self)", "[]", "PolicySettingsTests",
+        "Pipeline/ClientFields.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, fields: self)", "[]", "PolicySettingsTests",
     )
     table.place(
         "RedirectPolicy.deliver", "Messages/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"

@@ -6,8 +6,8 @@ LIMITS = {
     "read": "read", "continue": "`continue`", "minimumSpeed": "speed", "total": "total",
 }
 PLACES = [
-    ("queue", "", "Pipeline/ClientCore.swift", "stall: |context.timeouts.queue|", "PhaseLimitTests"),
-    ("resolve", "of a resolver", "Pipeline/ClientCore.swift", "stall: |timeouts.resolve|", "PhaseLimitTests"),
+    ("queue", "", "Transport/Transport+Connecting.swift", "stall: |request.timeouts.queue|", "PhaseLimitTests"),
+    ("resolve", "of a resolver", "Pipeline/RoundTrip.swift", "stall: |call.timeouts.resolve|", "PhaseLimitTests"),
     ("resolve", "of the system", "Dial/Dialler.swift",
      "let deadline = limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
     ("resolve", "of a fallback", "Dial/Dialler.swift",

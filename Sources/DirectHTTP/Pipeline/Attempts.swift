@@ -21,43 +21,48 @@ final class Attempts: Layer {
     }
 
     func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        try await begin(request, trail: trail, call: call)
+        try await begin(request, trail: trail, call: call, from: loop.now)
     }
 
     @inline(__always)
-    func begin(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+    func begin(
+        _ request: Request,
+        trail: Trail?,
+        call: Call,
+        from start: Instant
+    ) async throws -> Response {
         if let policy = request.retries ?? retries {
             return try await send(request, trail: trail, call: call, by: policy)
         }
-        let response = try await sendOnce(request, trail: trail, call: call, detour: nil)
+        let response = try await sendOnce(request, trail: trail, call: call, detour: nil, from: start)
         guard response.isRefusal else { return response }
         var tries = EarlierTries()
         return try await sendAgain(
-                    after: response,
-                    to: request,
-                    trail: trail,
-                    call: call,
-                    tries: &tries
-                )
+            after: response,
+            to: request,
+            trail: trail,
+            call: call,
+            tries: &tries
+        )
     }
 
     /// Sends the request once, through the layers inside.
     @inline(__always)
-    private func sendOnce(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        guard let outer else {
-            return try await roundTrip.send(
-                request,
-                trail: trail,
-                call: call,
-                detour: detour,
-                from: loop.now
-            )
-        }
-        return try await outer.send(request, trail: trail, call: call, detour: detour)
+    private func sendOnce(
+        _ request: Request,
+        trail: Trail?,
+        call: Call,
+        detour: Detour?,
+        from start: Instant
+    ) async throws -> Response {
+        if let outer { return try await outer.send(request, trail: trail, call: call, detour: detour) }
+        return try await roundTrip.send(request, trail: trail, call: call, detour: detour, from: start)
     }
 
     /// Sends a request and retries it as the policy says.
-    private func send(_ request: Request, trail: Trail?, call: Call, by policy: RetryPolicy) async throws -> Response {
+    private func send(_ request: Request, trail: Trail?, call: Call, by policy: RetryPolicy) async throws
+        -> Response
+    {
         var history: [Hop] = []
         var tries = EarlierTries()
         var count = 0
@@ -90,7 +95,8 @@ final class Attempts: Layer {
                 request,
                 trail: trail,
                 call: call,
-                detour: tries.detour()
+                detour: tries.detour(),
+                from: loop.now
             )
             if response.isRefusal {
                 response = try await sendAgain(
@@ -134,7 +140,13 @@ final class Attempts: Layer {
         if isMisdirected { tries.noteMisdirection(at: response.transaction?.endpoint) }
         do {
             let detour = tries.detour(onNewConnection: isMisdirected)
-            var second = try await sendOnce(next, trail: trail, call: call, detour: detour)
+            var second = try await sendOnce(
+                next,
+                trail: trail,
+                call: call,
+                detour: detour,
+                from: loop.now
+            )
             second.history.insert(refused, at: 0)
             return second
         } catch let error as HTTPError {

@@ -39,19 +39,41 @@ final class Calls: CallLayer {
     }
 
     @inline(__always)
-    func begin(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
+    func begin(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response
+    {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
-        guard isIntercepted || isContinued || hsts != nil || request.needsPreparation else {
-            return try await send(request, trail: nil, through: layers, log: log)
+        let layers = layers(for: asked)
+        if let hop = firstHop(request, asked: asked, isContinued: isContinued) {
+            return try await send(hop, through: layers, log: log)
         }
-        let hop = firstHop(request, asked: asked, isContinued: isContinued)
-        // The cookie store belongs to the call, whatever request an interceptor sends on.
-        let layers =
-            asked.ownCookies.map {
-                InnerLayers(configuration, cookies: $0, fields: fields, roundTrip: roundTrip)
-            } ?? layers
-        return try await send(hop.request, trail: hop.trail, through: layers, log: log)
+        return try await send(request, trail: nil, through: layers, log: log)
+    }
+
+    private func send(_ hop: HopRequest, through layers: InnerLayers, log: CallLog?) async throws -> Response {
+        try await send(hop.request, trail: hop.trail, through: layers, log: log)
+    }
+
+    /// Returns the client's layers, or others for a call that has a cookie store of its own. The store belongs to
+    /// the call, whatever request an interceptor sends on.
+    @inline(__always)
+    private func layers(for asked: Request) -> InnerLayers {
+        guard let cookies = asked.ownCookies else { return layers }
+        return InnerLayers(configuration, cookies: cookies, fields: fields, roundTrip: roundTrip)
+    }
+
+    /// Returns the first request of a call, as the interceptors sent it on; `nil` if that is the caller's.
+    @inline(__always)
+    private func firstHop(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest? {
+        guard isContinued || isIntercepted || hsts != nil || request.hasCredentials else { return nil }
+        return changedHop(request, asked: asked, isContinued: isContinued)
+    }
+
+    private func changedHop(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest {
+        let crossing = fields.crossing(by: asked.redirects ?? redirects.policy)
+        var hop = isContinued ? HopRequest(continuing: asked, crossing) : .beginning(asked)
+        if isIntercepted { hop = hop.rebuilt(as: request, shown: [asked], crossing) }
+        return hop.upgraded(by: hsts)
     }
 
     /// Sends the first request of a call, follows the redirects, and decodes the last response.
@@ -71,13 +93,5 @@ final class Calls: CallLayer {
     @inline(__always)
     func call(for request: Request, _ log: CallLog? = nil) -> Call {
         Call(request.ownTimeouts?.over(configuration.timeouts) ?? limits, from: loop.now, log)
-    }
-
-    /// Returns the first request of a call: the caller's, as the interceptors sent it on.
-    private func firstHop(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest {
-        let crossing = fields.crossing(by: asked.redirects ?? redirects.policy)
-        var hop = isContinued ? HopRequest(continuing: asked, crossing) : .beginning(asked)
-        if isIntercepted { hop = hop.rebuilt(as: request, shown: [asked], crossing) }
-        return hop.upgraded(by: hsts)
     }
 }

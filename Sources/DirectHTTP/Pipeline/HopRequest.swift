@@ -87,7 +87,9 @@ extension HopRequest {
         // An invalid URL has crossed no origin: the call begins here, with the options that were set for it.
         guard case .success(let origin) = request.target.map(\.origin) else {
             next.addresses = next.addresses ?? request.addresses
-            if let authenticator = trail?.authenticator, next.authenticator == nil { next.authenticator = authenticator }
+            if let authenticator = trail?.authenticator, next.authenticator == nil {
+                next.authenticator = authenticator
+            }
             return HopRequest.beginning(next)
         }
         for copied in shown where !copied.isFor(url.origin) {
@@ -192,11 +194,11 @@ final class Trail: Sendable {
 }
 
 extension Request {
-    /// Whether the first hop may differ from the caller's request, or the call has layers of its own.
+    /// Whether the request has an authenticator, or a user or a password in its URL.
     @inline(__always)
-    var needsPreparation: Bool {
+    var hasCredentials: Bool {
         if case .success(let url) = target, url.hasCredentials { return true }
-        return hasOptions && (authenticator != nil || ownCookies != nil)
+        return hasOptions && authenticator != nil
     }
 
     /// Moves user and password from the URL to an authenticator for the URL's origin.

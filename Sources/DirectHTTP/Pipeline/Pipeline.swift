@@ -74,7 +74,7 @@ final class Pipeline: Sendable {
 }
 
 /// The layers inside the redirects.
-struct InnerLayers: Sendable {
+final class InnerLayers: Sendable {
     let attempts: Attempts
     /// The optional layers around the attempts; `nil` if there are none.
     let outer: (any Layer)?
@@ -108,9 +108,16 @@ struct InnerLayers: Sendable {
     }
 
     /// Sends one request of a call through the layers.
+    ///
+    /// - Parameter start: when the request begins; another layer in between reads the clock again.
     @inline(__always)
-    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+    func send(
+        _ request: Request,
+        trail: Trail?,
+        call: Call,
+        from start: Instant
+    ) async throws -> Response {
         if let outer { return try await outer.send(request, trail: trail, call: call) }
-        return try await attempts.begin(request, trail: trail, call: call)
+        return try await attempts.begin(request, trail: trail, call: call, from: start)
     }
 }

@@ -24,7 +24,13 @@ struct Redirects: Sendable {
         call: Call,
         through layers: InnerLayers
     ) async throws -> Response {
-        let response = try await sendOne(request, trail: trail, call: call, through: layers)
+        let response = try await sendOne(
+            request,
+            trail: trail,
+            call: call,
+            from: call.start,
+            through: layers
+        )
         guard response.status.isRedirection else { return response }
         let policy = request.redirects ?? policy
         guard policy.isFollowing else { return response }
@@ -38,13 +44,14 @@ struct Redirects: Sendable {
         _ request: Request,
         trail: Trail?,
         call: Call,
+        from start: Instant,
         through layers: InnerLayers
     ) async throws -> Response {
         if let trail, trail.authenticator != nil, configuration.authenticators.isEmpty {
             let layer = Credentials(configuration, next: layers.outer ?? layers.attempts)
             return try await layer.send(request, trail: trail, call: call)
         }
-        return try await layers.send(request, trail: trail, call: call)
+        return try await layers.send(request, trail: trail, call: call, from: start)
     }
 
     /// Follows the redirect in the response and those after it.
@@ -96,7 +103,13 @@ struct Redirects: Sendable {
             call.log?.goesOn(refused)
             hop = next
             do {
-                response = try await sendOne(hop.request, trail: hop.trail, call: call, through: layers)
+                response = try await sendOne(
+                    hop.request,
+                    trail: hop.trail,
+                    call: call,
+                    from: configuration.loop.now,
+                    through: layers
+                )
             } catch let error as HTTPError {
                 throw error.after(history)
             }

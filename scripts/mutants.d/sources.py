@@ -122,7 +122,7 @@ class Copy:
     def write(self, table):
         sources = table.mutated_sources(self.tree)
         modules = {path.split("/")[1] for path in sources}
-        extra = {f"Sources/{module}/Mutant.swift": SWITCH for module in modules}
+        extra = {f"Sources/{module}/Mutant.swift": self._imports(module) + SWITCH for module in modules}
         for door in table.doors:
             module = self.tree.path(door.file).split("/")[1]
             extra[f"Sources/{module}/Mutant.swift"] += door_function(door)
@@ -132,6 +132,16 @@ class Copy:
         for name, content in wanted.items():
             self._put(name, content)
         self._remove_others(set(wanted))
+
+    def _imports(self, module):
+        """Returns imports of the package's modules that the files of a module import, for the types of its doors."""
+        names = {name for name in self.tree.files if name.startswith(f"Sources/{module}/") and name.endswith(".swift")}
+        found = {
+            imported
+            for name in names
+            for imported in re.findall(r"^(?:\w+ )?import (Direct\w+)$", (self.tree.root / name).read_text(), re.M)
+        }
+        return "".join(f"internal import {name}\n" for name in sorted(found))
 
     def _put(self, name, content):
         """Writes a file only if it has changed, because its date decides whether it is compiled again."""

@@ -50,7 +50,8 @@ final class Calls: CallLayer {
         return try await send(request, trail: nil, through: layers, log: log)
     }
 
-    private func send(_ hop: HopRequest, through layers: InnerLayers, log: CallLog?) async throws -> Response {
+    private func send(_ hop: HopRequest, through layers: InnerLayers, log: CallLog?) async throws -> Response
+    {
         try await send(hop.request, trail: hop.trail, through: layers, log: log)
     }
 

@@ -32,7 +32,7 @@ struct PublicNamesTests {
             HTTPVersion.self, Hop.self, HostPattern.self, IPAddress.self, Interceptor.self,
             KeyMismatch.self, KeyPin.self, KeyPinError.self, KeyPinObserver.self, KeyPins.self,
             LineFault.self, LiveMap.self, LookupError.self, Origin.self, OriginConnections.self,
-            Proxy.self, ProxyError.self, ProxyExceptions.self, ProxyRefusal.self, ProxySettings.self,
+            Proxy.self, ProxyError.self, ProxyExceptions.self, ProxySettings.self,
             RacingResolver.self, RawStream.self, ReceivedResponse.self, Redirect.self,
             RedirectDecision.self, RedirectError.self, RedirectPolicy.self, RequestBody.self,
             RequestBodyError.self, RequestTimeouts.self, Resolution.self, ResolveContext.self,

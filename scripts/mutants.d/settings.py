@@ -64,7 +64,7 @@ def add_client(table):
 
 
 def add_request(table):
-    table.exempt("Request.replacing", "a copy on which replace(url:) is called")
+    table.exempt("Request.replacing", "a copy with another URL; it is no setting")
     table.door(
         "Request",
         "Pipeline/Pipeline.swift",

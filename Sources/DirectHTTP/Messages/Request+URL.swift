@@ -2,30 +2,18 @@ internal import DirectCore
 internal import DirectIO
 
 extension Request {
-    /// Sets the URL.
+    /// Returns the request with another URL.
     ///
     /// Options for the former URL are dropped: `addresses` if the host or the port changes, and `authenticator` if
     /// the origin changes. Everything else is kept, including the header fields.
-    public mutating func replace(url: HTTPURL) {
-        if case .success(let former) = target { forget(former, for: url) }
-        target = .success(url)
-    }
-
-    /// Sets the URL from text.
-    ///
-    /// - Throws: the fault of an invalid URL; the request is then unchanged.
-    public mutating func replace(url text: String) throws(HTTPURLError) {
-        replace(url: try HTTPURL(text))
-    }
-
-    /// Returns the request with another URL. See ``replace(url:)``.
     public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
-        request.replace(url: url)
+        if case .success(let former) = target { request.forget(former, for: url) }
+        request.target = .success(url)
         return request
     }
 
-    /// Returns the request with another URL, from text. See ``replace(url:)``.
+    /// Returns the request with another URL, from text. See ``replacing(url:)``.
     ///
     /// - Throws: the fault of an invalid URL.
     public func replacing(url text: String) throws(HTTPURLError) -> HTTPClient.Request {

@@ -114,7 +114,7 @@ extension HTTPClient {
             }
         }
 
-        /// The URL. Use ``replace(url:)`` to set it.
+        /// The URL. Use ``replacing(url:)`` for a request with another one.
         ///
         /// - Throws: the fault of an invalid URL.
         public var url: HTTPURL {

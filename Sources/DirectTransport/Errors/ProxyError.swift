@@ -1,5 +1,5 @@
 public import DirectCore
-public import DirectHTTP1
+internal import DirectHTTP1
 
 /// An invalid proxy setting, or the reason why a connection over a proxy could not be made.
 @nonexhaustive
@@ -15,8 +15,9 @@ public enum ProxyError: Error, Sendable {
     /// The user name or the password cannot be sent: empty, too long, or with bytes that the protocol does not
     /// allow.
     case unfitCredentials
-    /// The proxy answered `CONNECT` with another status than success.
-    case refused(ProxyRefusal)
+    /// The proxy answered `CONNECT` with another status than success: 407 if it requires credentials, or rejected
+    /// those it was sent.
+    case refused(ReceivedResponse)
     /// The SOCKS proxy refused to connect, with this reply code (RFC 1928, section 6).
     case socksReply(UInt8)
     /// The SOCKS proxy accepts no authentication method that the client supports, or requires credentials and none
@@ -30,16 +31,6 @@ public enum ProxyError: Error, Sendable {
     case nameTooLong
     /// The proxy would resolve the name, so the client's vetting never sees the address.
     case unseenByVetting
-}
-
-/// A response to `CONNECT` that refuses the tunnel.
-public struct ProxyRefusal: Sendable {
-    /// The status; 407 if the proxy requires credentials, or rejected those it was sent.
-    public let status: HTTPStatus
-    /// The header fields of the response.
-    public let headers: HTTPHeaders
-    /// The beginning of the response's body, at most 4096 bytes.
-    public let body: [UInt8]
 }
 
 extension ProxyError: CustomStringConvertible {

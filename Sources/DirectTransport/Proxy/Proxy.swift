@@ -16,10 +16,9 @@ public struct Proxy: Hashable, Sendable {
         case http
         /// The same protocol over TLS.
         case https
-        /// SOCKS version 5 (RFC 1928). The client resolves names and gives the proxy addresses.
+        /// SOCKS version 5 (RFC 1928). The client resolves names and gives the proxy addresses, unless ``lookup`` is
+        /// ``Lookup/byProxy``.
         case socks5
-        /// SOCKS version 5. The proxy resolves names.
-        case socks5h
     }
 
     /// The side that resolves names.
@@ -75,14 +74,18 @@ public struct Proxy: Hashable, Sendable {
         lookup = scheme == .socks5 ? .byClient : .byProxy
     }
 
-    /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none.
+    /// Parses a proxy from `[scheme://][user:password@]host[:port]`. The scheme is `http` if there is none. The
+    /// scheme `socks5h` means ``Scheme/socks5`` where the proxy resolves names.
     ///
     /// - Throws: ``ProxyError`` if the text has another form, an unknown scheme, or a path, query or fragment.
     public init(_ text: String) throws(ProxyError) {
         var rest = text[...]
         var scheme = Scheme.http
+        var isResolving = false
         if let mark = text.firstRange(of: "://") {
-            guard let known = Scheme(rawValue: text[..<mark.lowerBound].lowercased()) else {
+            let word = text[..<mark.lowerBound].lowercased()
+            isResolving = word == Self.resolvingSOCKS
+            guard let known = isResolving ? .socks5 : Scheme(rawValue: word) else {
                 throw .unknownScheme(String(text[..<mark.lowerBound]))
             }
             scheme = known
@@ -102,6 +105,7 @@ public struct Proxy: Hashable, Sendable {
         let authority = rest.prefix { $0 != "/" }
         let hasPort = authority.reversed().prefix { $0 != "]" && $0 != "@" }.contains(":")
         self.init(scheme, url.host, port: hasPort ? url.port : scheme.defaultPort)
+        if isResolving { lookup = .byProxy }
         if let (user, password) = url.credentialBytes {
             credentials = Credentials(
                 user: String(decoding: user, as: UTF8.self),
@@ -109,6 +113,9 @@ public struct Proxy: Hashable, Sendable {
             )
         }
     }
+
+    /// The scheme in the text of a SOCKS proxy that resolves names.
+    private static let resolvingSOCKS = "socks5h"
 
     /// Whether the proxy speaks HTTP.
     var speaksHTTP: Bool { scheme == .http || scheme == .https }
@@ -120,7 +127,7 @@ extension Proxy.Scheme {
         switch self {
         case .http: 80
         case .https: 443
-        case .socks5, .socks5h: 1080
+        case .socks5: 1080
         }
     }
 }
@@ -129,6 +136,7 @@ extension Proxy: CustomStringConvertible {
     /// The proxy as a URL, without user name and password.
     public var description: String {
         let host = host.address?.family == .v6 ? "[\(host)]" : "\(host)"
-        return "\(scheme.rawValue)://\(host):\(port)"
+        let scheme = scheme == .socks5 && lookup == .byProxy ? Self.resolvingSOCKS : scheme.rawValue
+        return "\(scheme)://\(host):\(port)"
     }
 }

@@ -5,7 +5,7 @@ internal import DirectIO
 /// The negotiation with a proxy that precedes a tunnel: `CONNECT`, or the messages of SOCKS version 5.
 ///
 /// With HTTP it is one request and its response: 2xx opens the tunnel, interim responses are skipped, and anything
-/// else becomes a `ProxyRefusal` with the beginning of its body. With SOCKS it is up to three messages, each with a
+/// else becomes a `ReceivedResponse` with the beginning of its body. With SOCKS it is up to three messages, each with a
 /// reply: the greeting, user name and password if the proxy wants them, and the request to connect.
 ///
 /// - One time limit covers all of it. It is checked after every read, so a proxy that sends a byte per second
@@ -75,8 +75,7 @@ package struct ProxyConversation {
         )
         let head = try await receiveHead()
         guard head.status.isSuccess else {
-            let body = await beginningOfBody()
-            throw fault(.refused(ProxyRefusal(status: head.status, headers: head.headers, body: body)))
+            throw fault(.refused(ReceivedResponse(head, body: await beginningOfBody())))
         }
     }
 

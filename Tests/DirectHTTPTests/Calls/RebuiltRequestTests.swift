@@ -271,15 +271,14 @@ struct RequestURLTests {
         }
     }
 
-    @Test("A request keeps its URL if the new text is no URL")
+    @Test("A URL is replaced by a valid one only, and a valid one may replace an invalid one")
     func refused() throws {
-        var request = Request(.get, "https://a.test/")
-        #expect(throws: HTTPURLError.self) { try request.replace(url: "a b") }
-        #expect(try request.url.text == "https://a.test/")
+        let request = Request(.get, "https://a.test/")
+        #expect(throws: HTTPURLError.self) { try request.replacing(url: "a b") }
         var broken = Request(.get, "a b")
         broken.addresses = ["192.0.2.1"]
-        try broken.replace(url: "https://a.test/")
-        #expect(try broken.url.text == "https://a.test/" && broken.addresses == ["192.0.2.1"])
+        let mended = try broken.replacing(url: "https://a.test/")
+        #expect(try mended.url.text == "https://a.test/" && mended.addresses == ["192.0.2.1"])
     }
 }
 

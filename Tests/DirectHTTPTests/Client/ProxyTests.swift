@@ -360,7 +360,7 @@ struct ProxyTests {
 }
 
 extension HTTPError {
-    fileprivate var refusal: ProxyRefusal? {
+    fileprivate var refusal: ReceivedResponse? {
         if case .proxy(.refused(let refusal)) = reason { refusal } else { nil }
     }
 }

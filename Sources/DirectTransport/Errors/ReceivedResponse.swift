@@ -1,15 +1,16 @@
 public import DirectHTTP1
 
-/// The response that had arrived whole before its request failed. See ``HTTPError/response``.
+/// A response that comes with an error: the one that had arrived whole before its request failed, or a proxy's refusal.
 public struct ReceivedResponse: Sendable, CustomStringConvertible, CustomReflectable {
     /// The status code.
     public let status: HTTPStatus
     /// The header fields.
     public let headers: HTTPHeaders
-    /// The body if it was collected; empty if it was read piece by piece.
+    /// The body if it was collected; empty if it was read piece by piece. Of a proxy's refusal the beginning, at most
+    /// 4096 bytes.
     public let body: [UInt8]
 
-    init(_ head: ResponseHead, body: [UInt8]) {
+    package init(_ head: ResponseHead, body: [UInt8]) {
         status = head.status
         headers = head.headers
         self.body = body

@@ -216,7 +216,7 @@ struct BlockingWorkTests {
 
     @Test("An idle thread waits for the next call")
     func threadsStay() async throws {
-        let work = BlockingWork(threadLimit: 8, patience: .max)
+        let work = BlockingWork(threadLimit: 8, idleTime: .max)
         var threads: Set<String> = []
         for _ in 0..<200 { threads.insert(try await work.run(until: .never, on: loop) { threadNumber() }) }
         #expect(threads.count <= 8)
@@ -224,7 +224,7 @@ struct BlockingWorkTests {
 
     @Test("An idle thread ends after a while, and new ones replace it")
     func threadsEnd() async throws {
-        let work = BlockingWork(threadLimit: 2, patience: 0)
+        let work = BlockingWork(threadLimit: 2, idleTime: 0)
         var threads: Set<String> = []
         for _ in 0..<200 { threads.insert(try await work.run(until: .never, on: loop) { threadNumber() }) }
         #expect(threads.count > 8)
@@ -232,7 +232,7 @@ struct BlockingWorkTests {
 
     @Test("A call that arrives while a thread is about to end is not lost")
     func leavingThreads() async throws {
-        let work = BlockingWork(threadLimit: 2, patience: 20_000)
+        let work = BlockingWork(threadLimit: 2, idleTime: 20_000)
         for number in 0..<5000 {
             #expect(try await work.run(until: .never, on: loop) { number } == number)
         }

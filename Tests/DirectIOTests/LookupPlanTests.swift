@@ -136,7 +136,7 @@ struct LookupPlanTests {
         let plan = Plan()
         let tickets = (0..<160).map { number in
             plan.now = Instant(nanoseconds: 1000 + UInt64(number))
-            return plan.ask("slow\(number).test", number, patience: 10_000)
+            return plan.ask("slow\(number).test", number, idleTime: 10_000)
         }
         var begun = plan.calls().count
         for (number, ticket) in tickets.enumerated() {
@@ -145,7 +145,7 @@ struct LookupPlanTests {
             begun += plan.calls().count
         }
         #expect(begun == 12)
-        _ = plan.ask("other.test", 0, patience: 10_000)
+        _ = plan.ask("other.test", 0, idleTime: 10_000)
         #expect(plan.nextCall()?.name == "other.test")
     }
 
@@ -154,11 +154,11 @@ struct LookupPlanTests {
         let plan = Plan(.init(awaited: 3, reserved: 2))
         let stuck = plan.ask("slow.test", 0)
         #expect(plan.calls().count == 1)
-        _ = plan.ask("a.test", 1, patience: 10_000)
+        _ = plan.ask("a.test", 1, idleTime: 10_000)
         plan.now = plan.now.advanced(byNanoseconds: 9_500)
         plan.leave(stuck)
         #expect(plan.nextCall() == nil)
-        _ = plan.ask("a.test", 2, patience: 10_000)
+        _ = plan.ask("a.test", 2, idleTime: 10_000)
         let call = plan.nextCall()
         #expect(call.map { plan.end($0) } == [1, 2])
     }
@@ -213,8 +213,8 @@ private final class Plan {
     /// The clock, for plans in which time counts.
     var now = Instant(nanoseconds: 1000)
 
-    func ask(_ name: String, _ asker: Int, patience: UInt64 = .max) -> Ticket {
-        plan.ask(name, asker: asker, until: now.advanced(byNanoseconds: patience), at: now)
+    func ask(_ name: String, _ asker: Int, idleTime: UInt64 = .max) -> Ticket {
+        plan.ask(name, asker: asker, until: now.advanced(byNanoseconds: idleTime), at: now)
     }
 
     func leave(_ ticket: Ticket) { plan.leave(ticket) }

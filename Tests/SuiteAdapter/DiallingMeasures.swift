@@ -140,7 +140,7 @@ extension SuiteAdapter {
         let cache = CachingResolver(Slow(asked))
         let host = try DomainName("a.test")
         let start = ContinuousClock.now
-        let found = try await withThrowingTaskGroup(of: Int.self) { group in
+        let result = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<count {
                 group.addTask {
                     try await cache.resolve(host, port: 443, context: ResolveContext()).endpoints.count
@@ -150,9 +150,9 @@ extension SuiteAdapter {
         }
         let queries = asked.withLock { $0 }
         print(
-            "\(count) waiters: \(queries) query, \(found) answers, \(ContinuousClock.now - start) with its 200 ms"
+            "\(count) waiters: \(queries) query, \(result) answers, \(ContinuousClock.now - start) with its 200 ms"
         )
-        guard queries == 1, found == count else { fail("the bar is not met", status: 1) }
+        guard queries == 1, result == count else { fail("the bar is not met", status: 1) }
     }
 
     private static func endpoint(of server: FixtureServer) -> Endpoint {

@@ -31,7 +31,7 @@ struct NameScan {
                 guard position - label <= Self.maximumLabelLength else { throw .labelTooLong }
                 labelBefore = label
                 label = position + 1
-            } else if !byte.standsInLabel {
+            } else if !byte.isAllowedInLabel {
                 guard byte == UInt8(ascii: ":") else { throw Self.fault(for: byte) }
                 end = position
                 break

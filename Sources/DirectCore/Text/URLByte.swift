@@ -8,7 +8,7 @@ extension UInt8 {
     var isPrintable: Bool { self &- 0x21 < 0x5E }
 
     /// Whether the byte stays unescaped in a fragment.
-    var standsInFragment: Bool {
+    var isAllowedInFragment: Bool {
         switch self {
         case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "`"): false
         default: isPrintable
@@ -17,7 +17,7 @@ extension UInt8 {
 
     /// Whether the byte stays unescaped in a query.
     @inline(__always)
-    var standsInQuery: Bool {
+    var isAllowedInQuery: Bool {
         switch self {
         case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "'"):
             false
@@ -27,7 +27,7 @@ extension UInt8 {
 
     /// Whether the byte stays unescaped in a path.
     @inline(__always)
-    var standsInPath: Bool {
+    var isAllowedInPath: Bool {
         switch self {
         case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "?"),
             UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "}"):
@@ -37,12 +37,12 @@ extension UInt8 {
     }
 
     /// Whether the byte stays unescaped in user information.
-    var standsInUserinfo: Bool {
+    var isAllowedInUserinfo: Bool {
         switch self {
         case UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "@"),
             UInt8(ascii: "["), UInt8(ascii: "\\"), UInt8(ascii: "]"), UInt8(ascii: "|"):
             false
-        default: standsInPath
+        default: isAllowedInPath
         }
     }
 
@@ -51,14 +51,14 @@ extension UInt8 {
     var isPlainInPath: Bool {
         switch self {
         case UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "\\"): false
-        default: standsInPath
+        default: isAllowedInPath
         }
     }
 
     /// Whether the byte may be part of a label: a letter, a digit, a hyphen, or the underscore, which DNS
     /// transports and browsers accept. The dot is treated separately.
     @inline(__always)
-    var standsInLabel: Bool {
+    var isAllowedInLabel: Bool {
         isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }
 

@@ -3,10 +3,11 @@ package enum HTTPDate {
     /// Returns the moment that a field value names, in any of the three forms that a recipient must accept; `nil`
     /// if it is none of them.
     ///
-    /// `now` decides the century of a two-digit year: a year more than 50 years ahead is in the past.
+    /// `now` decides the century of a two-digit year: a year that would be more than 50 years ahead is one of the
+    /// century before.
     package static func parse(_ text: String, now: UnixTime = .now) -> UnixTime? {
-        var scan = DateScan(Array(text.utf8))
-        return scan.date(now)
+        var parser = DateParser(Array(text.utf8))
+        return parser.parse(now: now)
     }
 
     /// Returns the moment in the form that a sender must use: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -31,7 +32,11 @@ package enum HTTPDate {
 }
 
 /// Parses one date, which has to be the whole of a text.
-private struct DateScan {
+private struct DateParser {
+    private struct TimeOfDay {
+        let hour, minute, second: Int
+    }
+
     private let bytes: [UInt8]
     private var position = 0
 
@@ -40,60 +45,62 @@ private struct DateScan {
     }
 
     /// Returns the date; `nil` if the text is not a date, or something follows it.
-    mutating func date(_ now: UnixTime) -> UnixTime? {
+    mutating func parse(now: UnixTime) -> UnixTime? {
         let found: UnixTime? =
-            if let weekday = word(HTTPDate.longWeekdays) {
-                obsoleteDate(weekday, now: now)
-            } else if let weekday = word(HTTPDate.weekdays) {
-                take(",") ? fixedDate(weekday) : asctimeDate(weekday)
+            if let weekday = skipWord(in: HTTPDate.longWeekdays) {
+                rfc850Date(weekday, now: now)
+            } else if let weekday = skipWord(in: HTTPDate.weekdays) {
+                take(",") ? imfFixdate(weekday) : asctimeDate(weekday)
             } else {
                 nil
             }
         return position == bytes.count ? found : nil
     }
 
-    /// Parses the fixed form after its comma: `, 06 Nov 1994 08:49:37 GMT`.
-    private mutating func fixedDate(_ weekday: Int) -> UnixTime? {
-        guard take(" "), let day = number(digits: 2), take(" "), let month = word(HTTPDate.months), take(" "),
-            let year = number(digits: 4), take(" "), let clock = clock(), take(" GMT")
+    /// Parses the rest of an IMF-fixdate, after the comma: ` 06 Nov 1994 08:49:37 GMT`.
+    private mutating func imfFixdate(_ weekday: Int) -> UnixTime? {
+        guard take(" "), let day = number(digits: 2), take(" "), let month = skipWord(in: HTTPDate.months),
+            take(" "),
+            let year = number(digits: 4), take(" "), let timeOfDay = timeOfDay(), take(" GMT")
         else { return nil }
-        return time(CivilDay(year: year, month: month + 1, day: day), weekday: weekday, clock: clock)
+        return time(CivilDay(year: year, month: month + 1, day: day), weekday: weekday, at: timeOfDay)
     }
 
     /// Parses the form of RFC 850 after its weekday: `, 06-Nov-94 08:49:37 GMT`.
-    private mutating func obsoleteDate(_ weekday: Int, now: UnixTime) -> UnixTime? {
-        guard take(", "), let day = number(digits: 2), take("-"), let month = word(HTTPDate.months),
+    private mutating func rfc850Date(_ weekday: Int, now: UnixTime) -> UnixTime? {
+        guard take(", "), let day = number(digits: 2), take("-"), let month = skipWord(in: HTTPDate.months),
             take("-"),
-            let shortYear = number(digits: 2), take(" "), let clock = clock(), take(" GMT")
+            let shortYear = number(digits: 2), take(" "), let timeOfDay = timeOfDay(), take(" GMT")
         else { return nil }
         let thisYear = CivilDay(daysSince1970: now.seconds.floorDivided(by: 86_400).quotient).year
         var year = thisYear - thisYear % 100 + shortYear
         if year > thisYear + 50 { year -= 100 }
         // The weekday is not checked: it is right for one century only, and the century is a guess.
-        return time(CivilDay(year: year, month: month + 1, day: day), weekday: nil, clock: clock)
+        return time(CivilDay(year: year, month: month + 1, day: day), weekday: nil, at: timeOfDay)
     }
 
     /// Parses the form of `asctime` after its weekday: ` Nov  6 08:49:37 1994`.
     private mutating func asctimeDate(_ weekday: Int) -> UnixTime? {
-        guard take(" "), let month = word(HTTPDate.months), take(" "),
+        guard take(" "), let month = skipWord(in: HTTPDate.months), take(" "),
             let day = take(" ") ? number(digits: 1) : number(digits: 2),
-            take(" "), let clock = clock(), take(" "), let year = number(digits: 4)
+            take(" "), let timeOfDay = timeOfDay(), take(" "), let year = number(digits: 4)
         else { return nil }
-        return time(CivilDay(year: year, month: month + 1, day: day), weekday: weekday, clock: clock)
+        return time(CivilDay(year: year, month: month + 1, day: day), weekday: weekday, at: timeOfDay)
     }
 
     /// Returns the moment; `nil` if it does not exist or the weekday is given and wrong.
-    private func time(_ day: CivilDay, weekday: Int?, clock: (Int, Int, Int)) -> UnixTime? {
-        guard let time = day.time(hour: clock.0, minute: clock.1, second: clock.2) else { return nil }
+    private func time(_ day: CivilDay, weekday: Int?, at timeOfDay: TimeOfDay) -> UnixTime? {
+        guard let time = day.time(hour: timeOfDay.hour, minute: timeOfDay.minute, second: timeOfDay.second)
+        else { return nil }
         guard let weekday, weekday != day.weekday else { return time }
         return nil
     }
 
-    private mutating func clock() -> (Int, Int, Int)? {
+    private mutating func timeOfDay() -> TimeOfDay? {
         guard let hour = number(digits: 2), take(":"), let minute = number(digits: 2), take(":"),
             let second = number(digits: 2)
         else { return nil }
-        return (hour, minute, second)
+        return TimeOfDay(hour: hour, minute: minute, second: second)
     }
 
     /// Reads exactly this many digits.
@@ -109,7 +116,7 @@ private struct DateScan {
     }
 
     /// Skips the word that comes next; returns its index among these words, `nil` if it is none of them.
-    private mutating func word(_ words: [String]) -> Int? {
+    private mutating func skipWord(in words: [String]) -> Int? {
         for (index, word) in words.enumerated() where take(word) { return index }
         return nil
     }

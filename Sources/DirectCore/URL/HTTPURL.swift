@@ -88,7 +88,7 @@ public struct HTTPURL: Sendable {
     private static func fragment(_ text: Span<UInt8>, parts: URLParts) -> String? {
         guard let range = parts.fragment else { return nil }
         var bytes: [UInt8] = []
-        bytes.appendEscaped(text.extracting(range), where: \.standsInFragment)
+        bytes.appendEscaped(text.extracting(range), where: \.isAllowedInFragment)
         return String(decoding: bytes, as: UTF8.self)
     }
 }

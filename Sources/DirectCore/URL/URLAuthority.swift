@@ -127,10 +127,10 @@ struct URLAuthority: Sendable {
         var colon = 0
         while colon < text.count, text[colon] != UInt8(ascii: ":") { colon += 1 }
         var bytes: [UInt8] = []
-        bytes.appendEscaped(text.extracting(..<colon), where: \.standsInUserinfo)
+        bytes.appendEscaped(text.extracting(..<colon), where: \.isAllowedInUserinfo)
         if colon + 1 < text.count {
             bytes.append(UInt8(ascii: ":"))
-            bytes.appendEscaped(text.extracting((colon + 1)...), where: \.standsInUserinfo)
+            bytes.appendEscaped(text.extracting((colon + 1)...), where: \.isAllowedInUserinfo)
         }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }

@@ -20,7 +20,7 @@ struct URLParts {
     /// The fragment, without its number sign.
     private(set) var fragment: Range<Int>?
     /// Whether the path or the query contains dot segments or bytes that must be escaped.
-    private(set) var needsRewriting = false
+    private(set) var needsNormalization = false
 
     @inline(__always)
     init(_ text: Span<UInt8>) throws(HTTPURLError) {
@@ -40,7 +40,7 @@ struct URLParts {
         }
         if position < text.count {
             fragment = (position + 1)..<text.count
-            for index in position..<text.count { try Self.refuseLineBreak(text[index]) }
+            for index in position..<text.count { try Self.refuseTabOrLineBreak(text[index]) }
         }
     }
 
@@ -56,14 +56,14 @@ struct URLParts {
                 return 6
             }
         }
-        return try readNoScheme(text)
+        return try refuseOtherScheme(text)
     }
 
     /// Returns 0 for a relative reference, and throws if the text begins with a scheme, because no other scheme is
     /// supported.
-    private func readNoScheme(_ text: Span<UInt8>) throws(HTTPURLError) -> Int {
+    private func refuseOtherScheme(_ text: Span<UInt8>) throws(HTTPURLError) -> Int {
         var end = 0
-        while end < text.count, Self.standsInScheme(text[end]) { end += 1 }
+        while end < text.count, Self.isAllowedInScheme(text[end]) { end += 1 }
         guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0].isLetter else { return 0 }
         // `user:password@host` has this form as well, so the error repeats only text that is clearly a scheme.
         guard text.hasSlashes(at: end + 1) else { throw .notHTTP }
@@ -75,7 +75,7 @@ struct URLParts {
         var position = start
         scan: while position < text.count {
             let byte = text[position]
-            if !byte.isLetter, !byte.standsInLabel {
+            if !byte.isLetter, !byte.isAllowedInLabel {
                 switch byte {
                 case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"):
                     break scan
@@ -85,7 +85,7 @@ struct URLParts {
                 case UInt8(ascii: "\\"):
                     throw .backslash
                 default:
-                    try Self.refuseLineBreak(byte)
+                    try Self.refuseTabOrLineBreak(byte)
                 }
             }
             position += 1
@@ -105,14 +105,14 @@ struct URLParts {
                     break scan
                 case UInt8(ascii: "."):
                     let opensSegment = position == start || text[position - 1] == UInt8(ascii: "/")
-                    needsRewriting = needsRewriting || opensSegment
+                    needsNormalization = needsNormalization || opensSegment
                 case UInt8(ascii: "%"):
-                    needsRewriting = needsRewriting || text.isEscapedDot(at: position)
+                    needsNormalization = needsNormalization || text.isEscapedDot(at: position)
                 case UInt8(ascii: "\\"):
                     throw .backslash
                 default:
-                    try Self.refuseLineBreak(byte)
-                    needsRewriting = true
+                    try Self.refuseTabOrLineBreak(byte)
+                    needsNormalization = true
                 }
             }
             position += 1
@@ -126,10 +126,10 @@ struct URLParts {
         var position = start
         while position < text.count {
             let byte = text[position]
-            if !byte.isLetter, !byte.standsInQuery {
+            if !byte.isLetter, !byte.isAllowedInQuery {
                 guard byte != UInt8(ascii: "#") else { break }
-                try Self.refuseLineBreak(byte)
-                needsRewriting = true
+                try Self.refuseTabOrLineBreak(byte)
+                needsNormalization = true
             }
             position += 1
         }
@@ -137,11 +137,11 @@ struct URLParts {
         return position
     }
 
-    private static func refuseLineBreak(_ byte: UInt8) throws(HTTPURLError) {
+    private static func refuseTabOrLineBreak(_ byte: UInt8) throws(HTTPURLError) {
         guard byte != 0x09, byte != 0x0A, byte != 0x0D else { throw .tabOrLineBreak }
     }
 
-    private static func standsInScheme(_ byte: UInt8) -> Bool {
+    private static func isAllowedInScheme(_ byte: UInt8) -> Bool {
         byte.isLetter || byte.isDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }

@@ -12,7 +12,7 @@ struct URLTarget {
     /// Creates the target of a reference that has an authority, or a path that begins with a slash.
     @inline(__always)
     init(_ text: Span<UInt8>, _ parts: URLParts) {
-        guard !parts.path.isEmpty, !parts.needsRewriting else {
+        guard !parts.path.isEmpty, !parts.needsNormalization else {
             self.init(rewriting: text, parts, below: [])
             return
         }
@@ -79,7 +79,7 @@ extension [UInt8] {
             if dots == 2 { removeSubrange((lastIndex(of: UInt8(ascii: "/")) ?? 0)...) }
             if dots == nil {
                 append(UInt8(ascii: "/"))
-                appendEscaped(segment, where: \.standsInPath)
+                appendEscaped(segment, where: \.isAllowedInPath)
             } else if end == path.count {
                 append(UInt8(ascii: "/"))
             }
@@ -91,7 +91,7 @@ extension [UInt8] {
     /// Appends a question mark and the query, escaped.
     fileprivate mutating func appendQuery(_ query: Span<UInt8>) {
         append(UInt8(ascii: "?"))
-        appendEscaped(query, where: \.standsInQuery)
+        appendEscaped(query, where: \.isAllowedInQuery)
     }
 
     /// Appends the bytes; those that do not satisfy the predicate are escaped as `%XX`.

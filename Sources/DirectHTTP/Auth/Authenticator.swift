@@ -7,28 +7,28 @@ public import DirectHTTP1
 /// (``HTTPClient/Configuration/authenticators``). After a redirect to another origin its answers are no longer sent.
 /// Many tasks may call it concurrently.
 public protocol Authenticator: Sendable {
-    /// Returns the value to send in `Authorization` before the server has asked for one.
+    /// Returns the value to send in `Authorization` preemptively, without a challenge.
     ///
-    /// - Parameter question: The request to authenticate.
+    /// - Parameter request: The request to authenticate.
     /// - Returns: The field's value, or `nil` to wait for a challenge.
-    func authorization(for question: AuthenticationRequest) async throws -> String?
+    func authorization(for request: AuthenticationRequest) async throws -> String?
 
     /// Returns the value to send after the server has answered with 401.
     ///
     /// It is called at most twice for each request, so that a wrong password is not retried for ever.
     ///
-    /// - Parameter question: The request to authenticate.
+    /// - Parameter request: The request to authenticate.
     /// - Parameter challenges: The challenges of the response, in order.
     /// - Parameter refused: The `Authorization` value of the request that was refused; `nil` if it had none.
     /// - Returns: The field's value, or `nil` to hand the 401 to the caller.
     func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String?
 }
 
-/// The request that an ``Authenticator`` is asked about.
+/// The request that an ``Authenticator`` authenticates.
 public struct AuthenticationRequest: Sendable {
     /// The request's method.
     public let method: HTTPMethod
@@ -41,8 +41,8 @@ public struct AuthenticationRequest: Sendable {
 extension Authenticator where Self == BasicAuthenticator {
     /// Sends user name and password in the clear (RFC 7617); safe only over TLS.
     ///
-    /// A user name that contains a colon, or a control character in either, makes requests fail with
-    /// ``AuthenticationError/unfitUserOrPassword``.
+    /// Requests fail with ``AuthenticationError/invalidUserOrPassword`` if the user name contains a colon, or if either
+    /// contains a control character.
     public static func basic(user: String, password: String) -> BasicAuthenticator {
         BasicAuthenticator(user: user, password: password)
     }
@@ -59,9 +59,9 @@ extension Authenticator where Self == BearerAuthenticator {
     /// When several requests are refused concurrently, `source` is called once and all of them continue with the
     /// token that it returns.
     ///
-    /// `source` may use the client that the token is for: requests made inside it, in its task or in tasks that
-    /// inherit its task-local values, are sent without this authenticator. A detached task does not count as
-    /// inside.
+    /// `source` may send requests with the same client. They are sent without this authenticator, because they would
+    /// wait for the token that `source` is to return. A task-local value marks them, so do not send them from a
+    /// detached task.
     public static func bearer(
         refreshing source: @escaping @Sendable () async throws -> String
     ) -> BearerAuthenticator {

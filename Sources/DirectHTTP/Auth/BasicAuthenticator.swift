@@ -20,19 +20,19 @@ public struct BasicAuthenticator: Authenticator {
 
     /// Returns the credentials without waiting for a challenge.
     ///
-    /// - Throws: ``AuthenticationError/unfitUserOrPassword``.
-    public func authorization(for question: AuthenticationRequest) throws -> String? {
-        guard let credentials else { throw AuthenticationError.unfitUserOrPassword }
+    /// - Throws: ``AuthenticationError/invalidUserOrPassword``.
+    public func authorization(for request: AuthenticationRequest) throws -> String? {
+        guard let credentials else { throw AuthenticationError.invalidUserOrPassword }
         return credentials
     }
 
     /// Returns the credentials if a challenge names `basic` and they are not the ones that were refused.
     public func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) throws -> String? {
-        guard let credentials else { throw AuthenticationError.unfitUserOrPassword }
+        guard let credentials else { throw AuthenticationError.invalidUserOrPassword }
         guard refused != credentials, challenges.contains(where: { $0.scheme == "basic" }) else { return nil }
         return credentials
     }
@@ -43,18 +43,19 @@ public struct BasicAuthenticator: Authenticator {
 public enum AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The user name contains a colon, or user name or password contains a control character: no server could read
     /// it.
-    case unfitUserOrPassword
+    case invalidUserOrPassword
     /// None of the digest algorithms that the server offers is supported.
     case unknownAlgorithm
     /// The server requires a digest of the body (`auth-int`), and the body is not in memory.
-    case bodyNotAtHand
+    case bodyNotInMemory
 
     /// A description of the error, without the credentials.
     public var description: String {
         switch self {
-        case .unfitUserOrPassword: "a colon in the user name, or a control character in user name or password"
+        case .invalidUserOrPassword:
+            "a colon in the user name, or a control character in user name or password"
         case .unknownAlgorithm: "the server asks for an unknown digest algorithm"
-        case .bodyNotAtHand: "the server asks for a digest of the body, which is not in memory"
+        case .bodyNotInMemory: "the server asks for a digest of the body, which is not in memory"
         }
     }
 }

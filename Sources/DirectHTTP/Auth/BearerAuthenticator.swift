@@ -14,7 +14,7 @@ public struct BearerAuthenticator: Authenticator {
     }
 
     /// Returns the current token, and fetches one first if there is none.
-    public func authorization(for question: AuthenticationRequest) async throws -> String? {
+    public func authorization(for request: AuthenticationRequest) async throws -> String? {
         try await tokens.token(instead: nil).map { "Bearer " + $0 }
     }
 
@@ -22,7 +22,7 @@ public struct BearerAuthenticator: Authenticator {
     ///
     /// Returns `nil` for a fixed token, and if the source returns the refused token again.
     public func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {

@@ -21,27 +21,27 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     /// Returns an answer with the origin's latest nonce; `nil` if there is none yet.
-    public func authorization(for question: AuthenticationRequest) throws -> String? {
-        let session = memories.withLock { $0[question.url.origin]?.next() }
-        return try session?.answer(question, user: user, password: password, clientNonce: Self.clientNonce())
+    public func authorization(for request: AuthenticationRequest) throws -> String? {
+        let session = memories.withLock { $0[request.url.origin]?.next() }
+        return try session?.answer(request, user: user, password: password, clientNonce: Self.clientNonce())
     }
 
     /// Answers the first `digest` challenge whose algorithm is supported; `nil` if the password itself was refused.
     ///
-    /// - Throws: ``AuthenticationError/unknownAlgorithm``, or ``AuthenticationError/bodyNotAtHand``.
+    /// - Throws: ``AuthenticationError/unknownAlgorithm``, or ``AuthenticationError/bodyNotInMemory``.
     public func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) throws -> String? {
         guard let offered = try DigestSession.best(of: challenges) else { return nil }
         let session = memories.withLock {
-            $0[question.url.origin, default: DigestMemory()].take(
+            $0[request.url.origin, default: DigestMemory()].take(
                 offered,
                 after: refused.flatMap(DigestUse.init)
             )
         }
-        return try session?.answer(question, user: user, password: password, clientNonce: Self.clientNonce())
+        return try session?.answer(request, user: user, password: password, clientNonce: Self.clientNonce())
     }
 
     /// Returns a client nonce of 128 random bits.

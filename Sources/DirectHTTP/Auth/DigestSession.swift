@@ -55,19 +55,19 @@ struct DigestSession: Sendable {
 
     /// Returns the value for `Authorization`.
     func answer(
-        _ question: AuthenticationRequest,
+        _ request: AuthenticationRequest,
         user: String,
         password: String,
         clientNonce: String
     ) throws(AuthenticationError) -> String {
-        let target = String(decoding: question.url.targetBytes, as: UTF8.self)
-        let protection = try protection(for: question)
+        let target = String(decoding: request.url.targetBytes, as: UTF8.self)
+        let protection = try protection(for: request)
         let paddedCount = Hex.encode(padded: count)
 
         var secret = try hash("\(user):\(realm):\(password)")
         if algorithm.isSession { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
-        var subject = "\(question.method):\(target)"
-        if protection == "auth-int" { subject += ":" + (try hash(bytes: question.body ?? [])) }
+        var subject = "\(request.method):\(target)"
+        if protection == "auth-int" { subject += ":" + (try hash(bytes: request.body ?? [])) }
         let proof: String
         if let protection {
             let middle = "\(nonce):\(paddedCount):\(clientNonce):\(protection)"
@@ -90,10 +90,10 @@ struct DigestSession: Sendable {
         return "Digest " + fields.joined(separator: ", ")
     }
 
-    private func protection(for question: AuthenticationRequest) throws(AuthenticationError) -> String? {
+    private func protection(for request: AuthenticationRequest) throws(AuthenticationError) -> String? {
         if protections.contains("auth") || protections.isEmpty { return protections.isEmpty ? nil : "auth" }
         guard protections.contains("auth-int") else { return nil }
-        guard question.body != nil else { throw .bodyNotAtHand }
+        guard request.body != nil else { throw .bodyNotInMemory }
         return "auth-int"
     }
 

@@ -243,7 +243,12 @@ struct CacheLookup: Sendable {
     /// Returns the stale entry in place of a failure, if that is allowed; otherwise `nil`.
     private func serveStaleOnError(_ stored: any CacheEntry, failure: CacheFailure) async -> Response? {
         guard question.conditions.isEmpty, question.range == nil,
-            question.servesStaleOnError(by: stored.head, at: cache.clock(), failure, patience: cache.patience)
+            question.servesStaleOnError(
+                by: stored.head,
+                at: cache.clock(),
+                failure,
+                staleLimits: cache.staleLimits
+            )
         else { return nil }
         return await serve(stored, isStale: true)
     }

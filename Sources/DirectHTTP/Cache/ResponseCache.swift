@@ -28,7 +28,7 @@ public final class ResponseCache: Sendable {
     }
 
     let store: any CacheStore
-    let patience: StaleLimits
+    let staleLimits: StaleLimits
     let clock: @Sendable () -> UnixTime
     let changes = KeyChanges()
     let background = BackgroundWork()
@@ -40,7 +40,7 @@ public final class ResponseCache: Sendable {
         clock: @escaping @Sendable () -> UnixTime = { UnixTime.now }
     ) {
         self.store = store
-        patience = StaleLimits(whenUnreachable: staleWhenUnreachable?.components.seconds ?? 0)
+        staleLimits = StaleLimits(whenUnreachable: staleWhenUnreachable?.components.seconds ?? 0)
         self.clock = clock
     }
 

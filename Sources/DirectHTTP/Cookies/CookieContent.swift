@@ -46,8 +46,8 @@ struct CookieContent {
         else { throw .tooLong }
         guard path.first == UInt8(ascii: "/") else { throw .badPath }
         let isClean =
-            name.allSatisfy { $0.standsInCookie && $0 != UInt8(ascii: "=") }
-            && value.allSatisfy(\.standsInCookie) && path.allSatisfy(\.standsInCookie)
+            name.allSatisfy { $0.isAllowedInCookie && $0 != UInt8(ascii: "=") }
+            && value.allSatisfy(\.isAllowedInCookie) && path.allSatisfy(\.isAllowedInCookie)
         guard isClean, !name.hasOuterBlanks, !value.hasOuterBlanks else { throw .invalidCharacter }
         // A cookie without a name is sent as its value alone, which must not look like a name and a value.
         guard !name.isEmpty || !value.contains(UInt8(ascii: "=")) else { throw .invalidCharacter }
@@ -75,7 +75,7 @@ struct CookieContent {
 extension UInt8 {
     /// Whether the byte may occur in a cookie: all but control characters and the semicolon. A tab is allowed here,
     /// although it ends a field in a Netscape file.
-    var standsInCookie: Bool {
+    var isAllowedInCookie: Bool {
         self >= 0x20 && self != 0x7F && self != UInt8(ascii: ";") || self == UInt8(ascii: "\t")
     }
 

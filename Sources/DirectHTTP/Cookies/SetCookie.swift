@@ -12,7 +12,7 @@ struct SetCookie {
 
     /// Parses a field; `nil` if the whole field has to be ignored.
     init?(_ field: [UInt8]) {
-        guard field.allSatisfy({ $0.standsInCookie || $0 == UInt8(ascii: ";") }) else { return nil }
+        guard field.allSatisfy({ $0.isAllowedInCookie || $0 == UInt8(ascii: ";") }) else { return nil }
         var pieces = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let pair = pieces.popFirst() else { return nil }
         let (name, value) = Self.halves(of: pair)

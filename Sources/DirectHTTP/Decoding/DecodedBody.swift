@@ -49,7 +49,7 @@ final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Senda
     private var ownTrailers = HTTPHeaders()
     private var outcome: Outcome?
     /// Counts the decoder's work, and yields when due. The work of receiving is counted where the bytes are read.
-    private var turns = Turns()
+    private var yields = YieldCounter()
     private let time: Time
 
     private enum Outcome {
@@ -157,13 +157,13 @@ final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Senda
     /// late, as it may when it is not coded.
     private func goOn() async throws {
         if Task.isCancelled { throw fail(CancellationError()) }
-        guard await turns.yieldIfDue() else { return }
+        guard await yields.yieldIfDue() else { return }
         if Task.isCancelled { throw fail(CancellationError()) }
         if time.isOver { throw fail(place.error(HTTPError.Reason(time.limit.timeout))) }
     }
 
     private func decode() throws -> ContentDecoder.Step {
-        defer { turns.count(decoder.lastWork) }
+        defer { yields.count(decoder.lastWork) }
         do throws(CodingError) {
             return try decoder.next()
         } catch {

@@ -72,7 +72,7 @@ private struct DirectiveScan {
     }
 
     private mutating func token() -> [UInt8]? {
-        let token = rest.prefix(while: \.standsInToken)
+        let token = rest.prefix(while: \.isAllowedInToken)
         rest = rest[token.endIndex...]
         return token.isEmpty ? nil : Array(token)
     }
@@ -99,7 +99,7 @@ private struct DirectiveScan {
 
 extension UInt8 {
     /// Whether the byte may be part of a token (RFC 9110, section 5.6.2).
-    fileprivate var standsInToken: Bool {
+    fileprivate var isAllowedInToken: Bool {
         if isLetter || isDigit { return true }
         switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),

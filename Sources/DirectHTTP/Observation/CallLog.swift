@@ -65,7 +65,7 @@ final class CallLog: Sendable {
     }
 
     /// Records that a request is not retried any more; `stop` is `nil` if it succeeded or no policy applies.
-    func endsTries(_ stop: RetryStop?) {
+    func attemptsEnded(_ stop: RetryStop?) {
         state.withLock { $0.retryStop = stop }
     }
 

@@ -3,19 +3,20 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Sends one request until its response is to be delivered: again where the retry policy says so, and once more
-/// after 421 and 417, which needs no policy.
+/// The attempts layer: sends one request, and repeats it as the retry policy says. Without a policy, too, it sends the
+/// request once more after 421 or 417.
 final class Attempts: Layer {
     private let roundTrip: RoundTrip
-    /// The optional layers around the round trip; `nil` if there are none.
-    private let outer: (any NetworkLayer)?
-    /// The client's policy; the request's own comes before it.
+    /// The optional layers between the attempts and the round trip; `nil` if there are none.
+    private let networkLayers: (any NetworkLayer)?
+    /// The client's policy; the request's own takes precedence.
     private let retries: RetryPolicy?
     private let loop: EventLoop
 
-    init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, outer: (any NetworkLayer)?) {
+    init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, networkLayers: (any NetworkLayer)?)
+    {
         self.roundTrip = roundTrip
-        self.outer = outer
+        self.networkLayers = networkLayers
         retries = configuration.retries
         loop = configuration.loop
     }
@@ -35,14 +36,14 @@ final class Attempts: Layer {
             return try await send(request, trail: trail, call: call, by: policy)
         }
         let response = try await sendOnce(request, trail: trail, call: call, detour: nil, from: start)
-        guard response.isRefusal else { return response }
-        var tries = EarlierTries()
+        guard response.mayBeUnprocessed else { return response }
+        var endpoints = FailedEndpoints()
         return try await sendAgain(
             after: response,
             to: request,
             trail: trail,
             call: call,
-            tries: &tries
+            endpoints: &endpoints
         )
     }
 
@@ -55,7 +56,9 @@ final class Attempts: Layer {
         detour: Detour?,
         from start: Instant
     ) async throws -> Response {
-        if let outer { return try await outer.send(request, trail: trail, call: call, detour: detour) }
+        if let networkLayers {
+            return try await networkLayers.send(request, trail: trail, call: call, detour: detour)
+        }
         return try await roundTrip.send(request, trail: trail, call: call, detour: detour, from: start)
     }
 
@@ -64,19 +67,19 @@ final class Attempts: Layer {
         -> Response
     {
         var history: [Hop] = []
-        var tries = EarlierTries()
+        var endpoints = FailedEndpoints()
         var count = 0
         while true {
-            let result = try await attempt(request, trail: trail, call: call, tries: &tries)
+            let result = try await attempt(request, trail: trail, call: call, endpoints: &endpoints)
             count += 1
             history += result.history
             switch policy.next(after: count, result, of: request, call: call, on: loop) {
             case .end(let stop):
-                policy.settle(result)
-                call.log?.endsTries(stop)
+                policy.refillBudget(after: result)
+                call.log?.attemptsEnded(stop)
                 return try result.ending(stop, history: history)
             case .wait(let wait):
-                if let refused = await result.refused(request) { history.append(call.noting(refused)) }
+                if let hop = await result.hopBeforeRetry(of: request) { history.append(call.noting(hop)) }
                 let end = loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
                 try await loop.sleep(until: end)
             }
@@ -88,29 +91,29 @@ final class Attempts: Layer {
         _ request: Request,
         trail: Trail?,
         call: Call,
-        tries: inout EarlierTries
+        endpoints: inout FailedEndpoints
     ) async throws -> Result<Response, HTTPError> {
         do {
             var response = try await sendOnce(
                 request,
                 trail: trail,
                 call: call,
-                detour: tries.detour(),
+                detour: endpoints.detour(),
                 from: loop.now
             )
-            if response.isRefusal {
+            if response.mayBeUnprocessed {
                 response = try await sendAgain(
                     after: response,
                     to: request,
                     trail: trail,
                     call: call,
-                    tries: &tries
+                    endpoints: &endpoints
                 )
             }
-            if response.status.isServerError { tries.noteFailure(at: response.transaction?.endpoint) }
+            if response.status.isServerError { endpoints.noteFailure(at: response.transaction?.endpoint) }
             return .success(response)
         } catch let error as HTTPError {
-            tries.noteFailure(at: error.endpointOfFailure)
+            endpoints.noteFailure(at: error.endpointOfFailure)
             return .failure(error)
         }
     }
@@ -123,7 +126,7 @@ final class Attempts: Layer {
         to request: Request,
         trail: Trail?,
         call: Call,
-        tries: inout EarlierTries
+        endpoints: inout FailedEndpoints
     ) async throws -> Response {
         let next: Request
         let reason: Hop.Reason
@@ -135,11 +138,11 @@ final class Attempts: Layer {
             return response
         }
         await response.body.drain()
-        let refused = call.noting(Hop(reason, request.method, response))
+        let hop = call.noting(Hop(reason, request.method, response))
         let isMisdirected = reason == .misdirected
-        if isMisdirected { tries.noteMisdirection(at: response.transaction?.endpoint) }
+        if isMisdirected { endpoints.noteMisdirection(at: response.transaction?.endpoint) }
         do {
-            let detour = tries.detour(onNewConnection: isMisdirected)
+            let detour = endpoints.detour(onNewConnection: isMisdirected)
             var second = try await sendOnce(
                 next,
                 trail: trail,
@@ -147,21 +150,22 @@ final class Attempts: Layer {
                 detour: detour,
                 from: loop.now
             )
-            second.history.insert(refused, at: 0)
+            second.history.insert(hop, at: 0)
             return second
         } catch let error as HTTPError {
-            throw error.after([refused])
+            throw error.after([hop])
         }
     }
 }
 
 extension Response {
     /// Whether the server may have refused the request before doing anything.
-    fileprivate var isRefusal: Bool { status == .misdirectedRequest || status == .expectationFailed }
+    fileprivate var mayBeUnprocessed: Bool { status == .misdirectedRequest || status == .expectationFailed }
 }
 
 extension HTTPError {
-    /// The endpoint that failed; `nil` if none is to blame, or if all of them were tried.
+    /// The endpoint that failed; `nil` if dialling failed, which has its own order of endpoints, or if no endpoint was
+    /// involved.
     fileprivate var endpointOfFailure: Endpoint? {
         switch phase {
         case .proxy, .write, .response, .body: endpoint

@@ -34,17 +34,20 @@ final class Calls: CallLayer {
         loop = configuration.loop
     }
 
-    func send(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
-        try await begin(request, asked: asked, isContinued: isContinued, log: log)
+    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
+        -> Response
+    {
+        try await begin(request, original: original, isContinued: isContinued, log: log)
     }
 
     @inline(__always)
-    func begin(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response
+    func begin(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
+        -> Response
     {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
-        let layers = layers(for: asked)
-        if let hop = firstHop(request, asked: asked, isContinued: isContinued) {
+        let layers = layers(for: original)
+        if let hop = firstHop(request, original: original, isContinued: isContinued) {
             return try await send(hop, through: layers, log: log)
         }
         return try await send(request, trail: nil, through: layers, log: log)
@@ -58,22 +61,22 @@ final class Calls: CallLayer {
     /// Returns the client's layers, or others for a call that has a cookie store of its own. The store belongs to
     /// the call, whatever request an interceptor sends on.
     @inline(__always)
-    private func layers(for asked: Request) -> InnerLayers {
-        guard let cookies = asked.ownCookies else { return layers }
+    private func layers(for original: Request) -> InnerLayers {
+        guard let cookies = original.ownCookies else { return layers }
         return InnerLayers(configuration, cookies: cookies, fields: fields, roundTrip: roundTrip)
     }
 
     /// Returns the first request of a call, as the interceptors sent it on; `nil` if that is the caller's.
     @inline(__always)
-    private func firstHop(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest? {
+    private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest? {
         guard isContinued || isIntercepted || hsts != nil || request.hasCredentials else { return nil }
-        return changedHop(request, asked: asked, isContinued: isContinued)
+        return changedHop(request, original: original, isContinued: isContinued)
     }
 
-    private func changedHop(_ request: Request, asked: Request, isContinued: Bool) -> HopRequest {
-        let crossing = fields.crossing(by: asked.redirects ?? redirects.policy)
-        var hop = isContinued ? HopRequest(continuing: asked, crossing) : .beginning(asked)
-        if isIntercepted { hop = hop.rebuilt(as: request, shown: [asked], crossing) }
+    private func changedHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
+        let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
+        var hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
+        if isIntercepted { hop = hop.rebuilt(as: request, shown: [original], crossing) }
         return hop.upgraded(by: hsts)
     }
 

@@ -32,28 +32,28 @@ final class Credentials: Layer {
         as authenticator: any Authenticator
     ) async throws -> Response {
         let (method, body) = (original.method, original.body)
-        let question = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
+        let subject = AuthenticationRequest(method: method, url: url, body: body.bytesInMemory)
         var request = original
-        var said = try await call.answer(to: url, .request, on: loop) {
-            try await authenticator.authorization(for: question)
+        var credentials = try await call.answer(to: url, .request, on: loop) {
+            try await authenticator.authorization(for: subject)
         }
-        request.headers["Authorization"] = said
+        request.headers["Authorization"] = credentials
         var response = try await next.send(request, trail: trail, call: call)
         var history = response.history
         for _ in 0..<Self.credentialLimit {
             guard response.status == .unauthorized, body.isReplayable else { break }
             let challenges = Challenge.all(in: response.headers)
-            let answer = try await call.answer(to: url, .response, on: loop) { [said] in
+            let answer = try await call.answer(to: url, .response, on: loop) { [credentials] in
                 try await authenticator.authorization(
-                    for: question,
+                    for: subject,
                     answering: challenges,
-                    after: said
+                    after: credentials
                 )
             }
             guard let answer else { break }
             await response.body.drain()
             history.append(call.noting(Hop(.authentication, method, response)))
-            said = answer
+            credentials = answer
             request.headers["Authorization"] = answer
             do {
                 response = try await next.send(request, trail: trail, call: call)

@@ -8,9 +8,11 @@ final class CallInterceptors: CallLayer {
         self.next = next
     }
 
-    func send(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
+    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
+        -> Response
+    {
         try await intercept(request, interceptors: interceptors[...]) { request in
-            try await self.next.send(request, asked: asked, isContinued: isContinued, log: log)
+            try await self.next.send(request, original: original, isContinued: isContinued, log: log)
         }
     }
 }

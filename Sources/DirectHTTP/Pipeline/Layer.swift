@@ -5,10 +5,11 @@ protocol CallLayer: AnyObject, Sendable {
     /// Sends the request through the layers inside this one, and returns the caller's response.
     ///
     /// - Parameters:
-    ///   - asked: the request that the caller made; an interceptor may have made another one of it.
+    ///   - original: the request that the caller made; an interceptor may have made another one of it.
     ///   - isContinued: whether the request continues redirects that other code has followed so far.
     ///   - log: records the call's events; `nil` without an observer.
-    func send(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response
+    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
+        -> Response
 }
 
 /// A layer of the pipeline between the redirects and the attempts.

@@ -12,10 +12,17 @@ final class Observing: CallLayer {
         self.next = next
     }
 
-    func send(_ request: Request, asked: Request, isContinued: Bool, log: CallLog?) async throws -> Response {
+    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
+        -> Response
+    {
         let log = CallLog(observer, request, on: loop)
         do {
-            let response = try await next.send(request, asked: asked, isContinued: isContinued, log: log)
+            let response = try await next.send(
+                request,
+                original: original,
+                isContinued: isContinued,
+                log: log
+            )
             log.conclude(response)
             return response
         } catch {

@@ -57,9 +57,9 @@ final class Pipeline: Sendable {
     @inline(__always)
     func send(_ request: Request, isContinued: Bool = false) async throws -> Response {
         if let outer {
-            return try await outer.send(request, asked: request, isContinued: isContinued, log: nil)
+            return try await outer.send(request, original: request, isContinued: isContinued, log: nil)
         }
-        return try await calls.begin(request, asked: request, isContinued: isContinued, log: nil)
+        return try await calls.begin(request, original: request, isContinued: isContinued, log: nil)
     }
 
     /// Opens connections for a request, which is not sent.
@@ -95,7 +95,7 @@ final class InnerLayers: Sendable {
             roundTrip: roundTrip
         )
         if let stores { network = CookieLearning(stores: stores, next: network ?? roundTrip) }
-        attempts = Attempts(configuration, roundTrip: roundTrip, outer: network)
+        attempts = Attempts(configuration, roundTrip: roundTrip, networkLayers: network)
         var outer: (any Layer)?
         if let cache = configuration.cache {
             outer = CacheLayer(configuration, cache: cache, fields: fields, next: attempts)

@@ -5,7 +5,7 @@ internal import DirectTransport
 
 /// Follows redirects: the loop, and its errors.
 struct Redirects: Sendable {
-    /// The client's policy; a request's own comes before it.
+    /// The client's policy; a request's own takes precedence.
     let policy: RedirectPolicy
     private let configuration: HTTPClient.Configuration
     private let fields: ClientFields

@@ -31,7 +31,7 @@ extension RetryPolicy {
     }
 
     /// Returns part of a token to the budget if the attempt succeeded.
-    func settle(_ result: Result<Response, HTTPError>) {
+    func refillBudget(after result: Result<Response, HTTPError>) {
         if case .success(let response) = result, !statuses.contains(response.status) { budget?.refill() }
     }
 }
@@ -57,7 +57,7 @@ extension Result<Response, HTTPError> {
 
     /// Returns the attempt as a hop that a retry follows. Its response is drained, so that the connection can be
     /// reused.
-    func refused(_ request: Request) async -> Hop? {
+    func hopBeforeRetry(of request: Request) async -> Hop? {
         switch self {
         case .success(let response):
             await response.body.drain()

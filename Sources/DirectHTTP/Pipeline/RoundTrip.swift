@@ -63,7 +63,7 @@ final class RoundTrip: NetworkLayer {
                     within: call.limit
                 )
                 isChecked = true
-                route = try await askedRoute(to: url, call: call)
+                route = try await resolvedRoute(to: url, call: call)
             }
             let (head, body, record) = try await transport.send(
                 method: request.method,
@@ -101,7 +101,7 @@ final class RoundTrip: NetworkLayer {
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             var route = try knownRoute(of: request, to: url, over: proxy)
-            if route == nil { route = try await askedRoute(to: url, call: call) }
+            if route == nil { route = try await resolvedRoute(to: url, call: call) }
             try await transport.warm(
                 url,
                 route: route ?? .system,
@@ -133,7 +133,7 @@ final class RoundTrip: NetworkLayer {
     }
 
     /// Asks the client's resolver for the route.
-    private func askedRoute(to url: HTTPURL, call: Call) async throws(DialFailure) -> Route {
+    private func resolvedRoute(to url: HTTPURL, call: Call) async throws(DialFailure) -> Route {
         let deadline = Deadline(
             .resolve,
             stall: call.timeouts.resolve,
@@ -142,7 +142,7 @@ final class RoundTrip: NetworkLayer {
             from: loop.now
         )
         do throws(TransportError) {
-            return try await planner.askedRoute(to: url, deadline)
+            return try await planner.resolvedRoute(to: url, deadline)
         } catch {
             throw DialFailure(cause: error)
         }

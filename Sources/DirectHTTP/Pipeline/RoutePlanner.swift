@@ -50,15 +50,15 @@ struct RoutePlanner: Sendable {
     /// Asks the resolver for the route and waits until `deadline` ends.
     ///
     /// Without a resolver, and for an address literal, the route is the system's.
-    func askedRoute(to url: HTTPURL, _ deadline: Deadline) async throws(TransportError) -> Route {
+    func resolvedRoute(to url: HTTPURL, _ deadline: Deadline) async throws(TransportError) -> Route {
         guard let resolver, let name = url.host.name else { return .system }
-        let inquiry = ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop)
+        let query = ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop)
         let start = loop.now
         let context = ResolveContext(deadline: deadline.instant, loop: loop)
         let answer: Result<EndpointSelection?, TransportError.Reason>
         do throws(BlockingWork.Abandoned) {
             answer = try await supervised(until: context.deadline, on: loop) {
-                await inquiry.answer { try await resolver.resolve(name, port: url.port, context: context) }
+                await query.answer { try await resolver.resolve(name, port: url.port, context: context) }
             }
         } catch {
             throw error == .cancelled ? .cancelled : deadline.timeout
@@ -73,21 +73,21 @@ struct RoutePlanner: Sendable {
     }
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
-    private func known(_ inquiry: ResolverQuery) throws(TransportError) -> Route? {
+    private func known(_ query: ResolverQuery) throws(TransportError) -> Route? {
         let context = ResolveContext(deadline: .never, loop: loop)
         do throws(ResolverError) {
-            let resolver = inquiry.resolver
+            let resolver = query.resolver
             guard
-                let answer = try resolver.knownAnswer(for: inquiry.name, port: inquiry.port, context: context)
+                let answer = try resolver.knownAnswer(for: query.name, port: query.port, context: context)
             else { return nil }
-            return .chosen(try inquiry.selection(answer))
+            return .chosen(try query.selection(answer))
         } catch {
             throw .failed(.resolve, .resolver(error))
         }
     }
 }
 
-/// A question to a resolver. It translates the resolver's answers into the dialler's terms.
+/// A query to a resolver. It translates the resolver's answers into the dialler's terms.
 private struct ResolverQuery: Sendable {
     let resolver: any Resolver
     let name: DomainName

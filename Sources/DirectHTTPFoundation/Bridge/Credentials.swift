@@ -38,31 +38,31 @@ public final class CredentialAuthenticator: Authenticator {
     }
 
     /// Returns the `Authorization` field for an origin that has been answered before, or `nil` for any other.
-    public func authorization(for question: AuthenticationRequest) async throws -> String? {
-        try await memory.withLock { $0.known[question.url.origin] }?.authorization(for: question)
+    public func authorization(for request: AuthenticationRequest) async throws -> String? {
+        try await memory.withLock { $0.known[request.url.origin] }?.authorization(for: request)
     }
 
     /// Returns the `Authorization` field that answers the challenges, or `nil` without a credential for them.
     public func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {
-        let origin = question.url.origin
+        let origin = request.url.origin
         if let known = memory.withLock({ $0.known[origin] }),
-            let answer = try await known.authorization(for: question, answering: challenges, after: refused)
+            let answer = try await known.authorization(for: request, answering: challenges, after: refused)
         {
             return answer
         }
         for scheme in ["digest", "basic"] {
             guard let challenge = challenges.first(where: { $0.scheme == scheme }),
-                let credential = find(challenge, question.url),
+                let credential = find(challenge, request.url),
                 let use = CredentialUse(of: credential, by: scheme, at: origin)
             else { continue }
             let authenticator = authenticator(for: use)
             guard
                 let answer = try await authenticator.authorization(
-                    for: question,
+                    for: request,
                     answering: challenges,
                     after: refused
                 )

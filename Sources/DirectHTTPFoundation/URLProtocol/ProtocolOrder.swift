@@ -147,25 +147,25 @@ private struct SessionAuthenticator: Authenticator {
         self.clients = clients
     }
 
-    func authorization(for question: AuthenticationRequest) async throws -> String? {
-        if let answer = try await credentials.authorization(for: question) { return answer }
-        return try await clients[question.url.origin]?.authorization(for: question)
+    func authorization(for request: AuthenticationRequest) async throws -> String? {
+        if let answer = try await credentials.authorization(for: request) { return answer }
+        return try await clients[request.url.origin]?.authorization(for: request)
     }
 
     func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {
         if let answer = try await credentials.authorization(
-            for: question,
+            for: request,
             answering: challenges,
             after: refused
         ) {
             return answer
         }
-        return try await clients[question.url.origin]?.authorization(
-            for: question,
+        return try await clients[request.url.origin]?.authorization(
+            for: request,
             answering: challenges,
             after: refused
         )

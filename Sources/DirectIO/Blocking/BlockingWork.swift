@@ -32,16 +32,16 @@ package final class BlockingWork: Sendable {
     private let queue = Locked(Queue())
     private let arrival = Condition()
     private let threadLimit: Int
-    private let patience: UInt64
+    private let idleTime: UInt64
 
     /// Creates a pool.
     ///
     /// - Parameter threadLimit: The maximum number of threads.
-    /// - Parameter patience: The idle time, in nanoseconds, after which a thread ends. A file is read piece by
+    /// - Parameter idleTime: The idle time, in nanoseconds, after which a thread ends. A file is read piece by
     ///   piece, and a thread for each piece would cost more than the reading.
-    package init(threadLimit: Int, patience: UInt64 = 1_000_000_000) {
+    package init(threadLimit: Int, idleTime: UInt64 = 1_000_000_000) {
         self.threadLimit = threadLimit
-        self.patience = patience
+        self.idleTime = idleTime
     }
 
     /// Runs a call on a thread of the pool and returns its result.
@@ -110,23 +110,23 @@ package final class BlockingWork: Sendable {
         let context = Unmanaged.passRetained(self).toOpaque()
         let refused = startDetachedThread(named: "direct-http io", context) { context in
             let pool = Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue()
-            pool.work(patience: pool.patience)
+            pool.work(idleTime: pool.idleTime)
         }
         guard refused != nil else { return }
         // The system refused a thread. The caller is blocked instead, since otherwise the job might never run.
-        Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue().work(patience: 0)
+        Unmanaged<BlockingWork>.fromOpaque(context).takeRetainedValue().work(idleTime: 0)
     }
 
-    /// Runs jobs until there has been none for `patience` nanoseconds. The thread then ends, since most programs
+    /// Runs jobs until there has been none for `idleTime` nanoseconds. The thread then ends, since most programs
     /// block rarely.
-    private func work(patience: UInt64) {
-        while let job = nextJob(patience) { job() }
+    private func work(idleTime: UInt64) {
+        while let job = nextJob(idleTime) { job() }
     }
 
     /// Returns the next job, or `nil` if the thread must end. In that case it is no longer counted.
-    private func nextJob(_ patience: UInt64) -> Job? {
+    private func nextJob(_ idleTime: UInt64) -> Job? {
         var isIdle = false
-        return queue.wait(at: arrival, nanoseconds: patience) { queue, isLast in
+        return queue.wait(at: arrival, nanoseconds: idleTime) { queue, isLast in
             if isIdle { queue.idle -= 1 }
             if let job = queue.jobs.popFirst() { return job }
             if isLast {

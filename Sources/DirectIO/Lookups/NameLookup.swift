@@ -61,7 +61,7 @@ package func lookUp(_ name: String) -> Result<[IPAddress], LookupError> {
 
 extension LookupError {
     /// Whether the lookup failed because no descriptor was free.
-    package var meansNoDescriptors: Bool {
+    package var isDescriptorShortage: Bool {
         code == EAI_SYSTEM && (systemCode == EMFILE || systemCode == ENFILE)
     }
 }

@@ -36,5 +36,5 @@ package enum Descriptors {
 
 extension SystemError {
     /// Whether the process or the system has run out of descriptors.
-    package var meansNoDescriptors: Bool { code == EMFILE || code == ENFILE }
+    package var isDescriptorShortage: Bool { code == EMFILE || code == ENFILE }
 }

@@ -3,7 +3,7 @@ internal import DirectCore
 /// The pool's state of one connection.
 struct PooledState {
     /// The number of times it has been leased.
-    var turns = 0
+    var uses = 0
     /// When it became idle, or was leased to its current holder.
     var since = Instant(nanoseconds: 0)
     /// When it stops being leased, if it is idle until then.

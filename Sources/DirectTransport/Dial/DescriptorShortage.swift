@@ -7,11 +7,10 @@ struct DescriptorShortage: Sendable {
     /// The process's queue for descriptors.
     var queue = DescriptorQueue.shared
     /// Closes an idle connection of any client. Returns false if there is none.
-    var makeRoom: @Sendable () -> Bool = { ConnectionPools.shared.closeLongestIdle() }
+    var closeIdleConnection: @Sendable () -> Bool = { ConnectionPools.shared.closeLongestIdle() }
 
-    /// Returns the socket that `open` opens, and waits while it fails for lack of descriptors. First come, first
-    /// served.
-    func overcome(
+    /// Opens a socket. As long as there is no descriptor, closes idle connections or waits, in order of arrival.
+    func openSocket(
         _ limits: DialLimits,
         open: () throws(TransportError) -> Socket
     ) async throws(TransportError) -> Socket {
@@ -19,44 +18,44 @@ struct DescriptorShortage: Sendable {
             do throws(TransportError) {
                 return try open()
             } catch {
-                guard error.meansNoDescriptors else { throw error }
+                guard error.isDescriptorShortage else { throw error }
             }
         }
-        let turn = LoopHandle(loop: limits.loop)
-        queue.join(turn)
-        defer { queue.leave(turn) }
+        let handle = LoopHandle(loop: limits.loop)
+        queue.join(handle)
+        defer { queue.leave(handle) }
         while true {
-            if limits.endOfShortage <= limits.loop.now { return try openAtLast(limits, open: open) }
+            if limits.descriptorDeadline <= limits.loop.now { return try openLastTime(limits, open: open) }
             // A caller that is not the first in the queue is woken when it is.
-            guard queue.isFirst(turn) else {
-                try await wait(at: turn, until: limits.endOfShortage)
+            guard queue.isFirst(handle) else {
+                try await wait(at: handle, until: limits.descriptorDeadline)
                 continue
             }
-            if let socket = try openMakingRoom(open) { return socket }
-            try await rest(at: turn, until: limits.endOfShortage)
+            if let socket = try openClosingIdle(open) { return socket }
+            try await pause(at: handle, until: limits.descriptorDeadline)
         }
     }
 
     /// Returns the answer of the system's resolver, which is asked again if it had no descriptor for its query. The
-    /// resolver may use a reserve of descriptors that sockets leave alone, so it does not queue behind connections.
-    func overcome<Answer>(
+    /// resolver may use a reserve of descriptors (`Descriptors.reserve`) that sockets do not use, so it does not queue behind connections.
+    func retryLookup<Answer>(
         _ limits: DialLimits,
-        asking ask: () async throws(DialFailure) -> Answer
+        lookup: () async throws(DialFailure) -> Answer
     ) async throws(DialFailure) -> Answer {
         while true {
             do throws(DialFailure) {
-                return try await ask()
+                return try await lookup()
             } catch {
-                guard error.cause.meansNoDescriptors, limits.endOfShortage > limits.loop.now else {
+                guard error.cause.isDescriptorShortage, limits.descriptorDeadline > limits.loop.now else {
                     throw error
                 }
             }
-            if makeRoom() { continue }
-            let pause = LoopHandle(loop: limits.loop)
-            limits.loop.add(pause)
-            defer { limits.loop.remove(pause) }
+            if closeIdleConnection() { continue }
+            let handle = LoopHandle(loop: limits.loop)
+            limits.loop.add(handle)
+            defer { limits.loop.remove(handle) }
             do throws(TransportError) {
-                try await rest(at: pause, until: limits.endOfShortage)
+                try await pause(at: handle, until: limits.descriptorDeadline)
             } catch {
                 throw DialFailure(cause: error)
             }
@@ -65,54 +64,55 @@ struct DescriptorShortage: Sendable {
 
     /// Makes the last attempt when the time limit has passed. A shortage is now an error, or a time-out if the
     /// whole call is over.
-    private func openAtLast(
+    private func openLastTime(
         _ limits: DialLimits,
         open: () throws(TransportError) -> Socket
     ) throws(TransportError) -> Socket {
         do throws(TransportError) {
             return try open()
         } catch {
-            guard error.meansNoDescriptors, limits.end <= limits.loop.now else { throw error }
+            guard error.isDescriptorShortage, limits.end <= limits.loop.now else { throw error }
             throw limits.deadline(.queue, stall: .max).timeout
         }
     }
 
     /// Opens the socket, closing idle connections to free descriptors. Returns `nil` if there is no descriptor and
     /// no idle connection left.
-    private func openMakingRoom(_ open: () throws(TransportError) -> Socket) throws(TransportError) -> Socket?
+    private func openClosingIdle(_ open: () throws(TransportError) -> Socket) throws(TransportError)
+        -> Socket?
     {
         repeat {
             do throws(TransportError) {
                 return try open()
             } catch {
-                guard error.meansNoDescriptors else { throw error }
+                guard error.isDescriptorShortage else { throw error }
             }
-        } while makeRoom()
+        } while closeIdleConnection()
         return nil
     }
 
     /// Waits for a short time before the next attempt: files, and the sockets of other code, are closed without
     /// notice to the queue.
-    private func rest(at turn: LoopHandle, until end: Instant) async throws(TransportError) {
-        let next = turn.loop.now.advanced(byNanoseconds: Self.timeBetweenAttempts)
-        try await wait(at: turn, until: min(next, end))
+    private func pause(at handle: LoopHandle, until end: Instant) async throws(TransportError) {
+        let next = handle.loop.now.advanced(byNanoseconds: Self.nanosecondsBetweenAttempts)
+        try await wait(at: handle, until: min(next, end))
     }
 
-    private func wait(at turn: LoopHandle, until end: Instant) async throws(TransportError) {
-        let wake = await turn.input.wait(until: end, on: turn.loop)
-        turn.input.clear()
+    private func wait(at handle: LoopHandle, until end: Instant) async throws(TransportError) {
+        let wake = await handle.input.wait(until: end, on: handle.loop)
+        handle.input.clear()
         if wake == .cancelled { throw .cancelled }
     }
 
-    private static let timeBetweenAttempts: UInt64 = 50_000_000
+    private static let nanosecondsBetweenAttempts: UInt64 = 50_000_000
 }
 
 extension TransportError {
     /// Whether the failure is a lack of descriptors.
-    package var meansNoDescriptors: Bool {
+    package var isDescriptorShortage: Bool {
         switch self {
-        case .failed(_, .system(let error)): error.meansNoDescriptors
-        case .failed(_, .lookup(let error)): error.meansNoDescriptors
+        case .failed(_, .system(let error)): error.isDescriptorShortage
+        case .failed(_, .lookup(let error)): error.isDescriptorShortage
         default: false
         }
     }

@@ -9,7 +9,7 @@ package struct DialLimits: Sendable {
     package let loop: EventLoop
     /// The moment until which dialling waits for a descriptor during a shortage: the time limit of the pool's
     /// queue.
-    let endOfShortage: Instant
+    let descriptorDeadline: Instant
     package var log: (any TransportObserver)?
 
     package init(
@@ -22,7 +22,7 @@ package struct DialLimits: Sendable {
         self.end = end
         self.loop = loop
         self.log = log
-        endOfShortage = min(end, loop.now.advanced(byNanoseconds: timeouts.queue))
+        descriptorDeadline = min(end, loop.now.advanced(byNanoseconds: timeouts.queue))
     }
 
     /// Returns the limits of a wait that begins now.

@@ -8,7 +8,7 @@ extension Dialler {
     /// Returns a connection to the URL's name, which the proxy resolves.
     func dial(
         _ url: HTTPURL,
-        maker: Connector,
+        connector: Connector,
         by entry: ProxyEntry,
         detour: Detour?
     ) async throws(DialFailure) -> Connection {
@@ -18,37 +18,40 @@ extension Dialler {
             guard let address = url.host.address else {
                 throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
             }
-            if let refusal = vetting.refusal(of: Endpoint(address, port: url.port), for: maker.destination) {
+            if let refusal = vetting.refusal(
+                of: Endpoint(address, port: url.port),
+                for: connector.destination
+            ) {
                 throw DialFailure(cause: .failed(.proxy, .refused(refusal)))
             }
         }
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let found = try await line(to: entry, maker.limits, detour: detour)
-        var established = found.established
+        let result = try await line(to: entry, connector.limits, detour: detour)
+        var established = result.established
         if forwarding == nil {
             do throws(AttemptFailure) {
                 established = try await tunnel(
-                    maker,
+                    connector,
                     target: .host(url.host, port: url.port),
-                    found: found,
+                    result: result,
                     entry: entry
                 )
             } catch {
                 throw DialFailure(
                     cause: error.cause,
-                    endpoint: found.trial.endpoint,
-                    attempts: found.attempts
+                    endpoint: result.attempt.endpoint,
+                    attempts: result.failedAttempts
                 )
             }
         }
         let facts = ConnectionFacts(
             name: url.host.description,
-            endpoint: found.trial.endpoint,
+            endpoint: result.attempt.endpoint,
             source: .proxy,
             // The TLS facts of the proxy say nothing about the server.
             tls: forwarding == nil ? established.tls : nil,
-            failedAttempts: found.attempts,
-            resolveTime: found.selection.resolveTime,
+            failedAttempts: result.failedAttempts,
+            resolveTime: result.selection.resolveTime,
             connectTime: established.connectTime,
             tlsTime: established.tlsTime,
             birth: loop.now,
@@ -61,23 +64,23 @@ extension Dialler {
 
     /// Connects to an address that was chosen on this side, through a tunnel.
     func established(
-        _ maker: Connector,
+        _ connector: Connector,
         to endpoint: Endpoint,
         over entry: ProxyEntry
     ) async throws(AttemptFailure) -> EstablishedTransport {
-        let found: DialResult
+        let result: DialResult
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            found = try await line(to: entry, maker.limits, detour: nil)
+            result = try await line(to: entry, connector.limits, detour: nil)
         } catch {
             // Another address of the server would not make the proxy reachable.
             throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
         }
-        let port = endpoint.port ?? maker.destination.port
+        let port = endpoint.port ?? connector.destination.port
         return try await tunnel(
-            maker,
+            connector,
             target: .address(endpoint.address, port: port),
-            found: found,
+            result: result,
             entry: entry
         )
     }
@@ -89,12 +92,12 @@ extension Dialler {
         detour: Detour?
     ) async throws(DialFailure) -> DialResult {
         let destination = Destination(entry.proxy)
-        let maker = maker(destination, limits: limits, tlsState: entry.secrets)
+        let connector = connector(destination, limits: limits, tlsState: entry.tlsState)
         let selection = try await selection(of: entry.proxy, limits, detour: detour)
         do throws(DialFailure) {
             return try await search(selection, destination: destination, limits: limits, detour: detour) {
                 endpoint throws(AttemptFailure) in
-                try await maker.established(to: endpoint)
+                try await connector.connect(to: endpoint)
             }
         } catch {
             throw error.asProxyFailure
@@ -135,17 +138,17 @@ extension Dialler {
 
     /// Asks the proxy for a tunnel to the target, and performs the TLS handshake with the server at its end.
     private func tunnel(
-        _ maker: Connector,
+        _ connector: Connector,
         target: ProxyTarget,
-        found: DialResult,
+        result: DialResult,
         entry: ProxyEntry
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
-        let limits = maker.limits
-        let line = found.established
+        let limits = connector.limits
+        let line = result.established
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
-            endpoint: found.trial.endpoint,
+            endpoint: result.attempt.endpoint,
             source: .proxy,
             tls: nil,
             failedAttempts: [],
@@ -167,7 +170,7 @@ extension Dialler {
         conversation.connection.detach()
         let time = line.connectTime + (line.tlsTime ?? .zero) + loop.now.since(start)
         var established = EstablishedTransport(layers: line.layers, connectTime: time)
-        if maker.destination.isSecure { try await maker.secure(&established) }
+        if connector.destination.isSecure { try await connector.secure(&established) }
         return established
     }
 

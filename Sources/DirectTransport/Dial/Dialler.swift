@@ -25,7 +25,7 @@ package struct Dialler: Sendable {
     package let settings: DialConfiguration
     let tlsState: TLSClientState
     /// The TLS state without the client's certificate; the same object if the client has none.
-    private let anonymousSecrets: TLSClientState
+    private let anonymousTLSState: TLSClientState
     package let network: Network
     private let memory = AddressHistory()
 
@@ -35,7 +35,7 @@ package struct Dialler: Sendable {
         self.network = network
         var tls = settings.tls
         tls.clientIdentity = nil
-        anonymousSecrets = settings.tls.clientIdentity == nil ? tlsState : TLSClientState(tls)
+        anonymousTLSState = settings.tls.clientIdentity == nil ? tlsState : TLSClientState(tls)
     }
 
     package var loop: EventLoop { settings.loop }
@@ -63,32 +63,32 @@ package struct Dialler: Sendable {
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(timeouts: timeouts, end: end, loop: loop, log: log)
         let destination = Destination(url)
-        let maker = maker(
+        let connector = connector(
             destination,
             limits: limits,
-            tlsState: isAnonymous ? anonymousSecrets : tlsState,
+            tlsState: isAnonymous ? anonymousTLSState : tlsState,
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route {
-            return try await dial(url, maker: maker, by: proxy, detour: detour)
+            return try await dial(url, connector: connector, by: proxy, detour: detour)
         }
         let vetting = settings.vetting
         let selection = try await selection(destination, route: route, limits: limits, detour: detour)
-        let found = try await search(selection, destination: destination, limits: limits, detour: detour) {
+        let result = try await search(selection, destination: destination, limits: limits, detour: detour) {
             endpoint throws(AttemptFailure) in
             // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
             // between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
                 throw .failed(.connect, reason: .refused(refusal))
             }
-            guard let proxy else { return try await maker.established(to: endpoint) }
-            return try await established(maker, to: endpoint, over: proxy)
+            guard let proxy else { return try await connector.connect(to: endpoint) }
+            return try await established(connector, to: endpoint, over: proxy)
         }
-        return connection(found, destination: destination, route: route, proxy: proxy)
+        return connection(result, destination: destination, route: route, proxy: proxy)
     }
 
     /// Returns a connector for the destination.
-    func maker(
+    func connector(
         _ destination: Destination,
         limits: DialLimits,
         tlsState: TLSClientState,
@@ -108,9 +108,9 @@ package struct Dialler: Sendable {
     /// The result of a search: the transport, and all attempts that failed before.
     struct DialResult {
         let established: EstablishedTransport
-        let trial: ConnectAttempt
+        let attempt: ConnectAttempt
         let selection: EndpointSelection
-        let attempts: [FailedAttempt]
+        let failedAttempts: [FailedAttempt]
         let isFallback: Bool
     }
 
@@ -120,12 +120,12 @@ package struct Dialler: Sendable {
         destination: Destination,
         limits: DialLimits,
         detour: Detour?,
-        attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+        connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
     ) async throws(DialFailure) -> DialResult {
         var selection = selection
         var earlier: [FailedAttempt] = []
         var isFallback = false
-        let attempt = limits.log.map { $0.observing(attempt, for: destination) } ?? attempt
+        let connect = limits.log.map { $0.observing(connect, for: destination) } ?? connect
         while true {
             limits.log?.note(selection.asResolved(for: destination))
             let outcome = await race(
@@ -133,25 +133,27 @@ package struct Dialler: Sendable {
                 selection: selection,
                 limits: limits,
                 detour: detour,
-                attempt: attempt
+                connect: connect
             ).run()
             learn(outcome, destination: destination, selection: selection)
-            let failed = attempts(outcome, source: selection.source)
+            let failed = failedAttempts(outcome, source: selection.source)
             if let log = limits.log { for attempt in failed { log.note(.attemptFailed(attempt)) } }
-            let attempts = earlier + failed
-            if let index = outcome.decisive, let established = outcome.trials[index].established {
+            let failedAttempts = earlier + failed
+            if let index = outcome.decisive, let established = outcome.attempts[index].established {
                 return DialResult(
                     established: established,
-                    trial: outcome.trials[index],
+                    attempt: outcome.attempts[index],
                     selection: selection,
-                    attempts: attempts,
+                    failedAttempts: failedAttempts,
                     isFallback: isFallback
                 )
             }
-            if let failure = outcome.decisiveFailure ?? outcome.shortage { throw failure.with(attempts) }
-            selection = try await next(after: selection, attempts, limits: limits)
+            if let failure = outcome.decisiveFailure ?? outcome.shortage {
+                throw failure.with(failedAttempts)
+            }
+            selection = try await next(after: selection, failedAttempts, limits: limits)
             isFallback = true
-            earlier = attempts
+            earlier = failedAttempts
         }
     }
 
@@ -169,7 +171,7 @@ package struct Dialler: Sendable {
         case .chosen(let selection): return selection
         case .system, .byProxy:
             let start = loop.now
-            let addresses = try await network.shortage.overcome(limits) {
+            let addresses = try await network.shortage.retryLookup(limits) {
                 () async throws(DialFailure) in
                 try await askSystem(destination.host.description, limits: limits)
             }
@@ -199,7 +201,7 @@ package struct Dialler: Sendable {
         selection: EndpointSelection,
         limits: DialLimits,
         detour: Detour?,
-        attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+        connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
     ) -> HappyEyeballs {
         var endpoints = selection.endpoints
         if hasRanks(selection) { endpoints = memory.order(endpoints, for: destination, at: loop.now) }
@@ -211,7 +213,7 @@ package struct Dialler: Sendable {
             passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
             end: limits.end,
             loop: loop,
-            attempt: attempt
+            connect: connect
         )
     }
 
@@ -261,61 +263,63 @@ package struct Dialler: Sendable {
     ) {
         let hasRanks = hasRanks(selection)
         guard hasRanks || selection.report != nil else { return }
-        for (index, trial) in outcome.trials.enumerated() {
-            switch trial.result {
+        for (index, attempt) in outcome.attempts.enumerated() {
+            switch attempt.result {
             case .success:
-                if hasRanks { memory.noteSuccess(trial.endpoint, for: destination, at: trial.end) }
-                selection.report?(trial.endpoint, .connected(after: trial.elapsed))
+                if hasRanks { memory.noteSuccess(attempt.endpoint, for: destination, at: attempt.end) }
+                selection.report?(attempt.endpoint, .connected(after: attempt.elapsed))
             case .failure(let failure):
                 guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
                 // A wrong certificate that ends the race must not be avoided the next time either.
                 if hasRanks, index != outcome.decisive {
-                    memory.noteFailure(trial.endpoint, in: failure.phase, for: destination, at: trial.end)
+                    memory.noteFailure(attempt.endpoint, in: failure.phase, for: destination, at: attempt.end)
                 }
-                selection.report?(trial.endpoint, .failed(failure.phase, reason))
+                selection.report?(attempt.endpoint, .failed(failure.phase, reason))
             }
         }
     }
 
     /// Returns the failed attempts of a race, for errors and logs.
-    private func attempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource) -> [FailedAttempt] {
-        outcome.trials.enumerated().compactMap { index, trial in
-            guard let failure = trial.failure, !failure.meansNoDescriptors,
+    private func failedAttempts(_ outcome: HappyEyeballs.RaceOutcome, source: AddressSource)
+        -> [FailedAttempt]
+    {
+        outcome.attempts.enumerated().compactMap { index, attempt in
+            guard let failure = attempt.failure, !failure.isDescriptorShortage,
                 let reason = outcome.reason(at: index)
             else { return nil }
             return FailedAttempt(
-                endpoint: trial.endpoint,
+                endpoint: attempt.endpoint,
                 source: source,
                 phase: failure.phase,
                 reason: reason,
-                elapsed: trial.elapsed
+                elapsed: attempt.elapsed
             )
         }
     }
 
-    /// Returns the connection on the transport that was found.
+    /// Returns the connection on the transport that was result.
     private func connection(
-        _ found: DialResult,
+        _ result: DialResult,
         destination: Destination,
         route: Route,
         proxy: ProxyEntry?
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
-            endpoint: found.trial.endpoint,
-            source: found.selection.source,
-            tls: found.established.tls,
-            failedAttempts: found.attempts,
-            resolveTime: found.selection.resolveTime,
-            connectTime: found.established.connectTime,
-            tlsTime: found.established.tlsTime,
-            birth: found.trial.end,
-            tracksResolver: found.selection.report != nil,
-            fallbackForAnswer: found.isFallback ? route.answer : nil,
+            endpoint: result.attempt.endpoint,
+            source: result.selection.source,
+            tls: result.established.tls,
+            failedAttempts: result.failedAttempts,
+            resolveTime: result.selection.resolveTime,
+            connectTime: result.established.connectTime,
+            tlsTime: result.established.tlsTime,
+            birth: result.attempt.end,
+            tracksResolver: result.selection.report != nil,
+            fallbackForAnswer: result.isFallback ? route.answer : nil,
             proxy: proxy.map { "\($0.proxy)" },
-            translated: found.established.translated
+            translated: result.established.translated
         )
-        return connection(found.established, facts: facts)
+        return connection(result.established, facts: facts)
     }
 
     /// Returns a connection on this transport.
@@ -340,17 +344,17 @@ extension HappyEyeballs.RaceOutcome {
     /// The failure that ends all dialling; the caller adds its attempts.
     fileprivate var decisiveFailure: DialFailure? {
         guard let decisive else {
-            let isCancelled = trials.contains { $0.failure?.isCancellation ?? false }
+            let isCancelled = attempts.contains { $0.failure?.isCancellation ?? false }
             return isCancelled ? DialFailure(cause: .cancelled) : nil
         }
-        return trials[decisive].failure.map {
-            DialFailure(cause: $0.cause, endpoint: trials[decisive].endpoint)
+        return attempts[decisive].failure.map {
+            DialFailure(cause: $0.cause, endpoint: attempts[decisive].endpoint)
         }
     }
 
     /// The reason why this attempt failed; `nil` if the whole call was cancelled, which is not the address's fault.
     fileprivate func reason(at index: Int) -> TransportError.Reason? {
-        switch trials[index].failure?.cause {
+        switch attempts[index].failure?.cause {
         case .failed(_, let reason): reason
         case .cancelled: decisive == nil || decisive == index ? nil : .overtaken
         case nil: nil
@@ -359,7 +363,7 @@ extension HappyEyeballs.RaceOutcome {
 
     /// The failure for lack of descriptors, if there is one: no other address would have done better.
     fileprivate var shortage: DialFailure? {
-        trials.lazy.compactMap(\.failure).first(where: \.meansNoDescriptors).map {
+        attempts.lazy.compactMap(\.failure).first(where: \.isDescriptorShortage).map {
             DialFailure(cause: $0.cause)
         }
     }
@@ -367,9 +371,9 @@ extension HappyEyeballs.RaceOutcome {
     /// Whether the failure says something about the address. A cancellation does so only if another attempt that
     /// had begun later was faster, and a lack of descriptors never does.
     fileprivate func isTelling(_ index: Int) -> Bool {
-        if trials[index].failure?.meansNoDescriptors ?? false { return false }
-        guard trials[index].failure?.isCancellation ?? false else { return true }
-        guard let decisive, trials[decisive].established != nil else { return false }
+        if attempts[index].failure?.isDescriptorShortage ?? false { return false }
+        guard attempts[index].failure?.isCancellation ?? false else { return true }
+        guard let decisive, attempts[decisive].established != nil else { return false }
         return index < decisive
     }
 }
@@ -383,22 +387,22 @@ extension DialFailure {
 }
 
 extension EndpointSelection {
-    /// Returns the event that these endpoints were found.
+    /// Returns the event that these endpoints were result.
     fileprivate func asResolved(for destination: Destination) -> TransportEvent {
         .resolved(name: destination.host.description, endpoints, source, after: resolveTime)
     }
 }
 
 extension TransportObserver {
-    /// Returns the attempt with events for its start and its success.
+    /// Returns the function with events for its start and its success.
     fileprivate func observing(
-        _ attempt: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport,
+        _ connect: @escaping @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport,
         for destination: Destination
     ) -> @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
         let name = destination.host.description
         return { endpoint throws(AttemptFailure) in
             self.note(.attempted(endpoint, name: name))
-            let established = try await attempt(endpoint)
+            let established = try await connect(endpoint)
             self.note(.connected(endpoint, tls: established.tls))
             return established
         }

@@ -20,7 +20,7 @@ struct EstablishedTransport: Sendable {
     }
 }
 
-/// The connector: connects to one address, and performs the TLS handshake with the server there.
+/// Connects to one address, and performs the TLS handshake with the server there.
 struct Connector: Sendable {
     let destination: Destination
     let limits: DialLimits
@@ -31,7 +31,7 @@ struct Connector: Sendable {
     let loop: EventLoop
 
     /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.
-    func established(to endpoint: Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
+    func connect(to endpoint: Endpoint) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let port = endpoint.port ?? destination.port
         var translated: IPAddress?
@@ -108,7 +108,7 @@ struct Connector: Sendable {
     private func openSocket(_ address: IPAddress, port: UInt16) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(TransportError) {
-            socket = try await network.shortage.overcome(limits) { () throws(TransportError) in
+            socket = try await network.shortage.openSocket(limits) { () throws(TransportError) in
                 try network.socket(address, port: port, loop: loop)
             }
         } catch {

@@ -48,42 +48,42 @@ struct HappyEyeballs: Sendable {
     let end: Instant
     let loop: EventLoop
     /// Connects to an endpoint.
-    let attempt: @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
+    let connect: @Sendable (Endpoint) async throws(AttemptFailure) -> EstablishedTransport
 
     struct RaceOutcome {
         /// The attempts in the order in which they began. At most one has a transport.
-        var trials: [ConnectAttempt]
+        var attempts: [ConnectAttempt]
         /// The index of the attempt that decided the race, by success or failure; `nil` if none did.
         var decisive: Int?
     }
 
     /// Runs the race.
     func run() async -> RaceOutcome {
-        guard let stagger, endpoints.count > 1 else { return await runInTurn() }
-        return await runTogether(stagger)
+        guard let stagger, endpoints.count > 1 else { return await runSequentially() }
+        return await runInParallel(stagger)
     }
 
     /// Tries the addresses one after the other.
-    private func runInTurn() async -> RaceOutcome {
-        var outcome = RaceOutcome(trials: [])
+    private func runSequentially() async -> RaceOutcome {
+        var outcome = RaceOutcome(attempts: [])
         for endpoint in endpoints {
-            let trial = await trial(endpoint, from: loop.now)
-            outcome.trials.append(trial)
-            if isDecisive(trial) {
-                outcome.decisive = outcome.trials.count - 1
+            let attempt = await makeAttempt(at: endpoint, from: loop.now)
+            outcome.attempts.append(attempt)
+            if isDecisive(attempt) {
+                outcome.decisive = outcome.attempts.count - 1
                 break
             }
-            if trial.end >= end { break }
+            if attempt.end >= end { break }
         }
         return outcome
     }
 
     /// Tries the addresses in parallel, as the schedule says.
-    private func runTogether(_ stagger: UInt64) async -> RaceOutcome {
-        let bell = LoopHandle(loop: loop)
-        loop.add(bell)
-        defer { loop.remove(bell) }
-        let ended = Locked<[Entry]>([])
+    private func runInParallel(_ stagger: UInt64) async -> RaceOutcome {
+        let handle = LoopHandle(loop: loop)
+        loop.add(handle)
+        defer { loop.remove(handle) }
+        let ended = Locked<[EndedAttempt]>([])
         await withDiscardingTaskGroup { group in
             var schedule = HappyEyeballsSchedule(
                 count: endpoints.count,
@@ -97,18 +97,21 @@ struct HappyEyeballs: Sendable {
                 case .begin(let place):
                     let start = loop.now
                     group.addTask {
-                        let entry = Entry(place: place, trial: await trial(endpoints[place], from: start))
+                        let entry = EndedAttempt(
+                            place: place,
+                            attempt: await makeAttempt(at: endpoints[place], from: start)
+                        )
                         ended.withLock { $0.append(entry) }
-                        bell.input.signal()
+                        handle.input.signal()
                     }
                 case .wait(let instant):
-                    let wake = await bell.input.wait(until: instant, on: loop)
+                    let wake = await handle.input.wait(until: instant, on: loop)
                     // Cleared before checking: an attempt that ends after this line signals again.
-                    bell.input.clear()
+                    handle.input.clear()
                     if wake == .cancelled { return }
                     for entry in ended.withLock({ $0[seen...] }) {
                         seen += 1
-                        schedule.noteEnd(isDecisive: isDecisive(entry.trial))
+                        schedule.noteEnd(isDecisive: isDecisive(entry.attempt))
                     }
                 case .over:
                     // The group waits for the cancelled attempts: they close their sockets and end when the loop
@@ -122,15 +125,15 @@ struct HappyEyeballs: Sendable {
     }
 
     /// An attempt that has ended, and its index in `endpoints`.
-    private struct Entry {
+    private struct EndedAttempt {
         let place: Int
-        let trial: ConnectAttempt
+        let attempt: ConnectAttempt
     }
 
-    private func trial(_ endpoint: Endpoint, from start: Instant) async -> ConnectAttempt {
+    private func makeAttempt(at endpoint: Endpoint, from start: Instant) async -> ConnectAttempt {
         let result: Result<EstablishedTransport, AttemptFailure>
         do throws(AttemptFailure) {
-            result = .success(try await attempt(endpoint))
+            result = .success(try await connect(endpoint))
         } catch {
             result = .failure(error)
         }
@@ -138,8 +141,8 @@ struct HappyEyeballs: Sendable {
     }
 
     /// Whether the attempt ends the race.
-    private func isDecisive(_ trial: ConnectAttempt) -> Bool {
-        guard let failure = trial.failure else { return true }
+    private func isDecisive(_ attempt: ConnectAttempt) -> Bool {
+        guard let failure = attempt.failure else { return true }
         switch failure.consequence {
         case .tryNext: return failure.isCancellation
         case .onCertificateMismatch: return !passesOverWrongServers
@@ -149,26 +152,26 @@ struct HappyEyeballs: Sendable {
 
     /// Returns the outcome: the first attempt to end decisively decides it, and the transports of attempts that
     /// came too late are closed.
-    private func judge(_ ended: [Entry]) -> RaceOutcome {
-        let first = Task.isCancelled ? nil : ended.first { isDecisive($0.trial) }?.place
-        var trials: [ConnectAttempt] = []
+    private func judge(_ ended: [EndedAttempt]) -> RaceOutcome {
+        let first = Task.isCancelled ? nil : ended.first { isDecisive($0.attempt) }?.place
+        var attempts: [ConnectAttempt] = []
         var decisive: Int?
         for entry in ended.sorted(by: { $0.place < $1.place }) {
-            var trial = entry.trial
+            var attempt = entry.attempt
             if entry.place == first {
-                decisive = trials.count
-            } else if let established = trial.established {
+                decisive = attempts.count
+            } else if let established = attempt.established {
                 established.close()
                 let stopped = AttemptFailure(phase: established.phase, cause: .cancelled)
-                trial = ConnectAttempt(
-                    endpoint: trial.endpoint,
-                    start: trial.start,
-                    end: trial.end,
+                attempt = ConnectAttempt(
+                    endpoint: attempt.endpoint,
+                    start: attempt.start,
+                    end: attempt.end,
                     result: .failure(stopped)
                 )
             }
-            trials.append(trial)
+            attempts.append(attempt)
         }
-        return RaceOutcome(trials: trials, decisive: decisive)
+        return RaceOutcome(attempts: attempts, decisive: decisive)
     }
 }

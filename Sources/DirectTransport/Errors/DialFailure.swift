@@ -54,7 +54,7 @@ package struct AttemptFailure: Error {
 
     /// Whether the address was not even tried because of a lack of descriptors, which says nothing about the
     /// address.
-    package var meansNoDescriptors: Bool { cause.meansNoDescriptors }
+    package var isDescriptorShortage: Bool { cause.isDescriptorShortage }
 
     /// Whether the attempt was cancelled.
     var isCancellation: Bool {

@@ -31,7 +31,7 @@ package struct BodyReading {
     /// The bytes of content received so far.
     package private(set) var received: UInt64 = 0
     private var monitor: ThroughputMonitor
-    private var turns = Turns()
+    private var yields = YieldCounter()
     /// Is told how the body ended; `nil` without an observer.
     package let observer: (any TransportObserver)?
 
@@ -76,7 +76,7 @@ package struct BodyReading {
         var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
             try deadline.checkEnd(at: connection.loop.now)
-            await turns.yieldIfDue()
+            await yields.yieldIfDue()
             if connection.hasUnparsedBytes {
                 let taken = try takeBuffered()
                 if !taken.isEmpty { return taken }
@@ -118,7 +118,7 @@ package struct BodyReading {
             _ = try await waitIfNeeded(after: step, deadline)
             return
         }
-        turns.count(count)
+        yields.count(count)
         deadline.extend(from: exchange.connection.loop.now)
     }
 
@@ -176,7 +176,7 @@ package struct BodyReading {
         after step: Connection.Step,
         _ deadline: Deadline
     ) async throws(TransportError) -> Bool {
-        turns.begin()
+        yields.begin()
         monitor.count(to: received)
         return try await exchange.waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
     }
@@ -192,7 +192,7 @@ package struct BodyReading {
                 let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled...])
                 step = unsafe exchange.connection.read(into: free)
                 guard case .moved(let count) = step else { break }
-                turns.count(count)
+                yields.count(count)
                 do throws(TransportError) {
                     let arrived = unsafe UnsafeMutableRawBufferPointer(rebasing: free[0..<count])
                     filled += try unsafe closeGaps(in: arrived)

@@ -40,7 +40,7 @@ package final class Upload: @unchecked Sendable {
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
     /// Used by the sending task only.
     private var monitor: ThroughputMonitor
-    private var turns = Turns()
+    private var yields = YieldCounter()
     /// The bytes of content sent so far.
     private let sent = Atomic<UInt64>(0)
     private let state = Locked(State.running)
@@ -239,12 +239,12 @@ package final class Upload: @unchecked Sendable {
     /// Checks the call's deadline and yields to other tasks now and then, for a peer that takes everything as fast
     /// as it is sent.
     private func giveWay(after count: Int) async throws(TransportError) {
-        turns.count(count)
-        guard turns.isDue else { return }
+        yields.count(count)
+        guard yields.isDue else { return }
         try exchange.deadline(.write, stall: .max, from: connection.loop.now).checkEnd(
             at: connection.loop.now
         )
-        await turns.yieldIfDue()
+        await yields.yieldIfDue()
     }
 
     /// Counts content that was sent, and calls the progress callback.
@@ -256,7 +256,7 @@ package final class Upload: @unchecked Sendable {
     /// Waits for the event that the step needs. The time limit begins with the first wait after progress.
     private func wait(for step: Connection.Step, _ deadline: inout Deadline?) async throws(TransportError) {
         let start = connection.loop.now
-        turns.begin()
+        yields.begin()
         let limits = deadline ?? exchange.deadline(.write, stall: exchange.timeouts.write, from: start)
         deadline = limits
         guard monitor.isOn else { return try await connection.wait(for: step, as: .writer, limits) }

@@ -75,7 +75,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
         isBusy = !pooledState.isIdle
         age = now.since(facts.birth)
         idleTime = pooledState.isIdle ? now.since(pooledState.since) : nil
-        uses = pooledState.turns
+        uses = pooledState.uses
         tls = facts.tls
     }
 

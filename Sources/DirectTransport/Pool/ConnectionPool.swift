@@ -10,7 +10,7 @@ package import DirectIO
 ///
 /// A request's way through the pool:
 /// - `takeIdle` returns an idle connection with a lease, without waiting. `checkOut` does the same or returns a
-///   permit to dial, and waits in line while the limits allow neither.
+///   permit to dial, and queues while the limits allow neither.
 /// - A permit becomes a lease with `admit`, or is given back with `release`.
 /// - A lease ends with exactly one of `checkIn` (the connection can serve another request), `discard` (it is
 ///   closed), `part` (it leaves the pool open) and `replace` (it is closed, and its slot becomes a permit).
@@ -19,7 +19,7 @@ package import DirectIO
 /// waiter before it is woken, so no grant is lost. A waiter that times out or is cancelled gives back what it was
 /// granted at the last moment.
 ///
-/// A task of its own (`startReaping`) maintains idle connections while there are any. It holds the pool weakly:
+/// A task of its own (`startMaintenance`) maintains idle connections while there are any. It holds the pool weakly:
 /// dropping the last reference closes the idle connections.
 package final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
@@ -47,16 +47,16 @@ package final class ConnectionPool: @unchecked Sendable {
         case dial(Permit)
     }
 
-    /// A request that waits in line.
+    /// A request that queues.
     package final class Waiter: @unchecked Sendable {
-        package let turn: LoopHandle
+        package let handle: LoopHandle
         /// The connection or permit that was granted; `nil` until then. Guarded by the pool's lock.
         var granted: Machine.Assignment?
-        /// The progress of the line when this waiter last checked it.
+        /// The progress of the queue when this waiter last checked it.
         var progress: PoolProgress?
 
         package init(loop: EventLoop) {
-            turn = LoopHandle(loop: loop)
+            handle = LoopHandle(loop: loop)
         }
     }
 
@@ -64,7 +64,7 @@ package final class ConnectionPool: @unchecked Sendable {
     package struct State {
         var machine: Machine
         var waiting: [Machine.Ticket: Waiter] = [:]
-        var idleReaper: LoopHandle?
+        var maintenanceHandle: LoopHandle?
 
         /// Returns what the decisions require; `nil` for almost all of them, which then cost nothing more.
         ///
@@ -92,29 +92,29 @@ package final class ConnectionPool: @unchecked Sendable {
         func perform() {
             // Closing comes first: a waiter that may dial needs a descriptor.
             for connection in close { connection.close() }
-            for waiter in wake { waiter.turn.input.signal() }
+            for waiter in wake { waiter.handle.input.signal() }
         }
     }
 
     package let state: Locked<State>
     package let loop: EventLoop
-    let tidyInterval: UInt64
+    let maintenanceInterval: UInt64
 
     package init(limits: PoolLimits, loop: EventLoop) {
         state = Locked(State(machine: Machine(limits)))
         self.loop = loop
-        tidyInterval = min(limits.idleTime / 4, Self.longestTidyInterval)
+        maintenanceInterval = min(limits.idleTime / 4, Self.longestMaintenanceInterval)
         ConnectionPools.shared.add(self)
     }
 
     deinit {
         ConnectionPools.shared.remove(ObjectIdentifier(self))
-        let (consequences, idleReaper) = state.withLock { state in
+        let (consequences, maintenanceHandle) = state.withLock { state in
             state.machine.sweep(at: .never) { _, _ in true }
-            return (state.consequences(), state.idleReaper)
+            return (state.consequences(), state.maintenanceHandle)
         }
         consequences?.perform()
-        idleReaper?.input.signal()
+        maintenanceHandle?.input.signal()
     }
 
     /// Returns an idle connection that fits and is alive, or `nil` if there is none.
@@ -129,15 +129,15 @@ package final class ConnectionPool: @unchecked Sendable {
         at now: Instant
     ) -> (Connection, Lease)? {
         while true {
-            let found = decide { $0.takeIdle(key, route: route, kept: kept, at: now) }
-            guard let (connection, origin) = found else { return nil }
+            let idle = decide { $0.takeIdle(key, route: route, kept: kept, at: now) }
+            guard let (connection, origin) = idle else { return nil }
             let lease = Lease(origin: origin)
             if connection.isIdleAndAlive(asksKernel: asksKernel) { return (connection, lease) }
             discard(connection, lease: lease)
         }
     }
 
-    /// Returns a connection that fits and is alive, or a permit to dial one. Waits in line if the limits allow
+    /// Returns a connection that fits and is alive, or a permit to dial one. Queues if the limits allow
     /// neither now.
     ///
     /// The result is always a permit if `kept` admits no existing connection.
@@ -147,8 +147,8 @@ package final class ConnectionPool: @unchecked Sendable {
         kept: KeptConnections,
         deadline: Deadline
     ) async throws(TransportError) -> Acquisition {
-        let (turn, waiter) = ask(key, route: route, kept: kept)
-        switch turn {
+        let (acquisition, waiter) = ask(key, route: route, kept: kept)
+        switch acquisition {
         case .reuse(let connection, let origin): return checked(connection, lease: Lease(origin: origin))
         case .dial(let origin): return .dial(Permit(origin: origin))
         case .wait(let ticket, let origin):
@@ -253,15 +253,15 @@ package final class ConnectionPool: @unchecked Sendable {
     /// none runs.
     @inline(__always)
     private func keep(_ decision: (inout Machine) -> Void) {
-        let (consequences, idleReaper) = state.withLock { state -> (Consequences?, LoopHandle?) in
+        let (consequences, maintenanceHandle) = state.withLock { state -> (Consequences?, LoopHandle?) in
             decision(&state.machine)
             let consequences = state.consequences()
-            guard state.idleReaper == nil else { return (consequences, nil) }
-            state.idleReaper = LoopHandle(loop: loop)
-            return (consequences, state.idleReaper)
+            guard state.maintenanceHandle == nil else { return (consequences, nil) }
+            state.maintenanceHandle = LoopHandle(loop: loop)
+            return (consequences, state.maintenanceHandle)
         }
         consequences?.perform()
-        if let idleReaper { startReaping(idleReaper) }
+        if let maintenanceHandle { startMaintenance(maintenanceHandle) }
     }
 
     /// Returns the connection if it is alive, otherwise a permit to dial in its slot.
@@ -273,19 +273,19 @@ package final class ConnectionPool: @unchecked Sendable {
     /// is lost.
     private func ask(_ key: PoolKey, route: Route, kept: KeptConnections) -> (Machine.Acquisition, Waiter) {
         let waiter = Waiter(loop: loop)
-        let (turn, consequences) = state.withLock { state in
-            let turn = state.machine.checkOut(key, route: route, kept: kept, at: loop.now)
-            if case .wait(let ticket, let origin) = turn {
+        let (acquisition, consequences) = state.withLock { state in
+            let acquisition = state.machine.checkOut(key, route: route, kept: kept, at: loop.now)
+            if case .wait(let ticket, let origin) = acquisition {
                 state.waiting[ticket] = waiter
                 waiter.progress = state.machine.progress(of: origin)
             }
-            return (turn, state.consequences())
+            return (acquisition, state.consequences())
         }
         consequences?.perform()
-        return (turn, waiter)
+        return (acquisition, waiter)
     }
 
-    /// Waits until the waiter is granted something. Its time limit for the queue starts again when the line moves;
+    /// Waits until the waiter is granted something. Its time limit for the queue starts again when the queue moves;
     /// the end of the whole call does not.
     private func wait(
         _ waiter: Waiter,
@@ -293,13 +293,13 @@ package final class ConnectionPool: @unchecked Sendable {
         origin: Machine.Origin,
         deadline: Deadline
     ) async throws(TransportError) -> Machine.Assignment {
-        loop.add(waiter.turn)
-        defer { loop.remove(waiter.turn) }
+        loop.add(waiter.handle)
+        defer { loop.remove(waiter.handle) }
         var deadline = deadline
         while true {
-            let wake = await waiter.turn.input.wait(until: deadline.instant, on: loop)
+            let wake = await waiter.handle.input.wait(until: deadline.instant, on: loop)
             // Cleared before checking: a grant after this line signals again.
-            waiter.turn.input.clear()
+            waiter.handle.input.clear()
             let isOver = wake == .cancelled || deadline.end <= loop.now
             if !isOver {
                 if let grant = state.withLock({ _ in waiter.granted }) { return grant }
@@ -318,7 +318,7 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Whether the line has moved since the last check: a line that moves is long, but it is not stuck.
+    /// Whether the queue has moved since the last check: a queue that moves is long, but it is not stuck.
     private func hasMoved(_ origin: Machine.Origin, waiter: Waiter) -> Bool {
         state.withLock { state in
             let progress = state.machine.progress(of: origin)

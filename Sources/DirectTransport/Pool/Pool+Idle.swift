@@ -23,7 +23,7 @@ extension Pool {
                 idleCount -= 1
                 pooledState.isIdle = false
                 pooledState.since = now
-                pooledState.turns += 1
+                pooledState.uses += 1
                 member.pooledState = pooledState
                 return member
             }
@@ -51,7 +51,7 @@ extension Pool {
     /// age and the server's `Keep-Alive` hint allow. That is `now` if it has served as many requests as it may, or
     /// is to be closed.
     func expiry(of member: Member, at now: Instant) -> Instant {
-        guard member.pooledState.turns < limits.uses, !member.pooledState.isDraining else { return now }
+        guard member.pooledState.uses < limits.uses, !member.pooledState.isDraining else { return now }
         var idleTime = limits.idleTime
         if let hint = member.keepAlive {
             guard hint.max != 0 else { return now }

@@ -48,7 +48,7 @@ extension Pool {
         open(origin)
         guard let next else { return false }
         if next === origin, let first = origin.waiting.first, first.takes(member) {
-            member.pooledState.turns += 1
+            member.pooledState.uses += 1
             member.pooledState.since = now
             grant(origin, member: member)
         } else {

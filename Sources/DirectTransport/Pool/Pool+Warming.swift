@@ -40,7 +40,7 @@ extension Pool {
         origin.warming.removeAll { $0.ticket == ticket }
         admit(member, to: origin, since: start)
         // It has served no request yet.
-        member.pooledState.turns = 0
+        member.pooledState.uses = 0
         checkIn(member, to: origin, at: now)
     }
 
@@ -56,7 +56,8 @@ extension Route {
     fileprivate func covers(_ other: Route) -> Bool {
         switch (self, other) {
         case (.system, .system), (.literal, .literal), (.byProxy, .byProxy): true
-        case (_, .chosen(let choice)): choice.endpoints.allSatisfy { allows($0, from: choice.source) }
+        case (_, .chosen(let selection)):
+            selection.endpoints.allSatisfy { allows($0, from: selection.source) }
         default: false
         }
     }

@@ -150,7 +150,7 @@ struct Pool<Member: PoolMember> {
 
     /// Adds a connection that was made with a permit to dial, for a request that began at `start`. It is leased.
     mutating func admit(_ member: Member, to origin: Origin, since start: Instant) {
-        member.pooledState.turns = 1
+        member.pooledState.uses = 1
         member.pooledState.since = start
         // It was resolved or dialled for a network that has been left since.
         member.pooledState.isDraining = start <= lastDraining
@@ -165,7 +165,7 @@ struct Pool<Member: PoolMember> {
         guard now < expiry, !isOutdated else { return retire(member, of: origin) }
         if waitingCount > 0, handOver(member, origin: origin, at: now) { return }
         member.pooledState = PooledState(
-            turns: member.pooledState.turns,
+            uses: member.pooledState.uses,
             since: now,
             expiry: expiry,
             isIdle: true
@@ -177,7 +177,7 @@ struct Pool<Member: PoolMember> {
 
     /// Takes back a connection that was granted but not used.
     mutating func takeBack(_ member: Member, to origin: Origin, at now: Instant) {
-        member.pooledState.turns -= 1
+        member.pooledState.uses -= 1
         checkIn(member, to: origin, at: now)
     }
 

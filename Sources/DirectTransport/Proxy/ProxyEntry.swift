@@ -9,14 +9,14 @@ package final class ProxyEntry: Sendable {
     package let proxy: Proxy
     /// The TLS state for connections to the proxy itself. Its settings and sessions are separate from those for the
     /// servers behind it.
-    let secrets: TLSClientState
+    let tlsState: TLSClientState
 
     /// Makes an entry; `tls` are the settings for proxies that have none of their own.
     package init(_ proxy: Proxy, tls: TLSSettings) {
         self.proxy = proxy
         var tls = tls
         tls.clientIdentity = nil
-        secrets = TLSClientState(proxy.tls ?? tls)
+        tlsState = TLSClientState(proxy.tls ?? tls)
     }
 
     /// Whether requests for the URL are sent to the proxy as a whole, which forwards them and so sees them.

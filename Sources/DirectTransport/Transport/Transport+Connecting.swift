@@ -27,9 +27,9 @@ extension Transport {
 
     /// Leases an idle connection or dials one, whichever is possible first.
     private func firstFree(for request: OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
-        let turn: ConnectionPool.Acquisition
+        let acquisition: ConnectionPool.Acquisition
         do throws(TransportError) {
-            turn = try await pool.checkOut(
+            acquisition = try await pool.checkOut(
                 request.poolKey,
                 route: request.route,
                 kept: request.kept,
@@ -38,7 +38,7 @@ extension Transport {
         } catch {
             throw DialFailure(cause: error)
         }
-        switch turn {
+        switch acquisition {
         case .reuse(let connection, let lease):
             return LeasedConnection(connection: connection, lease: lease, isReused: true)
         case .dial(let permit): return try await dial(request, permit: permit)

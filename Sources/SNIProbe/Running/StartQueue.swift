@@ -34,7 +34,7 @@ final class StartQueue {
     private static let mostAtOneServer = 8
 
     /// The time for which a running probe counts at its server, in nanoseconds.
-    private static let patience: UInt64 = 500_000_000
+    private static let countingTime: UInt64 = 500_000_000
 
     init(jobs: Int, rate: Double?) {
         self.jobs = jobs
@@ -78,7 +78,7 @@ final class StartQueue {
         var moment = Instant.never
         if interval > 0, first < waiting.count { moment = nextStart }
         if parkedCount > 0, let oldest = recent.first {
-            moment = min(moment, oldest.start.advanced(byNanoseconds: Self.patience))
+            moment = min(moment, oldest.start.advanced(byNanoseconds: Self.countingTime))
         }
         for (_, due) in delayed { moment = min(moment, due) }
         guard moment < .never else { return nil }
@@ -124,7 +124,9 @@ final class StartQueue {
         var done = 0
         for (slot, start) in recent {
             // Slots that have ended are removed here as well, regardless of their start.
-            guard !slot.countsAtServer || start.advanced(byNanoseconds: Self.patience) <= now else { break }
+            guard !slot.countsAtServer || start.advanced(byNanoseconds: Self.countingTime) <= now else {
+                break
+            }
             leave(slot)
             done += 1
         }

@@ -9,8 +9,8 @@ extension CacheVector {
         let stage = CacheStage()
         let cache: ResponseCache
         do throws(CacheError) {
-            let patience = staleWhenUnreachable.map { Duration.seconds($0) }
-            cache = try ResponseCache(folder: folder, staleWhenUnreachable: patience) { stage.now }
+            let staleTime = staleWhenUnreachable.map { Duration.seconds($0) }
+            cache = try ResponseCache(folder: folder, staleWhenUnreachable: staleTime) { stage.now }
         } catch {
             return [Difference(what: "cache", expected: "opened", got: "\(error)")]
         }

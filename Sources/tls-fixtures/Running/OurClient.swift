@@ -45,20 +45,20 @@ struct OurClient: VectorClient {
         settings.dialling.stagger = .milliseconds(errand.dialling.stagger)
         settings.dialling.keepsOrder = errand.dialling.keepsOrder
         settings.dialling.onCertificateMismatch = errand.dialling.passesOverWrongServers ? .tryNext : .fail
-        let patience = Self.patience
+        let phaseLimit = Self.phaseLimit
         settings.timeouts = Timeouts(
-            connect: patience,
-            tls: patience,
-            write: patience,
-            response: patience,
-            read: patience
+            connect: phaseLimit,
+            tls: phaseLimit,
+            write: phaseLimit,
+            response: phaseLimit,
+            read: phaseLimit
         )
         return HTTPClient(settings)
     }
 
     /// The time limit of each phase. It is the cost of every server that never answers, and is long enough for
     /// those that do, even on a loaded machine.
-    private static let patience = Duration.milliseconds(2500)
+    private static let phaseLimit = Duration.milliseconds(2500)
 
     private static func get(_ url: String, addresses: [String]?, client: HTTPClient) async -> Observation {
         var request = Request(.get, url)

@@ -52,7 +52,7 @@ struct AuthenticationTests {
     func unfit(_ user: String, _ password: String) async throws {
         var request = Request(.get, "http://a.test/")
         request.authenticator = .basic(user: user, password: password)
-        await #expect(throws: AuthenticationError.unfitUserOrPassword) {
+        await #expect(throws: AuthenticationError.invalidUserOrPassword) {
             try await Script((200, [:])).client().fetch(request)
         }
     }

@@ -284,10 +284,10 @@ struct RequestURLTests {
 
 /// Answers only when it is asked.
 private struct AskedAuthenticator: Authenticator {
-    func authorization(for question: AuthenticationRequest) async throws -> String? { nil }
+    func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
 
     func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? { "asked" }

@@ -127,10 +127,10 @@ struct RetryReportTests {
 
 /// Sends its credentials only after a challenge.
 private struct LateCredentials: Authenticator {
-    func authorization(for question: AuthenticationRequest) async throws -> String? { nil }
+    func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
 
     func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after said: String?
     ) async throws -> String? { said == nil ? "Basic eDp5" : nil }

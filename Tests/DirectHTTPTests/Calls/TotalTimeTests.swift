@@ -92,13 +92,13 @@ private struct SlowAuthenticator: Authenticator {
     let isSlowAtFirst: Bool
     let wait: @Sendable () async -> Void
 
-    func authorization(for question: AuthenticationRequest) async throws -> String? {
+    func authorization(for request: AuthenticationRequest) async throws -> String? {
         if isSlowAtFirst { await wait() }
         return nil
     }
 
     func authorization(
-        for question: AuthenticationRequest,
+        for request: AuthenticationRequest,
         answering challenges: [Challenge],
         after refused: String?
     ) async throws -> String? {

@@ -12,10 +12,10 @@ struct DetourTests {
     private let c: Endpoint = "10.0.0.3:80"
 
     private func detour(_ failed: Endpoint..., misdirected: [Endpoint] = []) throws -> Detour {
-        var tries = EarlierTries()
-        for endpoint in failed { tries.noteFailure(at: endpoint) }
-        for endpoint in misdirected { tries.noteMisdirection(at: endpoint) }
-        return try #require(tries.detour())
+        var endpoints = FailedEndpoints()
+        for endpoint in failed { endpoints.noteFailure(at: endpoint) }
+        for endpoint in misdirected { endpoints.noteMisdirection(at: endpoint) }
+        return try #require(endpoints.detour())
     }
 
     private func choice(_ endpoints: Endpoint...) -> EndpointSelection {
@@ -28,9 +28,9 @@ struct DetourTests {
 
     @Test("There is no detour without a failure")
     func none() {
-        var tries = EarlierTries()
-        tries.noteFailure(at: nil)
-        #expect(tries.detour() == nil && tries.detour(onNewConnection: true) != nil)
+        var endpoints = FailedEndpoints()
+        endpoints.noteFailure(at: nil)
+        #expect(endpoints.detour() == nil && endpoints.detour(onNewConnection: true) != nil)
     }
 
     @Test("A detour uses the other addresses in order, and then the failed ones, the earliest first")

@@ -96,7 +96,7 @@ struct FewDescriptorsTests {
         let lab = Lab(canMakeRoom: true) { _ in }
         let limits = DialLimits(timeouts: Timeouts().nanoseconds, end: .never, loop: .shared)
         let asked = Locked(0)
-        let answer = try await lab.dialler.network.shortage.overcome(limits) {
+        let answer = try await lab.dialler.network.shortage.retryLookup(limits) {
             () async throws(DialFailure) in
             let isFirst = asked.withLock { asked in
                 asked += 1
@@ -154,7 +154,7 @@ private struct Lab {
     ) {
         let settings = HTTPClient.Configuration()
         var network = Network()
-        network.shortage = DescriptorShortage(queue: DescriptorQueue(), makeRoom: { canMakeRoom })
+        network.shortage = DescriptorShortage(queue: DescriptorQueue(), closeIdleConnection: { canMakeRoom })
         network.connect = { (address, port, loop) throws(Socket.StartFailure) in
             try allow(address)
             return try Socket.connecting(to: address, port: port, on: loop)

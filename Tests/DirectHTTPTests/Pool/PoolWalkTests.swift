@@ -170,7 +170,7 @@ private struct PoolWalk {
             expect(actions.close.isEmpty && actions.grants.count == 1, "handed over and more")
             return
         }
-        let isSpent = member.pooledState.turns >= Self.uses
+        let isSpent = member.pooledState.uses >= Self.uses
         if actions.close.contains(where: { $0 === member }) {
             expect(isSpent || first != nil || idleCount >= Self.idleLimit, "closes what is good")
         } else {

@@ -78,7 +78,7 @@ struct CacheRequestPolicy: Sendable {
         by stored: CachedHead,
         at now: UnixTime,
         _ failure: CacheFailure,
-        patience: StaleLimits
+        staleLimits: StaleLimits
     )
         -> Bool
     {
@@ -87,8 +87,8 @@ struct CacheRequestPolicy: Sendable {
             return false
         }
         var window = [stored.control.staleIfError, control.staleIfError].compactMap { $0 }.max()
-        if failure == .unreachable, patience.whenUnreachable > 0 {
-            window = max(window ?? 0, patience.whenUnreachable)
+        if failure == .unreachable, staleLimits.whenUnreachable > 0 {
+            window = max(window ?? 0, staleLimits.whenUnreachable)
         }
         return window.map { stored.isStale(forAtMost: $0, at: now) } ?? false
     }

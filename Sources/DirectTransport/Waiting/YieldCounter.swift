@@ -1,6 +1,6 @@
 /// Makes a task that moves bytes without waiting yield now and then, so that its executor runs other tasks and its
 /// event loop polls the sockets.
-package struct Turns {
+package struct YieldCounter {
     /// The bytes moved since the task last suspended.
     private var moved = 0
 

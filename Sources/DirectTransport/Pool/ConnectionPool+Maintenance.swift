@@ -4,71 +4,74 @@ internal import DirectIO
 /// Maintenance of idle connections: they are closed in time, and their memory is given back.
 extension ConnectionPool {
     /// Starts a task that maintains idle connections for as long as there are any. It does not keep the pool alive.
-    func startReaping(_ idleReaper: LoopHandle) {
-        let interval = tidyInterval
+    func startMaintenance(_ maintenanceHandle: LoopHandle) {
+        let interval = maintenanceInterval
         Task.detached(executorPreference: loop) { [weak self] in
-            idleReaper.loop.add(idleReaper)
-            defer { idleReaper.loop.remove(idleReaper) }
+            maintenanceHandle.loop.add(maintenanceHandle)
+            defer { maintenanceHandle.loop.remove(maintenanceHandle) }
             while true {
-                // The last expiry left the point signalled. A signal from `deinit` that is lost here is noticed one
-                // round later.
-                idleReaper.input.clear()
-                let next = idleReaper.loop.now.advanced(byNanoseconds: interval)
-                let wake = await idleReaper.input.wait(until: next, on: idleReaper.loop)
-                guard wake == .expired, let self, await self.tidy(at: idleReaper.loop.now) else { return }
+                // The wait that expired has left `input` signalled. A signal from `deinit` may be cleared with it: the
+                // next round then finds that the pool is gone.
+                maintenanceHandle.input.clear()
+                let next = maintenanceHandle.loop.now.advanced(byNanoseconds: interval)
+                let wake = await maintenanceHandle.input.wait(until: next, on: maintenanceHandle.loop)
+                guard wake == .expired, let self, await self.maintain(at: maintenanceHandle.loop.now) else {
+                    return
+                }
             }
         }
     }
 
     /// Closes the connections that are too old or were closed by their peer, and releases the buffers of the rest.
     /// Returns false if no connection is idle.
-    private func tidy(at now: Instant) async -> Bool {
-        for found in sweep(at: now) {
-            inspect(found)
+    private func maintain(at now: Instant) async -> Bool {
+        for candidate in sweep(at: now) {
+            inspect(candidate)
             // Other tasks on the loop get their turn.
             await Task.yield()
         }
         return state.withLock { state in
-            if !state.machine.hasIdle { state.idleReaper = nil }
+            if !state.machine.hasIdle { state.maintenanceHandle = nil }
             return state.machine.hasIdle
         }
     }
 
     /// An idle connection that may have input to read.
-    private struct Found {
+    private struct ConnectionWithInput {
         let connection: Connection
         let origin: Machine.Origin
     }
 
     /// Closes the connections whose time is over, and returns those that may have input. Nothing is read here,
     /// under the lock: there is no bound on how long it takes to read what a peer sends.
-    private func sweep(at now: Instant) -> [Found] {
+    private func sweep(at now: Instant) -> [ConnectionWithInput] {
         var released = 0
-        var found: [Found] = []
+        var candidates: [ConnectionWithInput] = []
         let consequences = state.withLock { state in
             state.machine.sweep(at: now) { connection, origin in
                 if connection.mayHaveInput {
-                    found.append(Found(connection: connection, origin: origin))
-                } else if connection.isRested(at: now), connection.releaseBuffers() {
+                    candidates.append(ConnectionWithInput(connection: connection, origin: origin))
+                } else if connection.hasLongBeenIdle(at: now), connection.releaseBuffers() {
                     released += 1
                 }
+                // Only the connections whose time is over are closed here.
                 return false
             }
             return state.consequences()
         }
         consequences?.perform()
         if released >= Self.releasesWorthTrimming { BlockingWork.shared.submit { trimHeap() } }
-        return found
+        return candidates
     }
 
     /// Reads what the peer sent, while no request can take the connection.
-    private func inspect(_ found: Found) {
-        let (connection, origin) = (found.connection, found.origin)
+    private func inspect(_ candidate: ConnectionWithInput) {
+        let (connection, origin) = (candidate.connection, candidate.origin)
         guard decide({ $0.takeOut(connection, of: origin) }) else { return }
-        let isQuiet = connection.isIdleAndAlive()
-        if !isQuiet { connection.close() }
+        let isAlive = connection.isIdleAndAlive()
+        if !isAlive { connection.close() }
         decide { machine in
-            if isQuiet {
+            if isAlive {
                 machine.putBack(connection, to: origin, at: loop.now)
             } else {
                 machine.release(connection, of: origin)
@@ -78,13 +81,15 @@ extension ConnectionPool {
 
     /// The buffers of this many connections are 8 MiB, which the allocator would not give back by itself.
     private static let releasesWorthTrimming = 256
-    static let longestTidyInterval: UInt64 = 2_000_000_000
+    static let longestMaintenanceInterval: UInt64 = 2_000_000_000
 }
 
 extension Connection {
     /// Whether the connection has been idle long enough to expect that it stays idle, so that 33 KiB of buffers for
     /// it are a waste.
-    fileprivate func isRested(at now: Instant) -> Bool {
-        pooledState.since.advanced(byNanoseconds: 1_500_000_000) <= now
+    fileprivate func hasLongBeenIdle(at now: Instant) -> Bool {
+        pooledState.since.advanced(byNanoseconds: Self.timeWithBuffers) <= now
     }
+
+    private static let timeWithBuffers: UInt64 = 1_500_000_000
 }

@@ -6,7 +6,10 @@ import Testing
 struct ServerIdentityTests {
     @Test(
         "Host names are accepted as they are",
-        arguments: ["a.test", "xn--bcher-kva.example", "_dmarc.a.test", "a", "1.a.test", "a-b.c9"]
+        arguments: [
+            "a.test", "xn--bcher-kva.example", "_dmarc.a.test", "a", "1.a.test", "a-b.c9", "-a.test",
+            "a-.test",
+        ]
     )
     func hostNamesAreTaken(_ text: String) throws {
         #expect(try ServerIdentity.name(text).text == text)
@@ -21,8 +24,7 @@ struct ServerIdentityTests {
         "A text that is no host name is refused",
         arguments: [
             "", ".", ".a.test", "a.test.", "a..test", "*.a.test", "bücher.test", "a.test\0", "a test",
-            "-a.test",
-            "a-.test", "a.test:443", "127.0.0.1", "1.2.3", "0x7f.1", "a.0x7F", "::1", "[::1]", "a/b",
+            "a.test:443", "127.0.0.1", "1.2.3", "0x7f.1", "a.0x7F", "::1", "[::1]", "a/b",
             String(repeating: "a", count: 64) + ".test",
             Array(repeating: "abcdefghi", count: 26).joined(separator: "."),
         ]

@@ -21,8 +21,7 @@ extension CachingResolver {
             return try await resolve(host, port: port, context: context)
         }
         while true {
-            let wake = await waiter.turn.input.wait(until: context.deadline, on: context.loop)
-            waiter.turn.input.clear()
+            let wake = await waiter.turn.waitForSignal(until: context.deadline)
             if let answer = state.withLock({ _ in waiter.answer }) { return try answer.get() }
             guard wake != .ready else { continue }
             leave(query, waiter: waiter)

@@ -23,9 +23,7 @@ package struct Reply<Value: Sendable>: Sendable {
         turn.loop.add(turn)
         defer { turn.loop.remove(turn) }
         while true {
-            let wake = await turn.input.wait(until: deadline, on: turn.loop)
-            // Cleared before the test below, so that a value that is provided after it signals again.
-            turn.input.clear()
+            let wake = await turn.waitForSignal(until: deadline)
             // A value counts even if it arrives together with the deadline.
             if let value = answer.withLock({ $0.take() }) { return value }
             switch wake {

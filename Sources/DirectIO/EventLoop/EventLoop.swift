@@ -100,7 +100,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         let pause = LoopHandle(loop: self)
         add(pause)
         defer { remove(pause) }
-        if case .cancelled = await pause.input.wait(until: moment, on: self) { throw CancellationError() }
+        if case .cancelled = await pause.waitForSignal(until: moment) { throw CancellationError() }
     }
 
     /// Queues a job. May be called from any thread.

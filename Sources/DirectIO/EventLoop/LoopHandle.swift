@@ -42,6 +42,15 @@ package class LoopHandle: @unchecked Sendable {
     /// Whether the peer has hung up.
     package final var isHungUp: Bool { hungUp.load(ordering: .relaxed) }
 
+    /// Waits for a signal at `input` and takes it, for handles without a descriptor.
+    ///
+    /// The signal is taken before the caller looks at what it announces: one that comes later ends the next wait.
+    package final func waitForSignal(until deadline: Instant) async -> WaitPoint.Wake {
+        let wake = await input.wait(until: deadline, on: loop)
+        input.clear()
+        return wake
+    }
+
     /// Waits until there may be input, at the point that belongs to this task.
     package final func waitForInput(_ side: Side, until deadline: Instant) async -> WaitPoint.Wake {
         switch side {

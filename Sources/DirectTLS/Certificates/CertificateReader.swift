@@ -46,7 +46,9 @@ struct CertificateReader {
             if kind == GEN_DNS {
                 names.dns.append(String(decoding: bytes, as: UTF8.self))
             } else {
-                names.addresses.append(addressText(bytes) ?? "invalid address \(Hex.encode(bytes))")
+                names.addresses.append(
+                    IPAddress(bytes: bytes)?.description ?? "invalid address \(Hex.encode(bytes))"
+                )
             }
         }
         return names

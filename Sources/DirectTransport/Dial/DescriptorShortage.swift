@@ -99,9 +99,7 @@ struct DescriptorShortage: Sendable {
     }
 
     private func wait(at handle: LoopHandle, until end: Instant) async throws(TransportError) {
-        let wake = await handle.input.wait(until: end, on: handle.loop)
-        handle.input.clear()
-        if wake == .cancelled { throw .cancelled }
+        if await handle.waitForSignal(until: end) == .cancelled { throw .cancelled }
     }
 
     private static let nanosecondsBetweenAttempts: UInt64 = 50_000_000

@@ -105,9 +105,7 @@ struct HappyEyeballs: Sendable {
                         handle.input.signal()
                     }
                 case .wait(let instant):
-                    let wake = await handle.input.wait(until: instant, on: loop)
-                    // Cleared before checking: an attempt that ends after this line signals again.
-                    handle.input.clear()
+                    let wake = await handle.waitForSignal(until: instant)
                     if wake == .cancelled { return }
                     for entry in ended.withLock({ $0[seen...] }) {
                         seen += 1

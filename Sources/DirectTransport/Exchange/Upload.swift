@@ -122,8 +122,7 @@ package final class Upload: @unchecked Sendable {
         connection.loop.add(ending)
         defer { connection.loop.remove(ending) }
         while isRunning {
-            try deadline.check(await ending.input.wait(until: deadline.instant, on: connection.loop))
-            ending.input.clear()
+            try deadline.check(await ending.waitForSignal(until: deadline.instant))
         }
         if let failure { throw failure }
     }

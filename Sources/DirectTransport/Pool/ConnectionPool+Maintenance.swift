@@ -4,20 +4,17 @@ internal import DirectIO
 /// Maintenance of idle connections: they are closed in time, and their memory is given back.
 extension ConnectionPool {
     /// Starts a task that maintains idle connections for as long as there are any. It does not keep the pool alive.
-    func startMaintenance(_ maintenanceHandle: LoopHandle) {
+    func startMaintenance(_ handle: LoopHandle) {
         let interval = maintenanceInterval
         Task.detached(executorPreference: loop) { [weak self] in
-            maintenanceHandle.loop.add(maintenanceHandle)
-            defer { maintenanceHandle.loop.remove(maintenanceHandle) }
+            handle.loop.add(handle)
+            defer { handle.loop.remove(handle) }
             while true {
-                // The wait that expired has left `input` signalled. A signal from `deinit` may be cleared with it: the
-                // next round then finds that the pool is gone.
-                maintenanceHandle.input.clear()
-                let next = maintenanceHandle.loop.now.advanced(byNanoseconds: interval)
-                let wake = await maintenanceHandle.input.wait(until: next, on: maintenanceHandle.loop)
-                guard wake == .expired, let self, await self.maintain(at: maintenanceHandle.loop.now) else {
-                    return
-                }
+                let next = handle.loop.now.advanced(byNanoseconds: interval)
+                // `deinit` signals. If its signal is taken together with the expiry, the pool is gone, too.
+                guard await handle.waitForSignal(until: next) == .expired, let self,
+                    await self.maintain(at: handle.loop.now)
+                else { return }
             }
         }
     }

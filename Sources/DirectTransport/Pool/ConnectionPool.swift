@@ -297,9 +297,7 @@ package final class ConnectionPool: @unchecked Sendable {
         defer { loop.remove(waiter.handle) }
         var deadline = deadline
         while true {
-            let wake = await waiter.handle.input.wait(until: deadline.instant, on: loop)
-            // Cleared before checking: a grant after this line signals again.
-            waiter.handle.input.clear()
+            let wake = await waiter.handle.waitForSignal(until: deadline.instant)
             let isOver = wake == .cancelled || deadline.end <= loop.now
             if !isOver {
                 if let grant = state.withLock({ _ in waiter.granted }) { return grant }

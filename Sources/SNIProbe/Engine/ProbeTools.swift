@@ -51,7 +51,7 @@ final class ContextSource: Sendable {
             }
             if let known { return known }
             // No deadline is needed: the main thread creates the context before anything else.
-            guard await turn.input.wait(until: .never, on: loop) == .ready else {
+            guard await turn.waitForSignal(until: .never) == .ready else {
                 return .failure(.notOpen)
             }
         }

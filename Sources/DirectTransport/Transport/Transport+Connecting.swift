@@ -13,13 +13,15 @@ struct LeasedConnection {
 extension Transport {
     /// Leases a connection from the pool or dials one, queueing if the pool is full. With a detour it leads to
     /// another endpoint than the earlier attempts, if there is one.
-    func connection(for request: OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
+    ///
+    /// If it has to determine the endpoints, it leaves them in the request's detour, so that they hold for a connection
+    /// that replaces this one, too.
+    func connection(for request: inout OutgoingRequest) async throws(DialFailure) -> LeasedConnection {
         guard let detour = request.detour else { return try await firstFree(for: request) }
         if let kept = takeKept(for: request) { return kept }
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no handshake
         // for each attempt.
-        var request = request
         request.detour = detour.among(try await selection(for: request))
         if let kept = takeKept(for: request) { return kept }
         return try await firstFree(for: request)

@@ -54,7 +54,7 @@ package final class Transport: Sendable {
         observer: (any TransportObserver)?,
         isChecked: Bool
     ) async throws(DialFailure) -> IncomingResponse {
-        func outgoing() -> OutgoingRequest {
+        func outgoing(around detour: Detour?) -> OutgoingRequest {
             OutgoingRequest(
                 method: method,
                 url: url,
@@ -72,6 +72,7 @@ package final class Transport: Sendable {
                 observer: observer
             )
         }
+        var detour = detour
         let idle: LeasedConnection? =
             detour == nil
             ? pool.takeIdle(
@@ -97,7 +98,9 @@ package final class Transport: Sendable {
                     within: CallLimit(end: end, total: timeouts.total)
                 )
             }
-            leased = try await connection(for: outgoing())
+            var request = outgoing(around: detour)
+            leased = try await connection(for: &request)
+            detour = request.detour
         }
         while true {
             let failure: TransportError
@@ -120,7 +123,7 @@ package final class Transport: Sendable {
             } catch {
                 failure = error
             }
-            let request = outgoing()
+            let request = outgoing(around: detour)
             leased = try await dial(request, permit: replace(leased, after: failure, of: request))
         }
     }

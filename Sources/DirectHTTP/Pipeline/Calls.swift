@@ -70,10 +70,10 @@ final class Calls: CallLayer {
     @inline(__always)
     private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest? {
         guard isContinued || isIntercepted || hsts != nil || request.hasCredentials else { return nil }
-        return changedHop(request, original: original, isContinued: isContinued)
+        return preparedHop(request, original: original, isContinued: isContinued)
     }
 
-    private func changedHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
+    private func preparedHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
         let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
         var hop = isContinued ? HopRequest(continuing: original, crossing) : .beginning(original)
         if isIntercepted { hop = hop.rebuilt(as: request, shown: [original], crossing) }

@@ -3,7 +3,8 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// The cookie store and the HSTS store of a client or of one call. Both are keyed by the name in the URL and never by an address.
+/// The cookie store and the HSTS store of a client or of one call. Both are keyed by the name in the URL and never by
+/// an address.
 struct CookiesAndHSTS: Sendable {
     private let cookies: (any CookieStore)?
     private let hsts: HSTSStore?

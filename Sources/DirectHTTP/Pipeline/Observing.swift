@@ -12,6 +12,7 @@ final class Observing: CallLayer {
         self.next = next
     }
 
+    /// `log` is `nil`: the call's log is made here.
     func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
         -> Response
     {

@@ -45,8 +45,8 @@ final class RoundTrip: NetworkLayer {
         let log = call.log?.beginExchange(request.method, url: url)
         let defaults = fields.defaults(for: request, trail)
         let options = request.exchangeBox
-        let isComplete = options == nil && request.body.contentType == nil
-        let headers = isComplete ? request.headers : request.completedHeaders(defaults)
+        let hasAllFields = options == nil && request.body.contentType == nil
+        let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
             let proxy = proxies?.entry(for: url)
             var route = try knownRoute(of: request, to: url, over: proxy)

@@ -251,10 +251,11 @@ package struct Exchange {
             connection.socket.input.clear()
             // Checked again after the wait point was cleared, because the upload's end is signalled there.
             guard upload.isRunning else { break }
-            switch connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill() {
-            case .wantsRead: try await connection.wait(for: .wantsRead, as: .reader, deadline)
-            case .wantsWrite: try await connection.wait(for: .wantsWrite, as: .reader, deadline)
-            case .again: try await connection.wait(for: .again, as: .reader, deadline)
+            let step = connection.hasUnparsedBytes ? .ended(clean: false) : connection.fill()
+            switch step {
+            case .wantsRead, .wantsWrite, .again:
+                // And again, because `fill` clears the wait point as well, before it reads.
+                if upload.isRunning { try await connection.wait(for: step, as: .reader, deadline) }
             case .moved, .ended:
                 connection.retire()
                 return try await upload.waitForEnd(deadline)

@@ -73,17 +73,16 @@ package final class Transport: Sendable {
             )
         }
         var detour = detour
-        let idle: LeasedConnection? =
-            detour == nil
-            ? pool.takeIdle(
+        var leased: LeasedConnection
+        if detour == nil,
+            let (connection, lease) = pool.takeIdle(
                 PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous),
                 route: route,
                 asksKernel: !(method.isIdempotent && body.isReplayable),
                 at: start
-            ).map { LeasedConnection(connection: $0, lease: $1, isReused: true) } : nil
-        var leased: LeasedConnection
-        if let idle {
-            leased = idle
+            )
+        {
+            leased = LeasedConnection(connection: connection, lease: lease, isReused: true)
         } else {
             // On an idle connection the writer finds an invalid request; here one would be dialled for nothing.
             if !isChecked {
@@ -124,7 +123,8 @@ package final class Transport: Sendable {
                 failure = error
             }
             let request = outgoing(around: detour)
-            leased = try await dial(request, permit: replace(leased, after: failure, of: request))
+            let permit = try replace(leased, after: failure, of: request)
+            leased = try await dial(request, permit: permit)
         }
     }
 }

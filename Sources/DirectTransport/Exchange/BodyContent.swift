@@ -1,3 +1,5 @@
+internal import DirectHTTP1
+
 /// The content of a request's body.
 package enum BodyContent: Sendable {
     case none
@@ -8,4 +10,11 @@ package enum BodyContent: Sendable {
     package var isReplayable: Bool {
         if case .stream(let body) = self { body.isReplayable } else { true }
     }
+}
+
+extension HTTPMethod {
+    /// Whether a request with this method and body may be sent twice (RFC 9110, section 9.2.2; RFC 9112, section
+    /// 9.3.1).
+    @inline(__always)
+    func mayBeSentTwice(with body: BodyContent) -> Bool { isIdempotent && body.isReplayable }
 }

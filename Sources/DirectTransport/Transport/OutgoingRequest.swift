@@ -37,8 +37,8 @@ struct OutgoingRequest: Sendable {
     /// The deadline and the total time limit of the call.
     var limit: CallLimit { CallLimit(end: end, total: timeouts.total) }
 
-    /// Whether the request may be sent twice (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
-    var mayBeSentTwice: Bool { method.isIdempotent && body.isReplayable }
+    /// Whether the request may be sent twice.
+    var mayBeSentTwice: Bool { method.mayBeSentTwice(with: body) }
 
     /// The key of the pool's connections that fit the request.
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }

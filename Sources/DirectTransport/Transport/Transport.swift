@@ -78,7 +78,7 @@ package final class Transport: Sendable {
             let (connection, lease) = pool.takeIdle(
                 PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous),
                 route: route,
-                asksKernel: !(method.isIdempotent && body.isReplayable),
+                asksKernel: !method.mayBeSentTwice(with: body),
                 at: start
             )
         {

@@ -21,7 +21,7 @@ struct AllocationFailureTests {
             OpenSSLLibrary.start()
             // The first number is allocated for good: without it, the table itself is the first to find no memory.
             if hasIndex { _ = BIO_get_new_index() }
-            let transport = TLSTransport(context: nil, read: { _, _, _ in 0 }, write: { _, _, _ in 0 })
+            let transport = TLSTransport(owner: Nothing(), read: { _, _, _ in 0 }, write: { _, _, _ in 0 })
             var state = TransportState(transport: transport)
             var count = 0
             while FailingMemory.withFailure(after: count, { BIO_free(makeTransportBIO(&state)) }) {

@@ -137,7 +137,7 @@ struct EndOfStreamTests {
     @Test("A read that waits for the transport to become writable asks the caller to wait for that")
     func crosswiseWaitIsPassedOn() throws {
         let transport = TLSTransport(
-            context: nil,
+            owner: Nothing(),
             read: { _, _, _ in TLSTransport.wouldBlockCrosswise },
             write: { _, _, count in count }
         )

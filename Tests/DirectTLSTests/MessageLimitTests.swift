@@ -98,7 +98,7 @@ struct MessageLimitTests {
     @Test("A transport that used up input without a byte is read again, without a wait")
     func transportMayHaveMore() throws {
         let transport = TLSTransport(
-            context: nil,
+            owner: Nothing(),
             read: { _, _, _ in TLSTransport.again },
             write: { _, _, count in count }
         )

@@ -1,35 +1,16 @@
 internal import CDirectOpenSSL
 
-/// One TLS connection over a transport, from handshake to close.
+/// A TLS connection to a server that must prove its identity.
 ///
-/// It has one owner at a time: it may move between threads, but must never be used by two at once. No call waits.
-/// Each call makes the progress that the transport allows and returns what it needs.
-///
-/// A connection is handshaking, open, or over. Reads and writes are refused until it is open, so no byte of a request
-/// is sent before the certificate was accepted. It is over after the first fatal error or after `close`, and then the
-/// handshake, reads and writes fail with that error, or with `notOpen`.
-package final class TLSConnection: @unchecked Sendable {
+/// Reads and writes are refused until it has, so no byte of a request is sent before the certificate was accepted.
+package final class TLSConnection: TLSLayer, @unchecked Sendable {
     /// The identity that the server's certificate must prove.
     package let identity: ServerIdentity
 
-    let driver: SSLDriver
     let context: TLSContext
     let sessions: SessionCache?
     let sessionKey: SessionKey
 
-    private(set) var phase = Phase.handshaking
-    /// Whether our close_notify has been sent.
-    private var hasFinishedSending = false
-    /// Bytes that a write has taken and OpenSSL could not send. They are offered to it again, and no other bytes
-    /// before they are sent.
-    private var unfinishedRecord: [UInt8] = []
-    /// Whether there are such bytes. Kept separately because every request asks: looking at an array of an object
-    /// costs more than that.
-    @exclusivity(unchecked) private var holdsBytes = false
-    /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial writes.
-    private static let recordSize = 16384
-    /// The first fatal error, returned by all later calls.
-    private var failure: TLSError?
     /// The fault that certificate verification found, for the error with which the handshake fails.
     var rejection: VerificationFailure?
     /// The keys of the verified chain, of this handshake or of the one that is resumed. Empty if there are no pins to
@@ -38,16 +19,8 @@ package final class TLSConnection: @unchecked Sendable {
     /// A session that arrived before the server was verified. Owned.
     var earlySession: OpaquePointer?
 
-    /// The state of the connection.
-    enum Phase {
-        case handshaking
-        case open
-        /// Failed or closed: the pointers only remain to be freed.
-        case over
-    }
-
-    /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`. The
-    /// transport must outlive it. No bytes are sent yet.
+    /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`. No bytes
+    /// are sent yet.
     package init(
         context: TLSContext,
         identity: ServerIdentity,
@@ -55,12 +28,11 @@ package final class TLSConnection: @unchecked Sendable {
         sessions: SessionCache? = nil,
         port: UInt16 = 443
     ) throws(TLSError) {
-        driver = try SSLDriver(context: context.raw, transport: transport)
         self.identity = identity
         self.context = context
         self.sessions = context.settings.resumesSessions ? sessions : nil
         sessionKey = SessionKey(identity: identity, port: port, context: context.number)
-        try driver.setOwner(self)
+        try super.init(context: context.raw, transport: transport)
         try configureVerification()
         offerSession()
     }
@@ -69,127 +41,12 @@ package final class TLSConnection: @unchecked Sendable {
         if let earlySession { SSL_SESSION_free(earlySession) }
     }
 
-    /// Borrowed from the driver.
-    var ssl: OpaquePointer { driver.ssl }
-
     /// Continues the handshake. `.done` guarantees a certificate verified for the identity, also on a resumed
     /// session.
-    package func handshake() -> HandshakeStep {
-        guard phase == .handshaking else { return phase == .open ? .done : .failed(failure ?? .notOpen) }
-        switch driver.handshake(rejection: rejection?.error) {
-        case .done: return settle()
-        case .failed(let error): return .failed(end(error))
-        case let step: return step
-        }
-    }
-
-    /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much arrives.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
-        guard phase == .open, buffer.count > 0 else { return nothingRead }
-        switch driver.read(into: buffer) {
-        case .failed(let error): return .failed(end(error))
-        case let step: return step
-        }
-    }
-
-    /// Takes some of the bytes, at most one record, and sends them if there is room.
-    ///
-    /// Bytes that were taken are sent before any others, even if the caller gives up: OpenSSL may have encrypted them
-    /// already. `hasUnfinishedRecord` tells whether some of them still wait for room, and `flush` sends them.
-    package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
-        guard phase == .open, bytes.count > 0 else { return nothingWritten }
-        if holdsBytes {
-            let step = flush()
-            guard case .bytes = step else { return step }
-        }
-        let record = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.recordSize))
-        switch writeOnce(record) {
-        case .wantsRead, .wantsWrite:
-            unfinishedRecord = [UInt8](record)
-            holdsBytes = true
-            return .bytes(record.count)
-        case let step: return step
-        }
-    }
-
-    /// Sends bytes that were taken and still wait for room. `.bytes` means that there are none left.
-    package func flush() -> WriteStep {
-        while holdsBytes {
-            guard phase == .open else { return nothingWritten }
-            let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
-            guard case .bytes(let count) = step else { return step }
-            // Fewer bytes if the peer has asked for smaller records.
-            unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
-            holdsBytes = !unfinishedRecord.isEmpty
-        }
-        return .bytes(0)
-    }
-
-    private func writeOnce(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
-        switch driver.write(bytes) {
-        // A peer that no longer reads may have responded before: data that has arrived can still be read.
-        case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
-        case .failed(let error): return .failed(end(error))
-        case let step: return step
-        }
-    }
-
-    /// Tells the server that no more data will follow. Data from the server can still be read. After `.wantsWrite`,
-    /// call again.
-    package func finishSending() -> WriteStep {
-        guard phase == .open, !hasFinishedSending else { return nothingWritten }
-        let flushed = flush()
-        guard case .bytes = flushed else { return flushed }
-        let step = driver.shutDown()
-        // A second call would make OpenSSL look for the server's close_notify, and fail on data that the server still
-        // sends.
-        if case .bytes = step { hasFinishedSending = true }
+    package override func handshake() -> HandshakeStep {
+        let wasOpen = phase == .open
+        let step = handshake(rejection: rejection?.error) { () throws(TLSError) in try verifyPeer() }
+        if case .done = step, !wasOpen { storeEarlySession() }
         return step
-    }
-
-    /// Tells the server that no more data will follow, if the transport accepts it immediately. Reads and writes fail
-    /// afterwards.
-    package func close() {
-        guard phase == .open else { return phase = .over }
-        phase = .over
-        // A close_notify in the middle of a record would be a broken record.
-        if !hasFinishedSending, !holdsBytes { driver.close() }
-    }
-
-    /// Whether bytes were taken that still wait for room.
-    package var hasUnfinishedRecord: Bool { holdsBytes }
-
-    /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again when
-    /// needed.
-    package func releaseBuffers() { driver.releaseBuffers() }
-
-    /// Whether bytes were taken from the transport that no read has returned yet.
-    package var hasPending: Bool { phase == .open && driver.hasPending }
-
-    private var nothingRead: ReadStep {
-        phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
-    }
-
-    private var nothingWritten: WriteStep {
-        phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
-    }
-
-    private func end(_ error: TLSError) -> TLSError {
-        phase = .over
-        failure = error
-        return error
-    }
-
-    /// Makes the checks that OpenSSL leaves to its caller after a handshake, and opens the connection.
-    private func settle() -> HandshakeStep {
-        do throws(TLSError) {
-            try verifyPeer()
-        } catch {
-            return .failed(end(error))
-        }
-        driver.forgetMessages()
-        phase = .open
-        storeEarlySession()
-        return .done
     }
 }

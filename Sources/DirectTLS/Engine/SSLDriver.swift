@@ -11,9 +11,10 @@ struct SSLDriver: ~Copyable {
     /// Owned: freed before the state that its BIO points to.
     let ssl: OpaquePointer
     private let state: UnsafeMutablePointer<TransportState>
+    /// The object behind the transport, which must live as long as the `SSL`.
+    private let transportOwner: AnyObject
 
-    /// Prepares a client's connection with the settings of an `SSL_CTX`. No bytes are sent yet. The transport must
-    /// outlive the driver.
+    /// Prepares a client's connection with the settings of an `SSL_CTX`. No bytes are sent yet.
     init(context: OpaquePointer, transport: TLSTransport) throws(TLSError) {
         ErrorQueue.clear()
         guard let ssl = SSL_new(context) else { throw .badSettings(ErrorQueue.drainedReason()) }
@@ -30,6 +31,7 @@ struct SSLDriver: ~Copyable {
         SSL_set_connect_state(ssl)
         self.ssl = ssl
         self.state = state
+        transportOwner = transport.owner
     }
 
     deinit {

@@ -4,9 +4,9 @@
 /// the number of bytes it moved, or one of the values below. Neither may raise a signal (`MSG_NOSIGNAL`).
 package struct TLSTransport {
     /// Reads at most the given number of bytes into the buffer.
-    package typealias Read = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer, Int) -> Int
+    package typealias Read = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer, Int) -> Int
     /// Writes at most the given number of bytes from the buffer.
-    package typealias Write = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, Int) -> Int
+    package typealias Write = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer, Int) -> Int
 
     /// The other side will send no more bytes. Only a read returns this.
     package static let endOfStream = 0
@@ -26,16 +26,16 @@ package struct TLSTransport {
         -Int(errno) - 1
     }
 
-    /// Passed to both functions. Not owned: it must outlive the connection.
-    package let context: UnsafeMutableRawPointer?
+    /// The object that moves the bytes. A connection over this transport keeps it alive.
+    package let owner: AnyObject
     /// The function that reads.
     package let read: Read
     /// The function that writes.
     package let write: Write
 
-    /// Creates a transport from two functions and the context that is passed to them.
-    package init(context: UnsafeMutableRawPointer?, read: @escaping Read, write: @escaping Write) {
-        self.context = context
+    /// Creates a transport from the object that moves the bytes and two functions, which get a pointer to it.
+    package init(owner: AnyObject, read: @escaping Read, write: @escaping Write) {
+        self.owner = owner
         self.read = read
         self.write = write
     }

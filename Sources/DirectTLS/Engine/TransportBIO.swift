@@ -5,7 +5,11 @@ internal import CDirectOpenSSL
 /// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the host process
 /// with SIGPIPE.
 struct TransportState {
-    let transport: TLSTransport
+    /// The transport's object, which the driver keeps alive, and its functions. Kept as a pointer, because a reference
+    /// would be counted for every record.
+    private let owner: UnsafeMutableRawPointer
+    private let readFunction: TLSTransport.Read
+    private let writeFunction: TLSTransport.Write
     /// The `errno` with which the transport failed, or 0. Kept here because OpenSSL may overwrite `errno` before it
     /// returns.
     var errno: Int32 = 0
@@ -22,6 +26,16 @@ struct TransportState {
     /// key updates). Go has the same limit. OpenSSL has none, and a peer that only sends key updates would keep it
     /// busy forever.
     static let mostMessages: Int32 = 16
+
+    init(transport: TLSTransport) {
+        owner = Unmanaged.passUnretained(transport.owner).toOpaque()
+        readFunction = transport.read
+        writeFunction = transport.write
+    }
+
+    func read(_ buffer: UnsafeMutableRawPointer, count: Int) -> Int { readFunction(owner, buffer, count) }
+
+    func write(_ buffer: UnsafeRawPointer, count: Int) -> Int { writeFunction(owner, buffer, count) }
 
     /// Begins an OpenSSL call that reads at most 16 buffers of 16 KiB, however fast the peer sends.
     mutating func beginReading() {
@@ -76,8 +90,7 @@ private func readFromTransport(
         return -1
     }
     state.pointee.readsLeft &-= 1
-    let transport = state.pointee.transport
-    let answer = transport.read(transport.context, buffer, count)
+    let answer = state.pointee.read(buffer, count: count)
     guard answer <= 0 else {
         moved.pointee = answer
         return 1
@@ -98,8 +111,7 @@ private func writeToTransport(
 ) -> Int32 {
     guard let state = transportState(of: bio), let buffer, let moved else { return 0 }
     BIO_clear_flags(bio, retryFlags)
-    let transport = state.pointee.transport
-    let answer = transport.write(transport.context, buffer, count)
+    let answer = state.pointee.write(buffer, count: count)
     guard answer <= 0 else {
         moved.pointee = answer
         return 1

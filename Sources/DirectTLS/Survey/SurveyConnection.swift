@@ -2,16 +2,13 @@ internal import CDirectOpenSSL
 
 /// A TLS connection that accepts any certificate, and records the certificates.
 ///
-/// For examining servers, never for secrets: code that sends data here must have judged the certificates itself. One
-/// owner at a time, like `TLSConnection`; no call waits.
-package final class SurveyConnection: @unchecked Sendable {
+/// For examining servers, never for secrets: code that sends data here must have judged the certificates itself.
+package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     private let context: SurveyContext
-    private let driver: SSLDriver
     /// Whether the server asked for a client certificate. Set by OpenSSL's callback, within `handshake`.
     package internal(set) var wasAskedForCertificate = false
-    private var isOpen = false
 
-    /// Prepares a connection. No bytes are sent yet. The transport must outlive it.
+    /// Prepares a connection. No bytes are sent yet.
     ///
     /// - Parameters:
     ///   - serverName: The name to send as SNI, or `nil` to send none. Never an address.
@@ -22,9 +19,8 @@ package final class SurveyConnection: @unchecked Sendable {
         offersHTTP: Bool,
         transport: TLSTransport
     ) throws(TLSError) {
-        driver = try SSLDriver(context: context.raw, transport: transport)
         self.context = context
-        try driver.setOwner(self)
+        try super.init(context: context.raw, transport: transport)
         if let serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
             throw .badIdentity("cannot be sent: \(printable(serverName))")
         }
@@ -34,37 +30,6 @@ package final class SurveyConnection: @unchecked Sendable {
         }
         // Makes servers that have one send an OCSP staple (RFC 6066, section 8).
         SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, Int(TLSEXT_STATUSTYPE_ocsp), nil)
-    }
-
-    private var ssl: OpaquePointer { driver.ssl }
-
-    /// Continues the handshake. `.done` does not mean that the certificate is valid.
-    package func handshake() -> HandshakeStep {
-        let step = driver.handshake(rejection: nil)
-        if case .done = step {
-            driver.forgetMessages()
-            isOpen = true
-        }
-        return step
-    }
-
-    /// Reads data that has arrived, at most one record.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
-        guard isOpen, buffer.count > 0 else { return .failed(.notOpen) }
-        return driver.read(into: buffer)
-    }
-
-    /// Sends some of the bytes. After a wait, the call must be repeated with the same bytes.
-    package func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
-        guard isOpen, bytes.count > 0 else { return .failed(.notOpen) }
-        return driver.write(bytes)
-    }
-
-    /// Tells the server that no more data will follow, if the transport accepts it immediately.
-    package func close() {
-        guard isOpen else { return }
-        isOpen = false
-        driver.close()
     }
 
     /// The negotiated parameters. Only valid after the handshake.

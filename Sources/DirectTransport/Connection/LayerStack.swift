@@ -2,20 +2,26 @@ internal import DirectCore
 internal import DirectIO
 internal import DirectTLS
 
-/// The layers that bytes to a server pass through: a socket, and each TLS connection on it, established and
-/// verified.
+/// The layers that bytes to a server pass through: a socket, and each TLS connection on it, established and, except
+/// in a survey, verified.
 ///
 /// Bytes are read and written only at the top, so no layer can be left out. A layer is put on top of the others and
 /// never removed.
 struct LayerStack: Sendable {
     let socket: Socket
     /// The uppermost TLS connection; `nil` if bytes go over the socket as they are.
-    private(set) var top: TLSConnection?
+    private(set) var top: TLSLayer?
     /// The TLS connections below it, the lowest first: the one to a proxy.
-    private var lower: [TLSConnection] = []
+    private var lower: [TLSLayer] = []
 
     init(_ socket: Socket) {
         self.socket = socket
+    }
+
+    /// Makes the layers of a connection that examines its server.
+    init(_ socket: Socket, surveyed layer: SurveyConnection) {
+        self.socket = socket
+        top = layer
     }
 
     /// The transport that the next layer sends and receives over.

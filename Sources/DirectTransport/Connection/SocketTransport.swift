@@ -3,34 +3,31 @@ package import DirectIO
 package import DirectTLS
 
 extension Socket {
-    /// The transport of TLS over the socket. The socket must outlive the TLS connection.
+    /// The transport of TLS over the socket.
     package var transport: TLSTransport {
         unsafe TLSTransport(
-            context: Unmanaged.passUnretained(self).toOpaque(),
-            read: { context, target, count in
-                guard let context = unsafe context else { return TLSTransport.failure(errno: 0) }
-                return unsafe Unmanaged<Socket>.fromOpaque(context)._withUnsafeGuaranteedRef { socket in
-                    unsafe answer(socket.receive(into: target, count: count))
+            owner: self,
+            read: { owner, target, count in
+                unsafe Unmanaged<Socket>.fromOpaque(owner)._withUnsafeGuaranteedRef { socket in
+                    unsafe socket.receive(into: target, count: count).transportResult
                 }
             },
-            write: { context, source, count in
-                guard let context = unsafe context else { return TLSTransport.failure(errno: 0) }
-                return unsafe Unmanaged<Socket>.fromOpaque(context)._withUnsafeGuaranteedRef { socket in
-                    unsafe answer(socket.send(source, count: count))
+            write: { owner, source, count in
+                unsafe Unmanaged<Socket>.fromOpaque(owner)._withUnsafeGuaranteedRef { socket in
+                    unsafe socket.send(source, count: count).transportResult
                 }
             }
         )
     }
 }
 
-extension TLSConnection {
-    /// The transport of TLS over this TLS connection, which is the one to a proxy and must outlive the upper one.
+extension TLSLayer {
+    /// The transport of TLS over this TLS connection, which is the one to a proxy.
     package var transport: TLSTransport {
         unsafe TLSTransport(
-            context: Unmanaged.passUnretained(self).toOpaque(),
-            read: { context, target, count in
-                guard let context = unsafe context else { return TLSTransport.failure(errno: 0) }
-                return unsafe Unmanaged<TLSConnection>.fromOpaque(context)._withUnsafeGuaranteedRef { below in
+            owner: self,
+            read: { owner, target, count in
+                unsafe Unmanaged<TLSLayer>.fromOpaque(owner)._withUnsafeGuaranteedRef { below in
                     switch unsafe below.read(into: UnsafeMutableRawBufferPointer(start: target, count: count))
                     {
                     case .bytes(let count): count
@@ -44,9 +41,8 @@ extension TLSConnection {
                     }
                 }
             },
-            write: { context, source, count in
-                guard let context = unsafe context else { return TLSTransport.failure(errno: 0) }
-                return unsafe Unmanaged<TLSConnection>.fromOpaque(context)._withUnsafeGuaranteedRef { below in
+            write: { owner, source, count in
+                unsafe Unmanaged<TLSLayer>.fromOpaque(owner)._withUnsafeGuaranteedRef { below in
                     switch unsafe below.write(UnsafeRawBufferPointer(start: source, count: count)) {
                     case .bytes(let count): count
                     case .wantsWrite: TLSTransport.wouldBlock
@@ -59,7 +55,7 @@ extension TLSConnection {
     }
 }
 
-extension TLSConnection {
+extension TLSLayer {
     /// Whether everything has been passed on, after another attempt to do so.
     fileprivate var isFlushed: Bool {
         if case .bytes = flush() { true } else { false }
@@ -73,11 +69,14 @@ extension TLSError {
     }
 }
 
-private func answer(_ outcome: Socket.Outcome) -> Int {
-    switch outcome {
-    case .moved(let count): count
-    case .endOfStream: TLSTransport.endOfStream
-    case .wouldBlock: TLSTransport.wouldBlock
-    case .failed(let code): TLSTransport.failure(errno: code)
+extension Socket.Outcome {
+    /// The number that stands for this result in a ``TLSTransport``.
+    package var transportResult: Int {
+        switch self {
+        case .moved(let count): count
+        case .endOfStream: TLSTransport.endOfStream
+        case .wouldBlock: TLSTransport.wouldBlock
+        case .failed(let code): TLSTransport.failure(errno: code)
+        }
     }
 }

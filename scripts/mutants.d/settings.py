@@ -89,12 +89,12 @@ def add_request(table):
     )
     table.place(
         "Request.url in the request line",
-        "Exchange/Exchange.swift", "forwarding == nil ? |url.targetBytes| :", '[UInt8(ascii: "/")]',
+        "Exchange/HTTPURL+Target.swift", "absoluteTargetBytes : |targetBytes|,", '[UInt8(ascii: "/")]',
         "MessageConformanceTests",
     )
     table.place(
         "Request.url in HTTPHost",
-        "Exchange/Exchange.swift", "isTunnel ? target : |url.authorityBytes|", "Array(\"other.test\".utf8)",
+        "Exchange/HTTPURL+Target.swift", "targetBytes, |authorityBytes|)", "Array(\"other.test\".utf8)",
         "NameAndAddressTests",
     )
     table.place(

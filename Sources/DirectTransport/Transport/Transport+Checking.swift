@@ -41,8 +41,7 @@ extension Transport {
         defaults: HTTPHeaders,
         isUpgrade: Bool
     ) throws(TransportError) {
-        let target = method.isConnect ? url.tunnelBytes : url.targetBytes
-        let authority = method.isConnect ? target : url.authorityBytes
+        let (target, authority) = url.targetAndAuthority(of: method, isForwarded: false)
         let bound = RequestWriter.headSizeBound(
             method: method,
             target: target,

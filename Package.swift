@@ -97,7 +97,10 @@ let package = Package(
         ),
         .target(
             name: "SNIProbe",
-            dependencies: ["DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON", "TLSFixtures"],
+            dependencies: [
+                "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP", "DirectJSON",
+                "TLSFixtures",
+            ],
             swiftSettings: commonSettings
         ),
         .executableTarget(name: "sni-probe", dependencies: ["SNIProbe"], swiftSettings: commonSettings),

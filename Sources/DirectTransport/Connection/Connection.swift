@@ -178,6 +178,11 @@ package final class Connection: @unchecked Sendable {
         return true
     }
 
+    /// Returns the first of the unparsed bytes, at most `count` of them.
+    package func peek(_ count: Int) -> [UInt8] {
+        unsafe [UInt8](buffer[unparsed].prefix(count))
+    }
+
     /// Whether bytes have been received that the parser has not consumed.
     var hasUnparsedBytes: Bool { !unparsed.isEmpty }
 

@@ -109,7 +109,7 @@ struct Connector: Sendable {
         let socket: Socket
         do throws(TransportError) {
             socket = try await network.shortage.openSocket(limits) { () throws(TransportError) in
-                try network.socket(address, port: port, loop: loop)
+                try network.socket(to: address, port: port, on: loop)
             }
         } catch {
             throw AttemptFailure(phase: .connect, cause: error)
@@ -147,58 +147,18 @@ struct Connector: Sendable {
         } catch {
             throw .failed(.tls, reason: .tls(error), consequence: .stop)
         }
-        try await shakeHands(tls, over: socket)
+        do throws(TransportError) {
+            try await tls.shakeHands(over: socket, limits.deadline(.tls, stall: limits.timeouts.tls))
+        } catch {
+            throw AttemptFailure(phase: .tls, cause: error, consequence: error.consequence)
+        }
         return tls
     }
-
-    private func shakeHands(_ tls: TLSConnection, over socket: Socket) async throws(AttemptFailure) {
-        let deadline = limits.deadline(.tls, stall: limits.timeouts.tls)
-        while true {
-            let point: WaitPoint?
-            switch tls.handshake() {
-            case .done: return
-            case .wantsRead: point = socket.input
-            case .wantsWrite: point = socket.output
-            case .again: point = nil
-            case .failed(let error): throw .failed(.tls, reason: .tls(error), consequence: error.consequence)
-            }
-            do throws(TransportError) {
-                if let point {
-                    try deadline.check(await point.wait(until: deadline.instant, on: loop))
-                } else {
-                    try await deadline.takeTurn(on: loop)
-                }
-            } catch {
-                throw AttemptFailure(phase: .tls, cause: error)
-            }
-        }
-    }
 }
 
-extension Network {
-    fileprivate func socket(
-        _ address: IPAddress,
-        port: UInt16,
-        loop: EventLoop
-    ) throws(TransportError) -> Socket {
-        do throws(Socket.StartFailure) {
-            return try connect(address, port, loop)
-        } catch {
-            switch error {
-            case .address(let error): throw .failed(.connect, .address(error))
-            case .system(let error): throw .failed(.connect, .system(error))
-            }
-        }
-    }
-}
-
-extension Socket {
-    fileprivate func waitUntilConnected(_ deadline: Deadline) async throws(TransportError) {
-        try deadline.check(await output.wait(until: deadline.instant, on: loop))
-        do throws(SystemError) {
-            try finishConnecting()
-        } catch {
-            throw .failed(.connect, .system(error))
-        }
+extension TransportError {
+    /// The consequence of a failed handshake for the other addresses.
+    fileprivate var consequence: AttemptFailure.Consequence {
+        if case .failed(_, .tls(let error)) = self { error.consequence } else { .tryNext }
     }
 }

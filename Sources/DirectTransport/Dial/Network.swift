@@ -27,6 +27,24 @@ package struct Network: Sendable {
     }
 }
 
+extension Network {
+    /// Starts to connect a socket.
+    package func socket(
+        to address: IPAddress,
+        port: UInt16,
+        on loop: EventLoop
+    ) throws(TransportError) -> Socket {
+        do throws(Socket.StartFailure) {
+            return try connect(address, port, loop)
+        } catch {
+            switch error {
+            case .address(let error): throw .failed(.connect, .address(error))
+            case .system(let error): throw .failed(.connect, .system(error))
+            }
+        }
+    }
+}
+
 /// Access to IPv4 addresses on a network that has only IPv6. Only clients that may ask the system's resolver have
 /// it.
 struct Translation: Sendable {

@@ -280,16 +280,13 @@ package struct Exchange {
         options: ExchangeOptions.Box?,
         framing: BodyFraming
     ) throws(TransportError) -> Int {
-        let isTunnel = method.isConnect
         let isProxied = connection.isProxied
         let forwarding = isProxied ? connection.forwarding : nil
-        let target =
-            isTunnel ? url.tunnelBytes : forwarding == nil ? url.targetBytes : url.absoluteTargetBytes
-        let authority = isTunnel ? target : url.authorityBytes
+        let (target, authority) = url.targetAndAuthority(of: method, isForwarded: forwarding != nil)
         var headers = headers
         // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110, section
         // 9.3.6).
-        if isProxied || !isTunnel && headers.index(of: "proxy-authorization") != nil {
+        if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }
         let bound = RequestWriter.headSizeBound(
@@ -309,6 +306,7 @@ package struct Exchange {
                 extra: defaults,
                 framing: framing,
                 expectContinue: options?.options.expectsContinue == true,
+                close: options?.options.closes == true,
                 upgrade: options?.options.upgrade.isEmpty == false,
                 into: connection.buffer
             )
@@ -344,16 +342,6 @@ extension HTTPHeaders {
         let name = "Proxy-Authorization"
         if forwarding == nil || forwarding?.authorization != nil { remove(name) }
         if let authorization = forwarding?.authorization { add(name, authorization) }
-    }
-}
-
-extension HTTPURL {
-    /// The absolute form, for a request to a proxy (RFC 9112, section 3.2.2).
-    fileprivate var absoluteTargetBytes: [UInt8] { Array("http://".utf8) + authorityBytes + targetBytes }
-
-    /// The target of a tunnel: host and port, even the default one (RFC 9110, section 9.3.6).
-    package var tunnelBytes: [UInt8] {
-        port == scheme.defaultPort ? authorityBytes + Array(":\(port)".utf8) : authorityBytes
     }
 }
 

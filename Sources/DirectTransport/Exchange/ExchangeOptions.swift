@@ -3,6 +3,8 @@ package import DirectHTTP1
 /// Options of an exchange that few requests set, kept apart so that the other requests stay small.
 package struct ExchangeOptions: Sendable {
     package var expectsContinue = false
+    /// Whether the request announces that its connection serves no other one.
+    package var closes = false
     package var upgrade: [String] = []
     package var onInterim: (@Sendable (ResponseHead) -> Void)?
     package var onUpload: (@Sendable (TransferProgress) -> Void)?

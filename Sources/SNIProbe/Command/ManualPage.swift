@@ -107,41 +107,6 @@ enum ManualPage {
     }
 
     private static var faults: String {
-        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.meaning))" }.joined(separator: "\n")
-    }
-}
-
-extension Fault.ID {
-    /// The description in the manual page.
-    var meaning: String {
-        switch self {
-        case .dns: "The resolver gave no address."
-        case .refused: "Nothing listens on the port."
-        case .unreachable: "The address cannot be reached."
-        case .timeoutTCP: "No connection before the deadline."
-        case .timeoutTLS: "A connection, but no handshake before the deadline."
-        case .sniRefused: "The handshake is refused because of the name."
-        case .handshakeRefused: "The handshake is refused, whatever the name."
-        case .handshakeBroken: "The server violates the TLS protocol."
-        case .reset: "The server ends the connection during the handshake without an alert."
-        case .notTLS: "The server does not use TLS."
-        case .defaultCertificate: "The IP does not know the host: it shows its default certificate."
-        case .nameMismatch: "The certificate is not for the host."
-        case .expired: "The certificate, or one above it, has expired."
-        case .notYetValid: "The certificate, or one above it, is not valid yet."
-        case .selfSigned: "The certificate is self-signed."
-        case .unknownIssuer: "The chain leads to a root that is not trusted."
-        case .intermediateMissing: "The server left a certificate of the chain out."
-        case .badSignature: "A signature in the chain is invalid."
-        case .weakCertificate: "A key or a signature is too weak."
-        case .wrongPurpose: "The certificate is not for TLS servers."
-        case .certificateInvalid: "The chain breaks another rule; the text says which."
-        case .httpBroken: "The response is not HTTP, or is incomplete."
-        case .timeoutHTTP: "No complete response before the deadline."
-        case .httpStatus: "The status is not one of --status."
-        case .tooFewDays: "The certificate has fewer days left than --min-days."
-        case .notExpected: "The certificate is not the one of --expect."
-        case .differs: "With --same: another certificate than the first IP shows."
-        }
+        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.row.meaning))" }.joined(separator: "\n")
     }
 }

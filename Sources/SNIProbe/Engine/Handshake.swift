@@ -30,105 +30,96 @@ struct Handshake: Sendable {
     }
 }
 
-/// An open connection of a probe, after the handshake if it uses TLS.
-struct OpenConnection: Sendable {
-    let wire: Wire
-    let tls: SurveyConnection?
-
-    func close() {
-        tls?.close()
-        wire.close()
-    }
-}
-
 extension Handshake {
     /// Connects and performs the handshake. The caller must close the connection, if one is returned.
     static func make(
-        with address: IPAddress,
-        _ port: UInt16,
+        with probe: Probe,
         serverName: String?,
         offersHTTP: Bool,
         tools: ProbeTools,
-        on loop: EventLoop,
-        by deadline: Instant
-    ) async -> (handshake: Handshake, connection: OpenConnection?) {
+        limits: DialLimits
+    ) async -> (handshake: Handshake, connection: Connection?) {
+        let loop = limits.loop
         let start = loop.now
         var handshake = Handshake(serverName: serverName, outcome: .failure(.dropped))
-        let wire: Wire
-        switch await Wire.open(address, port: port, on: loop, by: deadline) {
-        case .success(let opened): wire = opened
-        case .failure(let refusal):
-            handshake.outcome = .failure(refusal)
+        let socket: Socket
+        do throws(TransportError) {
+            socket = try await probe.connect(limits)
+        } catch {
+            handshake.outcome = .failure(Refusal(error, firstBytes: []))
             return (handshake, nil)
         }
         handshake.tcpTime = loop.now.since(start)
         // This wait is not part of any measured time: loading the roots may take longer than the whole handshake.
         let context = await tools.context.value()
         let ready = loop.now
-        let outcome = await secure(
-            wire,
-            serverName: serverName,
-            offersHTTP: offersHTTP,
-            context: context,
-            handshake: &handshake
-        )
+        let firstBytes = FirstBytes(of: socket)
+        var tls: SurveyConnection?
+        let result: Result<(SurveyFacts, ServedChain), TransportError>
+        do throws(TransportError) {
+            let survey = try survey(context, serverName: serverName, offersHTTP: offersHTTP, over: firstBytes)
+            tls = survey
+            try await survey.shakeHands(over: socket, limits.deadline(.tls, stall: .max))
+            guard let chain = survey.served else { throw .failed(.tls, .tls(.noPeerCertificate)) }
+            result = .success((survey.facts, chain))
+        } catch {
+            result = .failure(error)
+        }
         handshake.tlsTime = loop.now.since(ready)
-        handshake.hasBegun = !wire.firstBytes.isEmpty
-        if case .failure(.notTLS) = outcome { handshake.answer = wire.firstBytes }
-        switch outcome {
-        case .success(let tls):
-            guard let chain = tls.served else {
-                wire.close()
-                handshake.outcome = .failure(.broken(.other, reason: "the server sent no certificate"))
-                return (handshake, nil)
-            }
-            handshake.outcome = .success(Served(facts: tls.facts, chain: tools.chains.examine(chain)))
-            return (handshake, OpenConnection(wire: wire, tls: tls))
-        case .failure(let refusal):
+        handshake.hasBegun = !firstBytes.bytes.isEmpty
+        handshake.asksForCertificate = tls?.wasAskedForCertificate ?? false
+        switch result {
+        case .success((let facts, let chain)):
+            handshake.outcome = .success(Served(facts: facts, chain: tools.chains.examine(chain)))
+            return (handshake, probe.connection(over: socket, survey: tls))
+        case .failure(let error):
+            socket.close()
+            let refusal = Refusal(error, firstBytes: firstBytes.bytes)
             handshake.outcome = .failure(refusal)
-            wire.close()
+            if case .notTLS = refusal { handshake.answer = firstBytes.bytes }
             return (handshake, nil)
         }
     }
 
-    private static func secure(
-        _ wire: Wire,
+    private static func survey(
+        _ context: Result<SurveyContext, TLSError>,
         serverName: String?,
         offersHTTP: Bool,
-        context: Result<SurveyContext, TLSError>,
-        handshake: inout Handshake
-    ) async -> Result<SurveyConnection, Refusal> {
-        let tls: SurveyConnection
+        over firstBytes: FirstBytes
+    ) throws(TransportError) -> SurveyConnection {
         do throws(TLSError) {
-            tls = try SurveyConnection(
+            return try SurveyConnection(
                 context: try context.get(),
                 serverName: serverName,
                 offersHTTP: offersHTTP,
-                transport: wire.transport
+                transport: firstBytes.transport
             )
         } catch {
-            return .failure(.broken(.other, reason: "\(error)"))
+            throw .failed(.tls, .tls(error))
         }
-        defer { handshake.asksForCertificate = tls.wasAskedForCertificate }
-        var isLast = false
-        while true {
-            let point: WaitPoint?
-            switch tls.handshake() {
-            case .done: return .success(tls)
-            case .wantsRead: point = wire.socket.input
-            case .wantsWrite: point = wire.socket.output
-            case .again: point = nil
-            case .failed(let error): return .failure(Refusal(error, firstBytes: wire.firstBytes))
-            }
-            let refusal = if let point { await wire.wait(for: point) } else { await wire.takeTurn() }
-            guard let refusal else { continue }
-            // Input that has arrived in the meantime still counts: if this task ran late, it is not the server's
-            // fault.
-            if refusal == .silentTLS, !isLast {
-                isLast = true
-                continue
-            }
-            return .failure(refusal)
+    }
+}
+
+extension Probe {
+    /// Connects to the address. The caller must close the socket.
+    func connect(_ limits: DialLimits) async throws(TransportError) -> Socket {
+        let socket = try Network().socket(to: address, port: port, on: limits.loop)
+        do throws(TransportError) {
+            try await socket.waitUntilConnected(limits.deadline(.connect, stall: .max))
+        } catch {
+            socket.close()
+            throw error
         }
+        return socket
+    }
+
+    /// Returns the connection over a socket to the address.
+    func connection(over socket: Socket, survey: SurveyConnection?) -> Connection {
+        Connection.examining(
+            target.name,
+            at: Endpoint(address, port: port),
+            over: socket,
+            survey: survey
+        )
     }
 }

@@ -16,11 +16,11 @@ struct ProbeEngine: Sendable {
 
     /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     func observe(_ probe: Probe) async -> Observation {
-        let start = loop.now
-        let deadline = start.advanced(byNanoseconds: settings.timeout.clampedNanoseconds)
+        let deadline = loop.now.advanced(byNanoseconds: tools.timeouts.total)
+        let limits = DialLimits(timeouts: tools.timeouts, end: deadline, loop: loop)
         var attempt = 1
         while true {
-            var observation = await attemptOnce(probe, by: deadline)
+            var observation = await attemptOnce(probe, limits)
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
             guard attempt <= settings.retries, observation.refusedFirst?.mayPass ?? observation.lostExchange,
@@ -31,44 +31,50 @@ struct ProbeEngine: Sendable {
         }
     }
 
-    private func attemptOnce(_ probe: Probe, by deadline: Instant) async -> Observation {
+    private func attemptOnce(_ probe: Probe, _ limits: DialLimits) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
         let start = loop.now
         if probe.target.usesTLS {
-            await observeTLS(&observation, by: deadline)
+            await observeTLS(&observation, limits)
         } else {
-            await observePlain(&observation, by: deadline)
+            await observePlain(&observation, limits)
         }
         if observation.total == nil { observation.total = loop.now.since(start) }
         return observation
     }
 
-    private func observePlain(_ observation: inout Observation, by deadline: Instant) async {
+    private func observePlain(_ observation: inout Observation, _ limits: DialLimits) async {
         let probe = observation.probe
         let start = loop.now
-        switch await Wire.open(probe.address, port: probe.port, on: loop, by: deadline) {
-        case .failure(let refusal): observation.refusal = refusal
-        case .success(let wire):
-            observation.tcpTime = loop.now.since(start)
-            let connection = OpenConnection(wire: wire, tls: nil)
-            if let url = probe.target.url {
-                observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
-                    .run()
-            }
-            connection.close()
+        let socket: Socket
+        do throws(TransportError) {
+            socket = try await probe.connect(limits)
+        } catch {
+            observation.refusal = Refusal(error, firstBytes: [])
+            return
         }
+        observation.tcpTime = loop.now.since(start)
+        let connection = probe.connection(over: socket, survey: nil)
+        if let url = probe.target.url {
+            observation.exchange = await request(url, over: connection, limits).run()
+        }
+        connection.close()
+    }
+
+    private func request(_ url: HTTPURL, over connection: Connection, _ limits: DialLimits) -> ProbeRequest {
+        ProbeRequest(connection: connection, url: url, settings: settings, limits: limits)
     }
 
     /// Makes both handshakes at the same time, so that the second takes no extra time.
-    private func observeTLS(_ observation: inout Observation, by deadline: Instant) async {
+    private func observeTLS(_ observation: inout Observation, _ limits: DialLimits) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         guard let secondName = names.second else {
-            observation.first = await first(&observation, name: names.first, by: deadline)
+            observation.first = await first(&observation, name: names.first, limits)
             return
         }
-        async let second = second(probe, name: secondName.name, by: deadline)
-        observation.first = await first(&observation, name: names.first, by: deadline)
+        async let second = second(probe, name: secondName.name, limits)
+        observation.first = await first(&observation, name: names.first, limits)
         if observation.first?.tcpTime == nil {
             // The server cannot be reached. Leaving this scope cancels the second handshake.
             return
@@ -79,25 +85,22 @@ struct ProbeEngine: Sendable {
     private func first(
         _ observation: inout Observation,
         name: String?,
-        by deadline: Instant
+        _ limits: DialLimits
     ) async -> Handshake {
         let probe = observation.probe
         let (handshake, connection) = await Handshake.make(
-            with: probe.address,
-            probe.port,
+            with: probe,
             serverName: name,
             offersHTTP: probe.target.url != nil,
             tools: tools,
-            on: loop,
-            by: deadline
+            limits: limits
         )
         var exchangeTime = Duration.zero
         if let connection {
             let start = loop.now
             if let url = probe.target.url, settings.insecure || isAcceptable(handshake, target: probe.target)
             {
-                observation.exchange = await Exchange(connection: connection, url: url, settings: settings)
-                    .run()
+                observation.exchange = await request(url, over: connection, limits).run()
                 exchangeTime = loop.now.since(start)
             }
             connection.close()
@@ -109,15 +112,13 @@ struct ProbeEngine: Sendable {
         return handshake
     }
 
-    private func second(_ probe: Probe, name: String?, by deadline: Instant) async -> Handshake {
+    private func second(_ probe: Probe, name: String?, _ limits: DialLimits) async -> Handshake {
         let (handshake, connection) = await Handshake.make(
-            with: probe.address,
-            probe.port,
+            with: probe,
             serverName: name,
             offersHTTP: false,
             tools: tools,
-            on: loop,
-            by: deadline
+            limits: limits
         )
         connection?.close()
         return handshake

@@ -4,11 +4,26 @@ internal import DirectHTTP
 /// The settings, the TLS context and the chain cache that all probes of a run share.
 final class ProbeTools: Sendable {
     let settings: ProbeSettings
+    /// A probe has one limit, the one for all of it.
+    let timeouts: Timeouts.Nanoseconds
     let context: ContextSource
     let chains = ChainCache()
 
     init(_ settings: ProbeSettings, loop: EventLoop) {
         self.settings = settings
+        timeouts =
+            Timeouts(
+                queue: nil,
+                resolve: nil,
+                connect: nil,
+                tls: nil,
+                write: nil,
+                response: nil,
+                read: nil,
+                continue: nil,
+                total: settings.timeout
+            )
+            .nanoseconds
         context = ContextSource(loop)
     }
 }

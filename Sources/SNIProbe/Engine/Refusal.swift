@@ -39,8 +39,20 @@ enum Refusal: Error, Hashable, Sendable {
         }
     }
 
-    /// Classifies a TLS error with the help of the first bytes that the server sent.
-    init(_ error: TLSError, firstBytes: [UInt8]) {
+    /// Classifies a failure with the help of the first bytes that the server sent.
+    init(_ error: TransportError, firstBytes: [UInt8]) {
+        switch error {
+        case .failed(_, .address(let error)): self = .badAddress("\(error)")
+        case .failed(_, .system(let error)): self = .notConnected(error)
+        case .failed(.connect, .timedOut): self = .silentTCP
+        case .failed(_, .timedOut): self = .silentTLS
+        case .failed(_, .tls(let error)): self = Refusal(error, firstBytes: firstBytes)
+        case .cancelled: self = .dropped
+        case .failed(_, let reason): self = .broken(.other, reason: "\(reason)")
+        }
+    }
+
+    private init(_ error: TLSError, firstBytes: [UInt8]) {
         switch error {
         case .alertReceived(let alert): self = .alert(alert)
         case .truncated:
@@ -49,6 +61,7 @@ enum Refusal: Error, Hashable, Sendable {
         case .connectionLost: self = .reset
         case .protocolFailure(let kind, let reason, _):
             self = OtherProtocol(firstBytes).map(Refusal.notTLS) ?? .broken(kind, reason: reason)
+        case .noPeerCertificate: self = .broken(.other, reason: "the server sent no certificate")
         default: self = .broken(.other, reason: "\(error)")
         }
     }

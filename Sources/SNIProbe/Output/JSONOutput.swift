@@ -153,9 +153,8 @@ struct JSONRecord {
 
     private func verify(_ text: inout JSONText) {
         guard let chain = record.served?.chain else { return text.null("verify") }
-        let dates: [Fault.ID] = [.expired, .notYetValid]
         let faults = ChainVerdict(chain, now: record.judgedAt).faults
-        let trust = faults.first { !dates.contains($0.id) }
+        let trust = faults.first { $0.id.row.subject != .dates }
         let code = chain.judgement.faults.first { ![.expired, .notYetValid].contains($0.kind) }
         text.object("verify") { text in
             text.object("name") { text in
@@ -167,7 +166,7 @@ struct JSONRecord {
                 text.field("code", value: code?.code ?? 0)
                 text.field("text", value: code?.reason)
             }
-            text.object("dates") { $0.field("ok", value: !faults.contains { dates.contains($0.id) }) }
+            text.object("dates") { $0.field("ok", value: !faults.contains { $0.id.row.subject == .dates }) }
         }
     }
 

@@ -10,13 +10,7 @@ struct LongForm {
 
     private var observation: Observation { record.observation }
     private var target: ProbeTarget { record.target }
-    private var isNameWrong: Bool { has([.defaultCertificate, .nameMismatch]) }
-    private var chainFaults: [Fault.ID] {
-        [
-            .selfSigned, .unknownIssuer, .intermediateMissing, .badSignature, .weakCertificate,
-            .certificateInvalid,
-        ]
-    }
+    private var isNameWrong: Bool { hasFault(about: .name) }
 
     var text: String {
         let evidence = evidence
@@ -29,7 +23,9 @@ struct LongForm {
         var text = ""
         if let served = record.served {
             text += certificate(served)
-            if !record.passed && has(chainFaults) || record.passed || verbose { text += chain(served.chain) }
+            if !record.passed && hasFault(about: .chain) || record.passed || verbose {
+                text += chain(served.chain)
+            }
         }
         text += answer + alert + sni
         if let served = record.served { text += handshake(served.facts) }
@@ -52,7 +48,11 @@ struct LongForm {
         return head + "\n      " + style.wrapped(verdict, indent: 6).joined(separator: "\n      ")
     }
 
-    private func has(_ ids: [Fault.ID]) -> Bool { record.faults.contains { ids.contains($0.id) } }
+    private func has(_ id: Fault.ID) -> Bool { record.faults.contains { $0.id == id } }
+
+    private func hasFault(about subject: Fault.ID.Subject) -> Bool {
+        record.faults.contains { $0.id.row.subject == subject }
+    }
 
     private func certificate(_ served: Handshake.Served) -> String {
         guard let leaf = served.chain.leaf else { return "" }
@@ -114,11 +114,11 @@ struct LongForm {
 
     private func ending(_ chain: ExaminedChain) -> String {
         let judgement = chain.judgement
-        if has([.selfSigned]) { return "self-signed" }
+        if has(.selfSigned) { return "self-signed" }
         if let top = judgement.top {
             let issuer = style.safe(top.issuer.short, upTo: 40)
             if top.isSelfIssued { return "\(issuer) is not trusted" }
-            return has([.intermediateMissing])
+            return has(.intermediateMissing)
                 ? "issuer \(issuer) was not sent" : "issuer \(issuer) was not sent, is not trusted"
         }
         guard let anchor = judgement.anchor else { return "no root found" }
@@ -192,12 +192,12 @@ struct LongForm {
         if let time = observation.first?.tcpTime ?? observation.tcpTime {
             parts.append("tcp \(Words.milliseconds(time))")
         }
-        if has([.timeoutTLS]) {
+        if has(.timeoutTLS) {
             guard let last = parts.popLast() else { return "" }
             let end = observation.first?.hasBegun == true ? "then part of an answer" : "then silence"
             return style.field("time", texts: [(parts + ["\(last) ms, \(end)"]).joined(separator: "  ")])
         }
-        guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has([.timeoutTCP]) else {
+        guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has(.timeoutTCP) else {
             return ""
         }
         if let time = observation.first?.tlsTime { parts.append("tls \(Words.milliseconds(time))") }

@@ -29,20 +29,4 @@ enum ExitCode {
         (90, "The certificate is acceptable, but not for --expect, --same or --min-days."),
         (interrupted, "Interrupted."),
     ]
-
-    /// Returns the exit code of a probe whose first fault is this one.
-    static func code(for id: Fault.ID) -> Int32 {
-        switch id {
-        case .dns: 6
-        case .refused, .unreachable: 7
-        case .httpStatus: 22
-        case .timeoutTCP, .timeoutTLS, .timeoutHTTP: 28
-        case .sniRefused, .handshakeRefused, .handshakeBroken, .reset, .notTLS: 35
-        case .httpBroken: 56
-        case .defaultCertificate, .nameMismatch, .expired, .notYetValid, .selfSigned, .unknownIssuer,
-            .intermediateMissing, .badSignature, .weakCertificate, .wrongPurpose, .certificateInvalid:
-            60
-        case .tooFewDays, .notExpected, .differs: 90
-        }
-    }
 }

@@ -17,7 +17,7 @@ struct ProbeRecord: Sendable {
     /// Whether there are no faults.
     var passed: Bool { faults.isEmpty }
     /// The exit code for this probe alone.
-    var exitCode: Int32 { faults.first.map { ExitCode.code(for: $0.id) } ?? ExitCode.passed }
+    var exitCode: Int32 { faults.first.map { $0.id.row.exitCode } ?? ExitCode.passed }
 
     /// The certificates and parameters of the first handshake, if it succeeded.
     var served: Handshake.Served? {

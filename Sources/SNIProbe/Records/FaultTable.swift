@@ -1,0 +1,67 @@
+/// What is fixed for each fault, in one table: its exit code, its subject, and its meaning in the manual page.
+extension Fault.ID {
+    struct Row {
+        /// The exit code of a probe whose first fault this is.
+        let exitCode: Int32
+        let subject: Subject
+        let meaning: String
+
+        init(_ exitCode: Int32, _ subject: Subject, _ meaning: String) {
+            self.exitCode = exitCode
+            self.subject = subject
+            self.meaning = meaning
+        }
+    }
+
+    /// The step or the property that a fault is about.
+    enum Subject {
+        case lookup
+        case connection
+        case handshake
+        /// The names in the certificate.
+        case name
+        /// The validity of a certificate of the chain.
+        case dates
+        /// The chain of certificates.
+        case chain
+        /// The purpose that the certificate was issued for.
+        case purpose
+        case http
+        /// An option that asks for more than an acceptable certificate.
+        case expectation
+    }
+
+    var row: Row {
+        switch self {
+        case .dns: Row(6, .lookup, "The resolver gave no address.")
+        case .refused: Row(7, .connection, "Nothing listens on the port.")
+        case .unreachable: Row(7, .connection, "The address cannot be reached.")
+        case .timeoutTCP: Row(28, .connection, "No connection before the deadline.")
+        case .timeoutTLS: Row(28, .handshake, "A connection, but no handshake before the deadline.")
+        case .sniRefused: Row(35, .handshake, "The handshake is refused because of the name.")
+        case .handshakeRefused: Row(35, .handshake, "The handshake is refused, whatever the name.")
+        case .handshakeBroken: Row(35, .handshake, "The server violates the TLS protocol.")
+        case .reset:
+            Row(35, .handshake, "The server ends the connection during the handshake without an alert.")
+        case .notTLS: Row(35, .handshake, "The server does not use TLS.")
+        case .defaultCertificate:
+            Row(60, .name, "The IP does not know the host: it shows its default certificate.")
+        case .nameMismatch: Row(60, .name, "The certificate is not for the host.")
+        case .expired: Row(60, .dates, "The certificate, or one above it, has expired.")
+        case .notYetValid: Row(60, .dates, "The certificate, or one above it, is not valid yet.")
+        case .selfSigned: Row(60, .chain, "The certificate is self-signed.")
+        case .unknownIssuer: Row(60, .chain, "The chain leads to a root that is not trusted.")
+        case .intermediateMissing: Row(60, .chain, "The server left a certificate of the chain out.")
+        case .badSignature: Row(60, .chain, "A signature in the chain is invalid.")
+        case .weakCertificate: Row(60, .chain, "A key or a signature is too weak.")
+        case .wrongPurpose: Row(60, .purpose, "The certificate is not for TLS servers.")
+        case .certificateInvalid: Row(60, .chain, "The chain breaks another rule; the text says which.")
+        case .httpBroken: Row(56, .http, "The response is not HTTP, or is incomplete.")
+        case .timeoutHTTP: Row(28, .http, "No complete response before the deadline.")
+        case .httpStatus: Row(22, .http, "The status is not one of --status.")
+        case .tooFewDays: Row(90, .expectation, "The certificate has fewer days left than --min-days.")
+        case .notExpected: Row(90, .expectation, "The certificate is not the one of --expect.")
+        case .differs: Row(90, .expectation, "With --same: another certificate than the first IP shows.")
+        }
+    }
+}

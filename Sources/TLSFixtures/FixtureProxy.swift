@@ -88,7 +88,7 @@ struct ProxyConversation {
     private func answerSOCKS() throws(ConnectionEnd) -> Int32? {
         let methods = try take(2 + Int(try byte(1))).dropFirst(2)
         let method: UInt8 = proxy.credentials == nil ? 0 : 2
-        guard methods.contains(method) else { return try say([5, 0xFF]) }
+        guard methods.contains(method) else { return try refuse([5, 0xFF]) }
         try connection.send([5, method])
         if let credentials = proxy.credentials {
             let user = try take(2 + Int(try byte(1))).dropFirst(2)
@@ -105,16 +105,16 @@ struct ProxyConversation {
         default: host = text(try take(1 + Int(try byte(0))).dropFirst())
         }
         let port = try take(2)
-        if case .reply(let code)? = proxy.refusal { return try say([5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }
+        if case .reply(let code)? = proxy.refusal { return try refuse([5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }
         guard let target = connect("\(host):\(Int(port[0]) << 8 | Int(port[1]))") else {
-            return try say([5, 4, 0, 1, 0, 0, 0, 0, 0, 0])
+            return try refuse([5, 4, 0, 1, 0, 0, 0, 0, 0, 0])
         }
         // The bound address is a name, since a client must not assume that every reply is ten bytes long.
         try connection.send([5, 0, 0, 3, 5] + Array("bound".utf8) + [0, 80])
         return target
     }
 
-    private func say(_ bytes: [UInt8]) throws(ConnectionEnd) -> Int32? {
+    private func refuse(_ bytes: [UInt8]) throws(ConnectionEnd) -> Int32? {
         try connection.send(bytes)
         return nil
     }

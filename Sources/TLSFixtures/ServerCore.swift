@@ -39,7 +39,7 @@ final class ServerCore: @unchecked Sendable {
     private var finishedThreads: [Int] = []
     private var isStopped = false
 
-    /// Guarded by the bell's lock, since pausing threads test it.
+    /// Guarded by the lock, since pausing threads test it.
     private var stopping = false
 
     init(_ security: FixtureSecurity, _ manner: Mode, on address: String, port: UInt16) throws(FixtureError) {
@@ -79,7 +79,7 @@ final class ServerCore: @unchecked Sendable {
 
     var isStopping: Bool { Bell.read { stopping } }
 
-    /// Call this only inside the bell.
+    /// Call this only with the lock held.
     var isStoppingInsideBell: Bool { stopping }
 
     /// Closes the listener and every connection and waits for their threads. Only the first call does anything.

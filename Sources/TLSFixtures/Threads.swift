@@ -41,7 +41,7 @@ enum Bell {
         }
     }
 
-    /// Reads a value under the bell's lock.
+    /// Reads a value under the lock.
     static func read<Value>(_ value: () -> Value) -> Value {
         lock.locked(value)
     }
@@ -94,7 +94,7 @@ enum Bell {
 
 /// A gate at which handlers and scripts wait until the test opens it.
 public final class Gate: @unchecked Sendable {
-    // The bell's lock guards this.
+    // Guarded by the lock.
     private var opened = false
 
     /// Creates a closed gate.
@@ -108,7 +108,7 @@ public final class Gate: @unchecked Sendable {
     /// Whether the gate has been opened.
     public var isOpen: Bool { Bell.read { opened } }
 
-    /// Call this only inside the bell.
+    /// Call this only with the lock held.
     var isOpenInsideBell: Bool { opened }
 }
 

@@ -44,10 +44,10 @@ def add_transaction(table):
 
 def add_measuring(table):
     """Adds mutants at the sources of a transaction's facts."""
-    exchange, dialler, proxy = "Transport/Transport+RoundTrip.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
+    exchange, dialler, proxy = "Transport/Transport.swift", "Dial/Dialler.swift", "Dial/Dialler+Proxy.swift"
     for name, file, at, becomes in [
         ("isReused", exchange, "response: loop.now,\n                isReused: |isReused|", "false"),
-        ("requestTime, responseTime from the wrong start", exchange, "start: |start|,", "sent"),
+        ("requestTime, responseTime from the wrong start", exchange, "connection: connection.facts,\n                start: |start|,", "sent"),
         ("requestTime to the wrong end", exchange, "sent: |sent|,", "start"),
         ("responseTime to the wrong end", exchange, "response: |loop.now|,", "sent"),
         ("resolveTime of a resolver", "Pipeline/RoutePlanner.swift", "selection.resolveTime = |loop.now.since(start)|", "nil"),
@@ -58,14 +58,14 @@ def add_measuring(table):
         ("tlsTime of a connection", dialler, "tlsTime: |result.established.tlsTime|", "nil"),
         ("failedAttempts of a connection", dialler, "failedAttempts: |result.failedAttempts|", "[]"),
         ("failedAttempts' elapsed time", dialler, "elapsed: |attempt.elapsed|", ".zero"),
-        ("connectTime of a link", "Dial/EstablishedTransport.swift", "connectTime: |loop.now.since(start)|", ".zero"),
-        ("tlsTime of a link", "Dial/EstablishedTransport.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
+        ("connectTime of a link", "Dial/Connector.swift", "connectTime: |loop.now.since(start)|", ".zero"),
+        ("tlsTime of a link", "Dial/Connector.swift", "established.tlsTime = |loop.now.since(start)|", ".zero"),
         ("connectTime over a proxy that looks names up", proxy, "connectTime: |established.connectTime|", ".zero"),
         ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |established.tlsTime|", "nil"),
         ("resolveTime of a proxy", proxy, "resolveTime: |result.selection.resolveTime|", "nil"),
         ("failedAttempts of a proxy", proxy, "failedAttempts: |result.failedAttempts|", "[]"),
-        ("connectTime with a proxy's conversation", proxy, "let time = line.connectTime + |(line.tlsTime ?? .zero)| +", ".zero"),
-        ("connectTime with the way to a proxy", proxy, "let time = |line.connectTime| +", "Duration.zero"),
+        ("connectTime with a proxy's conversation", proxy, "let time = toProxy.connectTime + |(toProxy.tlsTime ?? .zero)| +", ".zero"),
+        ("connectTime with the way to a proxy", proxy, "let time = |toProxy.connectTime| +", "Duration.zero"),
         ("connectTime with the TLS to a proxy", proxy, "?? .zero) + |loop.now.since(start)|", ".zero"),
     ]:
         members = " ".join(f"HTTPTransaction.{word.strip(',')}" for word in name.replace("'", " ").split() if word.strip(",") in KNOWN)

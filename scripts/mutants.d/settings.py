@@ -59,7 +59,7 @@ def add_client(table):
     )
     table.place(
         "HTTPClient.Configuration.vetting over a proxy",
-        "Dial/Dialler+Proxy.swift", "if let vetting = |settings.vetting| {", "nil", "ProxyTests",
+        "Dial/Dialler+Proxy.swift", "guard let vetting = |settings.vetting| else", "nil as AddressVetting?", "ProxyTests",
     )
 
 
@@ -232,7 +232,7 @@ def add_repetition(table):
     )
     table.place(
         "RedirectPolicy.extraCrossOriginFields of the client's fields",
-        "Pipeline/ClientFields.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, fields: self)", "[]", "PolicySettingsTests",
+        "Pipeline/RoundTrip.swift", "Crossing(surviving: |policy.extraCrossOriginFields|, fields: self)", "[]", "PolicySettingsTests",
     )
     table.place(
         "RedirectPolicy.deliver", "Messages/RedirectPolicy.swift", "policy.isFollowing = |false|", "true", "RedirectTests"

@@ -12,10 +12,10 @@ PLACES = [
      "let deadline = limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
     ("resolve", "of a fallback", "Dial/Dialler.swift",
      "fallback(limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
-    ("connect", "", "Dial/EstablishedTransport.swift", "limits.deadline(.connect, stall: |limits.timeouts.connect|)", "PhaseLimitTests"),
+    ("connect", "", "Dial/Connector.swift", "limits.deadline(.connect, stall: |limits.timeouts.connect|)", "PhaseLimitTests"),
     ("connect", "of a proxy's conversation", "Dial/Dialler+Proxy.swift", "deadline(.proxy, stall: |limits.timeouts.connect|)",
      "PhaseLimitTests"),
-    ("tls", "", "Dial/EstablishedTransport.swift", "limits.deadline(.tls, stall: |limits.timeouts.tls|)", "PhaseLimitTests"),
+    ("tls", "", "Dial/Connector.swift", "limits.deadline(.tls, stall: |limits.timeouts.tls|)", "PhaseLimitTests"),
     ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "PhaseLimitTests"),
     ("write", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.write|", "PhaseLimitTests"),
     ("write", "of a raw stream", "Messages/RawStream.swift", "writeLimit = |timeouts.write|", "PhaseLimitTests"),
@@ -25,7 +25,7 @@ PLACES = [
     ("read", "of a head", "Exchange/Exchange.swift", "stall: |timeouts.read|", "PhaseLimitTests"),
     ("read", "of a body", "Exchange/BodyReading.swift", "stall: |exchange.timeouts.read|", "PhaseLimitTests"),
     ("continue", "", "Exchange/Exchange.swift", "stall: |timeouts.continue|", "PhaseLimitTests"),
-    ("total", "", "Pipeline/Call.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "PhaseLimitTests"),
+    ("total", "", "Pipeline/Calls.swift", "start.advanced(byNanoseconds: |timeouts.total|)", "PhaseLimitTests"),
 ]
 SPEEDS = [
     ("of a head", "Exchange/Exchange.swift", "ThroughputMonitor(|timeouts.speed|)"),

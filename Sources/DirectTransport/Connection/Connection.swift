@@ -335,28 +335,58 @@ package final class Connection: @unchecked Sendable {
     private static let smallBuffer = 4096
 }
 
-extension Socket {
-    /// Whether the loop has reported an event on the socket that has not been handled yet.
-    var hasNews: Bool { input.isReady || isHungUp }
-
-    /// Receives bytes from the socket.
-    package func step(readingInto target: UnsafeMutableRawBufferPointer) -> Connection.Step {
-        guard let base = target.baseAddress else { return .moved(0) }
-        return switch unsafe receive(into: base, count: target.count) {
-        case .moved(let count): .moved(count)
-        case .endOfStream: .ended(clean: true)
-        case .wouldBlock: .wantsRead
-        case .failed(let code): .failed(.system(SystemError("recv", code: code)))
+extension Connection {
+    /// Waits until an attempt to move bytes that returned this step may be repeated.
+    ///
+    /// The reading task and the writing task wait at points of their own, for either direction: TLS may want the
+    /// other direction, for example when keys are changed.
+    ///
+    /// - Throws: If the step was an end or a failure, or if the deadline passes or the task is cancelled.
+    package func wait(
+        for step: Step,
+        as side: LoopHandle.Side,
+        _ deadline: Deadline
+    ) async throws(TransportError) {
+        switch step {
+        case .moved: return
+        case .again:
+            try await deadline.takeTurn(on: loop)
+        case .wantsRead:
+            let wake = await socket.waitForInput(side, until: deadline.instant)
+            // The next attempt to write may take bytes from the socket that the reader waits for.
+            if case .writer = side { socket.input.signal() }
+            try deadline.check(wake)
+        case .wantsWrite: try deadline.check(await socket.waitForOutput(side, until: deadline.instant))
+        case .ended: throw .failed(deadline.phase, .connectionClosed)
+        case .failed(let reason): throw .failed(deadline.phase, reason)
         }
     }
 
-    /// Sends bytes on the socket.
-    package func step(writing source: UnsafeRawBufferPointer) -> Connection.Step {
-        guard let base = source.baseAddress else { return .moved(0) }
-        return switch unsafe send(base, count: source.count) {
-        case .moved(let count): .moved(count)
-        case .endOfStream, .wouldBlock: .wantsWrite
-        case .failed(let code): .failed(.system(SystemError("send", code: code)))
+    /// Writes all bytes and flushes the last TLS record. The memory must not move meanwhile.
+    package func writeAll(
+        _ bytes: UnsafeRawBufferPointer,
+        deadline: Deadline
+    ) async throws(TransportError) {
+        var deadline = deadline
+        var sent = 0
+        while sent < bytes.count {
+            let step = unsafe write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+            if case .moved(let count) = step {
+                sent += count
+                deadline.extend(from: loop.now)
+            } else {
+                try await wait(for: step, as: .writer, deadline)
+            }
+        }
+        try await flushAll(deadline)
+    }
+
+    /// Sends the bytes that the layers have accepted and not passed on yet.
+    package func flushAll(_ deadline: Deadline) async throws(TransportError) {
+        while hasUnsentBytes {
+            let step = flush()
+            if case .moved = step { continue }
+            try await wait(for: step, as: .writer, deadline)
         }
     }
 }

@@ -12,21 +12,9 @@ extension Dialler {
         by entry: ProxyEntry,
         detour: Detour?
     ) async throws(DialFailure) -> Connection {
-        if let vetting = settings.vetting {
-            // An address that this side never sees cannot be vetted: a name that leads into the internal network
-            // must not get there through a proxy.
-            guard let address = url.host.address else {
-                throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
-            }
-            if let refusal = vetting.refusal(
-                of: Endpoint(address, port: url.port),
-                for: connector.destination
-            ) {
-                throw DialFailure(cause: .failed(.proxy, .refused(refusal)))
-            }
-        }
+        try checkVetting(of: url, for: connector.destination)
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let result = try await line(to: entry, connector.limits, detour: detour)
+        let result = try await connect(to: entry, connector.limits, detour: detour)
         var established = result.established
         if forwarding == nil {
             do throws(AttemptFailure) {
@@ -62,6 +50,18 @@ extension Dialler {
         return connection(established, facts: facts, forwarding: forwarding)
     }
 
+    /// Throws if a vetting does not allow the URL's address, or cannot see it: a name that leads into the internal
+    /// network must not get there through a proxy.
+    private func checkVetting(of url: HTTPURL, for destination: Destination) throws(DialFailure) {
+        guard let vetting = settings.vetting else { return }
+        guard let address = url.host.address else {
+            throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
+        }
+        if let refusal = vetting.refusal(of: Endpoint(address, port: url.port), for: destination) {
+            throw DialFailure(cause: .failed(.proxy, .refused(refusal)))
+        }
+    }
+
     /// Connects to an address that was chosen on this side, through a tunnel.
     func established(
         _ connector: Connector,
@@ -71,7 +71,7 @@ extension Dialler {
         let result: DialResult
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            result = try await line(to: entry, connector.limits, detour: nil)
+            result = try await connect(to: entry, connector.limits, detour: nil)
         } catch {
             // Another address of the server would not make the proxy reachable.
             throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
@@ -86,7 +86,7 @@ extension Dialler {
     }
 
     /// Connects to the proxy itself. Its address is not vetted: it comes from the client's own settings.
-    private func line(
+    private func connect(
         to entry: ProxyEntry,
         _ limits: DialLimits,
         detour: Detour?
@@ -145,7 +145,7 @@ extension Dialler {
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let limits = connector.limits
-        let line = result.established
+        let toProxy = result.established
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
             endpoint: result.attempt.endpoint,
@@ -153,14 +153,14 @@ extension Dialler {
             tls: nil,
             failedAttempts: [],
             resolveTime: nil,
-            connectTime: line.connectTime,
+            connectTime: toProxy.connectTime,
             tlsTime: nil,
             birth: start,
             tracksResolver: false,
             fallbackForAnswer: nil
         )
         let conversation = ProxyConversation(
-            connection: connection(line, facts: facts),
+            connection: connection(toProxy, facts: facts),
             entry: entry,
             target: target,
             deadline: limits.deadline(.proxy, stall: limits.timeouts.connect)
@@ -168,8 +168,8 @@ extension Dialler {
         // If this throws, the connection closes the transport.
         try await conversation.open()
         conversation.connection.detach()
-        let time = line.connectTime + (line.tlsTime ?? .zero) + loop.now.since(start)
-        var established = EstablishedTransport(layers: line.layers, connectTime: time)
+        let time = toProxy.connectTime + (toProxy.tlsTime ?? .zero) + loop.now.since(start)
+        var established = EstablishedTransport(layers: toProxy.layers, connectTime: time)
         if connector.destination.isSecure { try await connector.secure(&established) }
         return established
     }

@@ -132,23 +132,23 @@ package struct ProxyConversation {
     private func askBySOCKS() async throws(TransportError) {
         let dialogue = SOCKSDialogue(credentials: entry.proxy.credentials)
         // Built before anything is sent: for a request that is not possible, no negotiation is begun.
-        let request = try sound { () throws(ProxyError) in try dialogue.request(for: target) }
-        try await say(try sound { () throws(ProxyError) in try dialogue.greeting() })
-        let selection = try await hear(2)
-        if try sound({ () throws(ProxyError) in try dialogue.wantsCredentials(selection) }) {
-            try await say(dialogue.introduction())
-            let welcome = try await hear(2)
-            try sound { () throws(ProxyError) in try dialogue.checkWelcome(welcome) }
+        let request = try reportingErrors { () throws(ProxyError) in try dialogue.request(for: target) }
+        try await send(try reportingErrors { () throws(ProxyError) in try dialogue.greeting() })
+        let selection = try await receive(2)
+        if try reportingErrors({ () throws(ProxyError) in try dialogue.wantsCredentials(selection) }) {
+            try await send(dialogue.authentication())
+            let reply = try await receive(2)
+            try reportingErrors { () throws(ProxyError) in try dialogue.checkAuthentication(reply) }
         }
-        try await say(request)
+        try await send(request)
         // The fifth byte is the length of the name, if the reply has one.
-        let head = try await hear(5)
-        let rest = try sound { () throws(ProxyError) in try dialogue.lengthOfRest(after: head) }
-        _ = try await hear(rest)
+        let head = try await receive(5)
+        let rest = try reportingErrors { () throws(ProxyError) in try dialogue.lengthOfRest(after: head) }
+        _ = try await receive(rest)
     }
 
     /// Sends the bytes.
-    private func say(_ bytes: [UInt8]) async throws(TransportError) {
+    private func send(_ bytes: [UInt8]) async throws(TransportError) {
         connection.reserve(bytes.count)
         unsafe connection.buffer.copyBytes(from: bytes)
         try await unsafe connection.writeAll(
@@ -158,7 +158,7 @@ package struct ProxyConversation {
     }
 
     /// Reads exactly `count` bytes: those that follow belong to the server.
-    private func hear(_ count: Int) async throws(TransportError) -> [UInt8] {
+    private func receive(_ count: Int) async throws(TransportError) -> [UInt8] {
         var bytes: [UInt8] = []
         connection.reserve(count)
         while bytes.count < count {
@@ -177,7 +177,7 @@ package struct ProxyConversation {
     }
 
     /// Runs the body, and converts its error.
-    private func sound<Value>(
+    private func reportingErrors<Value>(
         _ body: () throws(ProxyError) -> Value
     ) throws(TransportError) -> Value {
         do throws(ProxyError) {

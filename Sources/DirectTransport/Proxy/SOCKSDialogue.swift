@@ -26,7 +26,7 @@ struct SOCKSDialogue {
     }
 
     /// Returns the message with user name and password. `greeting` has checked their lengths.
-    func introduction() -> [UInt8] {
+    func authentication() -> [UInt8] {
         guard let credentials else { return [] }
         let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
         return [1, UInt8(truncatingIfNeeded: user.count)] + user
@@ -34,7 +34,7 @@ struct SOCKSDialogue {
     }
 
     /// Checks the reply to user name and password.
-    func checkWelcome(_ answer: [UInt8]) throws(ProxyError) {
+    func checkAuthentication(_ answer: [UInt8]) throws(ProxyError) {
         guard answer.count == 2, answer[0] == 1 else { throw .notAProxy }
         guard answer[1] == 0 else { throw .wrongCredentials }
     }

@@ -38,7 +38,7 @@ package struct FoldedHash {
     }
 
     private static let secrets = (
-        start: UInt64.random(in: .min ... .max),
-        factor: UInt64.random(in: .min ... .max) | 1
+        start: SystemRandom.word(),
+        factor: SystemRandom.word() | 1
     )
 }

@@ -46,7 +46,7 @@ public final class DigestAuthenticator: Authenticator {
 
     /// Returns a client nonce of 128 random bits.
     private static func clientNonce() -> String {
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         return (0..<2).map { _ in Hex.encode(padded: random.next()) }.joined()
     }
 }

@@ -14,7 +14,7 @@ struct MultipartForm: Sendable {
     /// Creates a form with a boundary of 128 random bits: the author of a part cannot guess it, and so cannot forge
     /// another part.
     init(_ parts: [FormPart]) {
-        var system = SystemRandomNumberGenerator()
+        var system = SystemRandom()
         let bits = [system.next(), system.next()].map { Hex.encode(padded: $0) }
         self.init(parts, boundary: "direct-http-" + bits.joined())
     }

@@ -21,7 +21,8 @@ extension RetryPolicy {
     ) -> Next {
         let now = loop.now
         let isRepeatable = (repeatsAnyMethod || request.method.isIdempotent) && request.body.isReplayable
-        let random = Double.random(in: 0..<1)
+        var generator = SystemRandom()
+        let random = Double.random(in: 0..<1, using: &generator)
         let outcome = result.outcome(at: loop.date)
         let next = next(after: count, outcome, isRepeatable: isRepeatable, random: random)
         guard case .wait(let wait) = next else { return next }

@@ -11,6 +11,8 @@ final class InFlightQuery: @unchecked Sendable {
     final class Waiter: @unchecked Sendable {
         /// The handle that wakes the caller.
         let turn: LoopHandle
+        /// Its place in the order of arrival.
+        fileprivate var number = 0
         /// The answer, once it has arrived.
         fileprivate(set) var answer: Outcome?
 
@@ -26,7 +28,8 @@ final class InFlightQuery: @unchecked Sendable {
     var isWanted: Bool
     /// The task that runs the query.
     var task: Task<Void, Never>?
-    private var waiters: [ObjectIdentifier: Waiter] = [:]
+    private var waiters: [Int: Waiter] = [:]
+    private var waiterCount = 0
 
     init(_ key: AnswerKey, generation: Int, isWanted: Bool) {
         self.key = key
@@ -36,18 +39,20 @@ final class InFlightQuery: @unchecked Sendable {
 
     /// Adds a waiter.
     func join(_ waiter: Waiter) {
-        waiters[ObjectIdentifier(waiter)] = waiter
+        waiterCount += 1
+        waiter.number = waiterCount
+        waiters[waiter.number] = waiter
     }
 
     /// Removes a waiter; returns whether the answer is not wanted any more.
     func leave(_ waiter: Waiter) -> Bool {
-        waiters[ObjectIdentifier(waiter)] = nil
+        waiters[waiter.number] = nil
         return waiters.isEmpty && !isWanted
     }
 
-    /// Gives the answer to all waiters and returns them. The caller has to wake them, outside the lock.
+    /// Gives the answer to all waiters and returns them in the order of their arrival. The caller has to wake them, outside the lock.
     func complete(_ answer: Outcome) -> [Waiter] {
-        let all = Array(waiters.values)
+        let all = waiters.values.sorted { $0.number < $1.number }
         for waiter in all { waiter.answer = answer }
         waiters = [:]
         return all

@@ -3,6 +3,7 @@ internal import Darwin
 #else
 internal import Glibc
 #endif
+internal import DirectCore
 
 /// A file that is written under a temporary name and renamed to its final path when it is complete. Readers of that
 /// path find either the old file or the whole new one. Every call blocks.
@@ -19,7 +20,7 @@ package final class FileDraft: @unchecked Sendable {
     /// - Parameter mode: The permissions, from which the process's umask is subtracted.
     package init(_ path: String, mode: UInt16) throws(SystemError) {
         guard !path.utf8.contains(0) else { throw SystemError("open", code: EINVAL, path: path) }
-        let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
+        let draft = path + ".\(getpid())-\(SystemRandom.word()).tmp"
         descriptor = try checked("open", path: path) {
             open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         }

@@ -3,6 +3,7 @@ internal import Darwin
 #else
 internal import Glibc
 #endif
+internal import DirectCore
 
 /// A file that keeps a client's state from one run to the next: cookies, a cache, resolver answers.
 ///
@@ -33,7 +34,7 @@ package enum StateFile {
 
     /// Replaces the contents of the file, which need not exist. The bytes are on disk when this returns.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
-        let draft = path + ".\(getpid())-\(UInt64.random(in: .min ... .max)).tmp"
+        let draft = path + ".\(getpid())-\(SystemRandom.word()).tmp"
         let file = try checked("open", path: path) {
             open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         }

@@ -54,7 +54,7 @@ package final class StateFolder: Sendable {
 
     /// Creates a file under a temporary name.
     package func draft() throws(SystemError) -> StateDraft {
-        let name = Hex.encode(padded: UInt64.random(in: .min ... .max)) + Self.draftSuffix
+        let name = Hex.encode(padded: SystemRandom.word()) + Self.draftSuffix
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = try checked("open") { openat(descriptor, name, flags, mode_t(0o600)) }
         return StateDraft(self, name, file)

@@ -165,7 +165,7 @@ struct VariantIndex: Equatable, Sendable {
     private static let limit = 8
 
     init() {
-        generation = UInt64.random(in: .min ... .max)
+        generation = SystemRandom.word()
         sets = []
     }
 

@@ -9,9 +9,9 @@ internal import Synchronization
 /// is taken: a single task would wait forever. The upload is the writing half of the lease on a connection: the
 /// connection serves no other request until both halves have ended well.
 ///
-/// The state goes from `running` to `finished` or to `failed`, and no further: a request that was sent whole stays
-/// finished even if its source is cancelled later. Apart from that, `stop` notes that the server has refused the
-/// rest, which makes the cancellation no failure. The sending task sets the state; the reading task looks at it.
+/// The state goes from `running` to `finished`, `stopped` or `failed`, and no further: a request that was sent whole
+/// stays finished even if its source is cancelled later. `stop` notes that the server has refused the rest, which makes
+/// the cancellation no failure: what then happens to the response is the response's own failure. The sending task sets the state; the reading task looks at it.
 /// The end is signalled at the socket's wait point, where the reader may wait for input, and at `ending`, where it
 /// waits when there is nothing more to read.
 ///
@@ -32,6 +32,8 @@ package final class Upload: @unchecked Sendable {
     private enum State {
         case running
         case finished
+        /// Ended by `stop`.
+        case stopped
         case failed(TransportError)
     }
 
@@ -147,10 +149,10 @@ package final class Upload: @unchecked Sendable {
         state.withLock { state in
             // A request that was sent whole stays so, even if its source is not asked for more.
             if case .finished = state, case .failed(.cancelled) = new { return }
-            state = new
+            if case .failed(.cancelled) = new, isStopped { state = .stopped } else { state = new }
         }
         // The reader has been waiting without a time limit; its limit begins now.
-        connection.socket.input.signal()
+        connection.socket.wakeReader()
         ending.input.signal()
     }
 

@@ -79,8 +79,9 @@ final class Attempts: Layer {
                 call.log?.attemptsEnded(stop)
                 return try result.ending(stop, history: history)
             case .wait(let wait):
-                if let hop = await result.hopBeforeRetry(of: request) { history.append(call.noting(hop)) }
+                // The wait begins here: reading the rest of the response must not carry it past the call's deadline.
                 let end = loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
+                if let hop = await result.hopBeforeRetry(of: request) { history.append(call.noting(hop)) }
                 try await loop.sleep(until: end)
             }
         }

@@ -79,14 +79,23 @@ package class LoopHandle: @unchecked Sendable {
         return wake
     }
 
+    /// Wakes the reading task, whichever direction it waits for.
+    package final func wakeReader() {
+        input.signal()
+        readersOutput.signal()
+    }
+
     /// Wakes the tasks that wait for this event.
+    ///
+    /// A task that waits for the opposite direction is woken by its own direction as well. A reader that waits for room,
+    /// because TLS has something to send first, must still take what arrives: a peer may not read before that.
     final func note(_ event: PollerEvent) {
         if event.isHungUp { hungUp.store(true, ordering: .releasing) }
         if event.canRead { input.signal() }
         if event.canWrite { output.signal() }
         guard isCrossed.load(ordering: .sequentiallyConsistent) else { return }
-        if event.canRead { writersInput.signal() }
-        if event.canWrite { readersOutput.signal() }
+        writersInput.signal()
+        readersOutput.signal()
     }
 
     /// Wakes every waiting task, whatever it waits for.

@@ -354,7 +354,7 @@ extension Connection {
         case .wantsRead:
             let wake = await socket.waitForInput(side, until: deadline.instant)
             // The next attempt to write may take bytes from the socket that the reader waits for.
-            if case .writer = side { socket.input.signal() }
+            if case .writer = side { socket.wakeReader() }
             try deadline.check(wake)
         case .wantsWrite: try deadline.check(await socket.waitForOutput(side, until: deadline.instant))
         case .ended: throw .failed(deadline.phase, .connectionClosed)

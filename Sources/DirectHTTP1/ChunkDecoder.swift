@@ -170,7 +170,7 @@ struct ChunkDecoder {
     private mutating func takeExtension(_ byte: UInt8, limit: Int) throws(HTTP1Error) {
         let isLineEnd = byte == .carriageReturn || byte == .lineFeed && isLenient
         guard isLineEnd else {
-            try extensions.take(byte)
+            try extensions.consume(byte)
             return try countExtension(limit: limit)
         }
         guard extensions.isComplete else { throw .invalidChunkExtension }

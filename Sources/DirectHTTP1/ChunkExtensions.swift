@@ -1,82 +1,86 @@
-/// Checks the extensions of a chunk's size line byte by byte; their contents are ignored (RFC 9112, section 7.1.1).
+/// Checks the syntax of chunk extensions byte by byte. Recipients must ignore extensions that they do not know (RFC 9112,
+/// section 7.1.1), and this client knows none.
 ///
 ///     chunk-ext     = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )
 ///     chunk-ext-val = token / quoted-string
 ///
-/// A quoted string may contain `;`. Readers that disagree about its end see different chunks. So a line end inside
-/// it, and everything else that the grammar does not allow, is an error.
+/// A quoted string may contain `;`. Parsers that disagree about where it ends see different chunks (request smuggling).
+/// Therefore a line end inside it, and everything else that the grammar does not allow, is an error.
 struct ChunkExtensions {
-    private enum Place {
+    private enum State {
         /// After a semicolon: a name must follow.
         case beforeName
         case inName
-        case behindName
+        /// After the whitespace that follows a name.
+        case afterName
         /// After the equals sign: a value must follow.
         case beforeValue
         case inToken
         case inQuotes
-        case behindBackslash
-        case behindQuotes
-        /// After the blanks that follow a value: only a semicolon may follow.
-        case behindValue
+        /// Within a quoted string: the next byte is escaped.
+        case afterBackslash
+        /// After the closing quote.
+        case afterQuotes
+        /// After the whitespace that follows a value: only a semicolon may follow.
+        case afterValue
     }
 
-    private var place = Place.beforeName
+    private var state = State.beforeName
 
     /// Whether the size line may end here.
     var isComplete: Bool {
-        switch place {
-        case .inName, .inToken, .behindQuotes: true
-        case .beforeName, .behindName, .beforeValue, .inQuotes, .behindBackslash, .behindValue: false
+        switch state {
+        case .inName, .inToken, .afterQuotes: true
+        case .beforeName, .afterName, .beforeValue, .inQuotes, .afterBackslash, .afterValue: false
         }
     }
 
-    /// Checks the next byte after the first semicolon. It must not be a line end.
-    mutating func take(_ byte: UInt8) throws(HTTP1Error) {
-        guard let next = place(after: byte) else { throw .invalidChunkExtension }
-        place = next
+    /// Checks the next byte. The first is the one after the first semicolon. The caller handles the end of the line.
+    mutating func consume(_ byte: UInt8) throws(HTTP1Error) {
+        guard let next = nextState(on: byte) else { throw .invalidChunkExtension }
+        state = next
     }
 
-    private func place(after byte: UInt8) -> Place? {
-        switch place {
-        case .inQuotes, .behindBackslash: placeInQuotes(after: byte)
-        case .beforeName, .beforeValue: placeBeforeWord(after: byte)
-        case .inName, .behindName: placeAfterName(after: byte)
-        case .inToken, .behindQuotes, .behindValue: placeAfterValue(after: byte)
+    private func nextState(on byte: UInt8) -> State? {
+        switch state {
+        case .inQuotes, .afterBackslash: nextStateInQuotes(on: byte)
+        case .beforeName, .beforeValue: nextStateBeforeWord(on: byte)
+        case .inName, .afterName: nextStateAfterName(on: byte)
+        case .inToken, .afterQuotes, .afterValue: nextStateAfterValue(on: byte)
         }
     }
 
-    private func placeBeforeWord(after byte: UInt8) -> Place? {
-        if byte.isBlank { return place }
-        if byte == .quote { return place == .beforeValue ? .inQuotes : nil }
+    private func nextStateBeforeWord(on byte: UInt8) -> State? {
+        if byte.isBlank { return state }
+        if byte == .quote { return state == .beforeValue ? .inQuotes : nil }
         guard byte.isTokenCharacter else { return nil }
-        return place == .beforeName ? .inName : .inToken
+        return state == .beforeName ? .inName : .inToken
     }
 
-    private func placeAfterName(after byte: UInt8) -> Place? {
+    private func nextStateAfterName(on byte: UInt8) -> State? {
         switch byte {
         case .equals: .beforeValue
         case .semicolon: .beforeName
-        case .space, .tab: .behindName
-        default: place == .inName && byte.isTokenCharacter ? .inName : nil
+        case .space, .tab: .afterName
+        default: state == .inName && byte.isTokenCharacter ? .inName : nil
         }
     }
 
-    private func placeAfterValue(after byte: UInt8) -> Place? {
+    private func nextStateAfterValue(on byte: UInt8) -> State? {
         switch byte {
         case .semicolon: .beforeName
-        case .space, .tab: .behindValue
-        default: place == .inToken && byte.isTokenCharacter ? .inToken : nil
+        case .space, .tab: .afterValue
+        default: state == .inToken && byte.isTokenCharacter ? .inToken : nil
         }
     }
 
-    /// A quoted string has blanks, visible characters and bytes beyond ASCII (RFC 9110, section 5.6.4).
-    private func placeInQuotes(after byte: UInt8) -> Place? {
+    /// A quoted string consists of whitespace, visible characters and bytes beyond ASCII (RFC 9110, section 5.6.4).
+    private func nextStateInQuotes(on byte: UInt8) -> State? {
         guard byte >= .space && byte != 0x7f || byte == .tab else { return nil }
-        guard place == .inQuotes else { return .inQuotes }
+        guard state == .inQuotes else { return .inQuotes }
         switch byte {
-        case .quote: return .behindQuotes
-        case .backslash: return .behindBackslash
+        case .quote: return .afterQuotes
+        case .backslash: return .afterBackslash
         default: return .inQuotes
         }
     }

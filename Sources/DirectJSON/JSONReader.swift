@@ -14,7 +14,7 @@ package struct JSONError: Error, Equatable, CustomStringConvertible {
 /// It refuses what the RFC leaves open: duplicate names in an object, lone surrogates, a byte order mark, and
 /// anything after the value are errors.
 package struct JSONReader {
-    /// Parses a text that consists of one value.
+    /// Parses text that consists of one value.
     package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         var reader = JSONReader(bytes: bytes)
         let value = try reader.value(depth: 0)
@@ -38,11 +38,11 @@ package struct JSONReader {
         let content: JSONValue.Content
         switch peek {
         case UInt8(ascii: "{"): content = .object(try members(depth: depth))
-        case UInt8(ascii: "["): content = .list(try elements(depth: depth))
-        case UInt8(ascii: "\""): content = .text(try text())
+        case UInt8(ascii: "["): content = .array(try elements(depth: depth))
+        case UInt8(ascii: "\""): content = .string(try text())
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): content = .number(try number())
-        case UInt8(ascii: "t"): content = try word("true", content: .flag(true))
-        case UInt8(ascii: "f"): content = try word("false", content: .flag(false))
+        case UInt8(ascii: "t"): content = try word("true", content: .bool(true))
+        case UInt8(ascii: "f"): content = try word("false", content: .bool(false))
         case UInt8(ascii: "n"): content = try word("null", content: .null)
         case nil: throw fault("expected a value, found the end of the text")
         default: throw fault("expected a value")
@@ -101,23 +101,23 @@ package struct JSONReader {
             case UInt8(ascii: "\""):
                 position += 1
                 guard let text = String(validating: scalars, as: UTF8.self) else {
-                    throw fault("a text is not UTF-8")
+                    throw fault("a string is not UTF-8")
                 }
                 return text
             case UInt8(ascii: "\\"):
                 position += 1
                 scalars += String(try escaped()).utf8
-            case 0..<0x20: throw fault("a text contains an unescaped control character")
+            case 0..<0x20: throw fault("a string contains an unescaped control character")
             default:
                 scalars.append(byte)
                 position += 1
             }
         }
-        throw fault("a text is not terminated")
+        throw fault("a string is not terminated")
     }
 
     private mutating func escaped() throws(JSONError) -> Character {
-        guard let byte = peek else { throw fault("a text is not terminated") }
+        guard let byte = peek else { throw fault("a string is not terminated") }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Character(Unicode.Scalar(byte))

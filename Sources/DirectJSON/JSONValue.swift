@@ -5,13 +5,13 @@ package struct JSONValue: Equatable, Sendable {
         /// `null`.
         case null
         /// `true` or `false`.
-        case flag(Bool)
+        case bool(Bool)
         /// A number in the grammar of RFC 8259, section 6. The caller chooses the numeric type.
         case number(String)
         /// A string.
-        case text(String)
+        case string(String)
         /// An array.
-        case list([JSONValue])
+        case array([JSONValue])
         /// An object, with its members in order.
         case object([Member])
     }
@@ -33,10 +33,10 @@ package struct JSONValue: Equatable, Sendable {
     package var kind: String {
         switch content {
         case .null: "null"
-        case .flag: "true or false"
+        case .bool: "true or false"
         case .number: "a number"
-        case .text: "a text"
-        case .list: "a list"
+        case .string: "a string"
+        case .array: "an array"
         case .object: "an object"
         }
     }
@@ -46,13 +46,13 @@ extension JSONValue {
     /// `null`.
     package static let null = JSONValue(content: .null)
     /// Returns a Boolean value.
-    package static func flag(_ flag: Bool) -> JSONValue { JSONValue(content: .flag(flag)) }
+    package static func bool(_ value: Bool) -> JSONValue { JSONValue(content: .bool(value)) }
     /// Returns a number.
     package static func number(_ number: Int) -> JSONValue { JSONValue(content: .number(String(number))) }
     /// Returns a string.
-    package static func text(_ text: String) -> JSONValue { JSONValue(content: .text(text)) }
+    package static func string(_ text: String) -> JSONValue { JSONValue(content: .string(text)) }
     /// Returns an array.
-    package static func list(_ elements: [JSONValue]) -> JSONValue { JSONValue(content: .list(elements)) }
+    package static func array(_ elements: [JSONValue]) -> JSONValue { JSONValue(content: .array(elements)) }
 
     /// Returns an object with these members in order.
     package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
@@ -65,10 +65,10 @@ extension JSONValue: CustomStringConvertible {
     package var description: String {
         switch content {
         case .null: "null"
-        case .flag(let flag): flag ? "true" : "false"
+        case .bool(let value): value ? "true" : "false"
         case .number(let text): text
-        case .text(let text): Self.quoted(text)
-        case .list(let elements): "[" + elements.map(\.description).joined(separator: ",") + "]"
+        case .string(let text): Self.quoted(text)
+        case .array(let elements): "[" + elements.map(\.description).joined(separator: ",") + "]"
         case .object(let members):
             "{" + members.map { Self.quoted($0.name) + ":" + $0.value.description }.joined(separator: ",")
                 + "}"

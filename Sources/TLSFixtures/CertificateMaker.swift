@@ -8,12 +8,14 @@ internal import Darwin
 
 /// Creates and signs certificates from profiles with OpenSSL's C API. A P-256 certificate takes 0.6 ms.
 enum CertificateMaker {
-    /// Returns a new certificate with its chain. It is self-signed if `issuer` is `nil`.
+    /// Returns a new certificate. It is self-signed if `issuer` is `nil`.
+    ///
+    /// - Parameter chain: The certificates that a server sends after it.
     static func make(
         _ profile: CertificateProfile,
         serial: UInt64,
         issuer: FixtureCertificate?,
-        sentWith chain: [FixtureCertificate]
+        chain: [FixtureCertificate]
     ) throws(FixtureError) -> FixtureCertificate {
         let key = try key(for: profile)
         guard let certificate = X509_new() else { throw openSSLError("X509_new") }
@@ -38,6 +40,7 @@ enum CertificateMaker {
         key: OpaquePointer,
         issuer: FixtureCertificate?
     ) throws(FixtureError) {
+        // X.509 counts from 0: 2 stands for version 3 (RFC 5280, section 4.1.2.1).
         X509_set_version(certificate, 2)
         ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial)
         ASN1_TIME_set(X509_getm_notBefore(certificate), time_t(profile.validity.notBefore))
@@ -65,28 +68,30 @@ enum CertificateMaker {
         profile: CertificateProfile,
         issuer: OpaquePointer
     ) throws(FixtureError) {
-        var wanted: [(nid: Int32, value: String)] = []
+        var extensions: [(nid: Int32, value: String)] = []
         if let isAuthority = profile.isAuthority {
             let length = profile.pathLength.map { ",pathlen:\($0)" } ?? ""
-            wanted.append((NID_basic_constraints, "critical,CA:\(isAuthority ? "TRUE" : "FALSE")\(length)"))
+            extensions.append(
+                (NID_basic_constraints, "critical,CA:\(isAuthority ? "TRUE" : "FALSE")\(length)")
+            )
         }
-        if let usage = profile.keyUsage { wanted.append((NID_key_usage, usage)) }
+        if let usage = profile.keyUsage { extensions.append((NID_key_usage, usage)) }
         if !profile.purposes.isEmpty {
-            wanted.append((NID_ext_key_usage, profile.purposes.map(\.rawValue).joined(separator: ",")))
+            extensions.append((NID_ext_key_usage, profile.purposes.map(\.rawValue).joined(separator: ",")))
         }
-        wanted.append((NID_subject_key_identifier, "hash"))
-        // If a certificate is its own issuer, OpenSSL would write an empty identifier, which is not allowed in a
-        // root.
-        if issuer != certificate { wanted.append((NID_authority_key_identifier, "keyid")) }
+        extensions.append((NID_subject_key_identifier, "hash"))
+        // For a certificate that is its own issuer OpenSSL would write an empty authorityKeyIdentifier, which a root must
+        // not have.
+        if issuer != certificate { extensions.append((NID_authority_key_identifier, "keyid")) }
         if let constraints = profile.nameConstraints {
-            wanted.append((NID_name_constraints, "critical," + constraints))
+            extensions.append((NID_name_constraints, "critical," + constraints))
         }
-        if let url = profile.issuerURL { wanted.append((NID_info_access, "caIssuers;URI:" + url)) }
+        if let url = profile.issuerURL { extensions.append((NID_info_access, "caIssuers;URI:" + url)) }
         if let url = profile.revocationListURL {
-            wanted.append((NID_crl_distribution_points, "URI:" + url))
+            extensions.append((NID_crl_distribution_points, "URI:" + url))
         }
-        if profile.mustStaple { wanted.append((NID_tlsfeature, "status_request")) }
-        for (nid, value) in wanted {
+        if profile.mustStaple { extensions.append((NID_tlsfeature, "status_request")) }
+        for (nid, value) in extensions {
             try add(nid, value: value, to: certificate, issuer: issuer)
         }
         try addNames(profile, to: certificate)
@@ -102,14 +107,14 @@ enum CertificateMaker {
     ) throws(FixtureError) {
         var context = X509V3_CTX()
         X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
-        guard let made = X509V3_EXT_conf_nid(nil, &context, nid, value) else {
+        guard let built = X509V3_EXT_conf_nid(nil, &context, nid, value) else {
             throw openSSLError("extension \(value)")
         }
-        X509_add_ext(certificate, made, -1)
-        X509_EXTENSION_free(made)
+        X509_add_ext(certificate, built, -1)
+        X509_EXTENSION_free(built)
     }
 
-    /// Adds an extension whose DER the profile gives.
+    /// Adds an extension whose value the profile has in DER.
     private static func add(
         _ raw: CertificateProfile.Extension,
         to certificate: OpaquePointer
@@ -119,11 +124,12 @@ enum CertificateMaker {
         ASN1_OCTET_STRING_set(content, raw.der, Int32(raw.der.count))
         let identifier = OBJ_txt2obj(raw.identifier, 1)
         defer { ASN1_OBJECT_free(identifier) }
-        guard let made = X509_EXTENSION_create_by_OBJ(nil, identifier, raw.isCritical ? 1 : 0, content) else {
+        guard let built = X509_EXTENSION_create_by_OBJ(nil, identifier, raw.isCritical ? 1 : 0, content)
+        else {
             throw openSSLError("extension \(raw.identifier)")
         }
-        X509_add_ext(certificate, made, -1)
-        X509_EXTENSION_free(made)
+        X509_add_ext(certificate, built, -1)
+        X509_EXTENSION_free(built)
     }
 
     /// Adds subjectAltName. It is built entry by entry rather than from text, so that a name may contain any byte.
@@ -168,7 +174,7 @@ enum CertificateMaker {
         }
     }
 
-    /// The digest for X509_sign, or `nil` for Ed25519, which has its own.
+    /// Returns the digest for `X509_sign`; `nil` for Ed25519, whose signature algorithm includes one (RFC 8032).
     static func digestFunction(_ digest: CertificateProfile.Digest, for key: OpaquePointer) -> OpaquePointer?
     {
         guard EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 else { return nil }
@@ -199,8 +205,8 @@ enum CertificateMaker {
     }
 }
 
-/// The RSA keys of this process, one for each size, because generating one takes a third of a second from 2048 bits
-/// on.
+/// The RSA keys of this process, one for each size: they are shared because generating a key of 2048 bits or more takes
+/// at least a third of a second.
 private enum SharedRSAKeys {
     private static let lock = Lock()
     nonisolated(unsafe) private static var keys: [UInt32: OpaquePointer] = [:]

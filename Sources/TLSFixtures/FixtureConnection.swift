@@ -37,7 +37,7 @@ final class FixtureConnection {
                 return try HTTPConversation(self, handler).run()
             case .bytes(let script):
                 return try run(script)
-            case .proxy(let proxy): return try ProxyConversation(connection: self, proxy: proxy).run()
+            case .proxy(let proxy): return try ProxySession(connection: self, proxy: proxy).run()
             case .sequence:
                 return .serverClosed
             }

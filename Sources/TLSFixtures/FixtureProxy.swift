@@ -40,7 +40,7 @@ public struct FixtureProxy: Sendable {
 /// It reads the request (SOCKS if the first byte is 5, else CONNECT), connects to the target, answers, and then
 /// relays bytes in both directions until one side ends. A client that is refused gets the refusal, and the
 /// connection is closed.
-struct ProxyConversation {
+struct ProxySession {
     let connection: FixtureConnection
     let proxy: FixtureProxy
 

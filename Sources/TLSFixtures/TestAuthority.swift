@@ -13,7 +13,7 @@ public final class TestAuthority: Sendable {
         var profile = CertificateProfile.authority(commonName)
         profile.key = key
         do {
-            certificate = try CertificateMaker.make(profile, serial: 1, issuer: nil, sentWith: [])
+            certificate = try CertificateMaker.make(profile, serial: 1, issuer: nil, chain: [])
         } catch {
             // No input comes from outside, so only a broken OpenSSL can fail here.
             fatalError("OpenSSL makes no certificates: \(error)")
@@ -27,7 +27,7 @@ public final class TestAuthority: Sendable {
             profile,
             serial: profile.serial ?? 1,
             issuer: nil,
-            sentWith: []
+            chain: []
         )
         chain = []
     }
@@ -66,7 +66,7 @@ public final class TestAuthority: Sendable {
             profile,
             serial: profile.serial ?? cache.nextSerial(),
             issuer: profile.isSelfSigned ? nil : certificate,
-            sentWith: profile.isSelfSigned ? [] : chain
+            chain: profile.isSelfSigned ? [] : chain
         )
     }
 

@@ -47,7 +47,8 @@ struct JSONReaderTests {
     @Test("Each value and each error has its line")
     func lines() throws {
         let value = try JSONReader.read(Array("[\n 1,\n\n {\"a\":\n 2}]".utf8))
-        guard case .list(let elements) = value.content, case .object(let members) = elements[1].content else {
+        guard case .array(let elements) = value.content, case .object(let members) = elements[1].content
+        else {
             Issue.record("\(value)")
             return
         }
@@ -59,6 +60,6 @@ struct JSONReaderTests {
 
     @Test("Written JSON has no character that a terminal obeys")
     func controls() {
-        #expect("\(JSONValue.text("\u{1B}[2J\u{7F}\u{9B}"))" == #""\u001b[2J\u007f\u009b""#)
+        #expect("\(JSONValue.string("\u{1B}[2J\u{7F}\u{9B}"))" == #""\u001b[2J\u007f\u009b""#)
     }
 }

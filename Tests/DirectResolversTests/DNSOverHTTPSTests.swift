@@ -267,10 +267,10 @@ struct ServiceRotationTests {
         var rotation = ServerRotation(count: 3, badTime: 100)
         func at(_ time: UInt64) -> Instant { Instant(nanoseconds: time) }
         #expect(rotation.order(at: at(1)) == [0, 1, 2])
-        rotation.noteFailure(of: 0, at: at(1))
+        rotation.recordFailure(of: 0, at: at(1))
         #expect(rotation.order(at: at(2)) == [1, 2, 0])
-        rotation.noteFailure(of: 1, at: at(2))
-        rotation.noteFailure(of: 2, at: at(3))
+        rotation.recordFailure(of: 1, at: at(2))
+        rotation.recordFailure(of: 2, at: at(3))
         #expect(rotation.order(at: at(4)) == [0, 1, 2])
         #expect(rotation.order(at: at(101)) == [0, 1, 2])
         rotation.noteSuccess(of: 2)

@@ -32,14 +32,14 @@ struct DNSOverJSONTests {
         "The error for a malformed response says what is wrong with it",
         arguments: [
             ("", "it is not JSON: line 1: expected a value, found the end of the text"),
-            ("[]", "it is not an object but a list"),
+            ("[]", "it is not an object but an array"),
             ("{}", "Status is missing"),
-            ("{\"Status\":\"0\"}", "Status is not a number but a text"),
-            ("{\"Status\":0,\"Answer\":{}}", "Answer is not a list but an object"),
+            ("{\"Status\":\"0\"}", "Status is not a number but a string"),
+            ("{\"Status\":0,\"Answer\":{}}", "Answer is not an array but an object"),
             ("{\"Status\":0,\"TC\":true}", "it is marked as truncated"),
             (record("\"TTL\":-1"), "Answer[0].TTL is not a number from 0 to 4294967295"),
             (record("\"TTL\":1.5"), "Answer[0].TTL is not a number from 0 to 4294967295"),
-            (record("\"TTL\":\"60\""), "Answer[0].TTL is not a number but a text"),
+            (record("\"TTL\":\"60\""), "Answer[0].TTL is not a number but a string"),
             (record("\"TTL\":60", data: "1.2.3"), "Answer[0].data is not an address"),
             (record("\"TTL\":60", data: "::1"), "Answer[0].data is an address of the other family"),
             (record("\"TTL\":60", type: 5, data: "a.test."), "Answer has aliases that do not end"),
@@ -173,8 +173,8 @@ struct AlibabaHTTPDNSTests {
         arguments: [
             (#"{"ips":[]}"#, "host is missing"),
             (#"{"host":"b.test","ips":["192.0.2.1"]}"#, "host is another name"),
-            (#"{"host":"a.test","ips":"192.0.2.1"}"#, "ips is not a list but a text"),
-            (#"{"host":"a.test","ips":["192.0.2.1",7]}"#, "ips[1] is not a text but a number"),
+            (#"{"host":"a.test","ips":"192.0.2.1"}"#, "ips is not an array but a string"),
+            (#"{"host":"a.test","ips":["192.0.2.1",7]}"#, "ips[1] is not a string but a number"),
             (#"{"host":"a.test","ips":["192.0.2.01"]}"#, "ips[0] is not an address"),
             (#"{"host":"a.test","ips":["2001:db8::1"]}"#, "ips[0] is an address of the other family"),
             (#"{"host":"a.test","ips":["192.0.2.1"],"ttl":-5}"#, "ttl is not a number from 0 to 4294967295"),
@@ -202,7 +202,7 @@ struct AlibabaHTTPDNSTests {
             (#"{"code":"success","mode":1,"data":"x"}"#, "mode is 1, and 0 was asked for"),
             (
                 #"{"code":"success","data":{"answers":[{"dn":"a.test","v4":{"ips":["192.0.2.1"],"ttl":"x"}}]}}"#,
-                "data.answers[0].v4.ttl is not a number but a text"
+                "data.answers[0].v4.ttl is not a number but a string"
             ),
         ]
     )

@@ -55,7 +55,7 @@ struct EndOfStreamTests {
     func alertIsItsNumberAndName() throws {
         let trusting = TestServer(
             .leaf("a.test"),
-            .init(asksForCertificate: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
+            .init(verifyMode: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
         )
         let pair = try Pair(trusting, .testing(), .name("a.test"))
         #expect(pair.shake() == .done)

@@ -193,7 +193,7 @@ struct ResumptionTests {
 
     private func move(from: ServerIdentity, to: ServerIdentity, _ context: TLSContext) throws {
         let key = SessionKey(identity: from, port: 443, context: context.number)
-        let session = try #require(sessions.take(key)?.session)
+        let session = try #require(sessions.take(for: key)?.session)
         sessions.store(session, for: SessionKey(identity: to, port: 443, context: context.number))
         sessions.removeAll { $0 == key }
     }

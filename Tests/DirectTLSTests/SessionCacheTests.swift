@@ -31,7 +31,7 @@ struct SessionCacheTests {
         let first = try session(), second = try session()
         cache.store(first, for: key, now: 1_000)
         cache.store(second, for: key, now: 1_000)
-        let taken = cache.take(key, now: 1_000)?.session
+        let taken = cache.take(for: key, now: 1_000)?.session
         #expect(taken == second)
         SSL_SESSION_free(taken)
     }
@@ -40,11 +40,11 @@ struct SessionCacheTests {
     func keysDoNotMix() throws {
         let cache = SessionCache()
         cache.store(try session(), for: try key("a.test"), now: 1_000)
-        #expect(try cache.take(key("b.test"), now: 1_000) == nil)
-        #expect(try cache.take(key("a.test", port: 444), now: 1_000) == nil)
-        #expect(try cache.take(key("a.test", context: 2), now: 1_000) == nil)
+        #expect(try cache.take(for: key("b.test"), now: 1_000) == nil)
+        #expect(try cache.take(for: key("a.test", port: 444), now: 1_000) == nil)
+        #expect(try cache.take(for: key("a.test", context: 2), now: 1_000) == nil)
         let addressOfTheSameText = SessionKey(identity: try .address("::1"), port: 443, context: 1)
-        #expect(cache.take(addressOfTheSameText, now: 1_000) == nil)
+        #expect(cache.take(for: addressOfTheSameText, now: 1_000) == nil)
         #expect(cache.count == 1)
     }
 
@@ -53,10 +53,10 @@ struct SessionCacheTests {
         let cache = SessionCache()
         let key = try key("a.test")
         cache.store(try session(timeout: 600), for: key, now: 1_000)
-        let taken = cache.take(key, now: 1_599)?.session
+        let taken = cache.take(for: key, now: 1_599)?.session
         #expect(taken != nil)
         SSL_SESSION_free(taken)
-        #expect(cache.take(key, now: 1_600) == nil)
+        #expect(cache.take(for: key, now: 1_600) == nil)
         #expect(cache.count == 0)
     }
 
@@ -66,7 +66,7 @@ struct SessionCacheTests {
         let key = try key("a.test")
         let week = 7 * 24 * 3600
         cache.store(try session(timeout: 10 * week), for: key, now: 1_000)
-        #expect(cache.take(key, now: 1_000 + week) == nil)
+        #expect(cache.take(for: key, now: 1_000 + week) == nil)
     }
 
     @Test("A ticket of TLS 1.3 without a lifetime is not kept")
@@ -83,7 +83,7 @@ struct SessionCacheTests {
         let all = try (0..<5).map { _ in try session() }
         for session in all { cache.store(session, for: key, now: 1_000) }
         #expect(cache.count == 2)
-        let taken = cache.take(key, now: 1_000)?.session
+        let taken = cache.take(for: key, now: 1_000)?.session
         #expect(taken == all[4])
         SSL_SESSION_free(taken)
     }
@@ -94,12 +94,12 @@ struct SessionCacheTests {
         for name in ["a.test", "b.test", "c.test"] {
             cache.store(try session(), for: try key(name), now: 1_000)
         }
-        SSL_SESSION_free(cache.take(try key("a.test"), now: 1_000)?.session)
+        SSL_SESSION_free(cache.take(for: try key("a.test"), now: 1_000)?.session)
         cache.store(try session(), for: try key("d.test"), now: 1_000)
         #expect(cache.count == 3)
-        #expect(try cache.take(key("b.test"), now: 1_000) == nil)
+        #expect(try cache.take(for: key("b.test"), now: 1_000) == nil)
         for name in ["a.test", "c.test", "d.test"] {
-            let taken = cache.take(try key(name), now: 1_000)?.session
+            let taken = cache.take(for: try key(name), now: 1_000)?.session
             #expect(taken != nil)
             SSL_SESSION_free(taken)
         }
@@ -114,7 +114,7 @@ struct SessionCacheTests {
                 group.addTask {
                     for round in 0..<500 {
                         if let made = try? session() { cache.store(made, for: keys[round % 20], now: 1_000) }
-                        if let taken = cache.take(keys[(round * 7) % 20], now: 1_000)?.session {
+                        if let taken = cache.take(for: keys[(round * 7) % 20], now: 1_000)?.session {
                             SSL_SESSION_free(taken)
                         }
                     }

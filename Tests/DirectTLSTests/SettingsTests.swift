@@ -129,7 +129,7 @@ struct SettingsTests {
             .leaf("a.test"),
             .init(
                 versions: version...version,
-                asksForCertificate: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                verifyMode: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                 trusts: .authority
             )
         )

@@ -65,7 +65,7 @@ struct CacheVectorTests {
             ),
             (
                 #""exchanges": [{"response": "gone"}], "expect": {"answers": [{"use": "hit"}]}"#,
-                "expected an object, found a text"
+                "expected an object, found a string"
             ),
             (
                 #""exchanges": [{"response": {}}], "expect": {"answers": [{"use": "found"}]}"#,

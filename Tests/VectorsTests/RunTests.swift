@@ -144,7 +144,7 @@ struct RunTests {
         let (rows, _) = try await rows(["names/a.json": "[\(nameVector(certificate: "expired"))]"])
         let value = try JSONReader.read(Array("\(JSONReport.object(try #require(rows.first)))".utf8))
         guard case .object(let members) = value.content else { return #expect(Bool(false), "\(value)") }
-        #expect(members.first { $0.name == "outcome" }?.value.content == .text("failed"))
+        #expect(members.first { $0.name == "outcome" }?.value.content == .string("failed"))
         #expect(members.map(\.name).prefix(3) == ["client", "topic", "name"])
     }
 }

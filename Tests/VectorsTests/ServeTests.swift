@@ -67,7 +67,7 @@ struct ServeTests {
 
     private func endpoints(in map: String) throws -> [[String: String]] {
         guard case .object(let members) = try JSONReader.read(Array(map.utf8)).content,
-            case .list(let rows)? = members.first(where: { $0.name == "endpoints" })?.value.content
+            case .array(let rows)? = members.first(where: { $0.name == "endpoints" })?.value.content
         else { return [] }
         return rows.map { row in
             guard case .object(let fields) = row.content else { return [:] }
@@ -79,7 +79,7 @@ struct ServeTests {
 extension JSONValue {
     fileprivate var plainText: String {
         switch content {
-        case .text(let text), .number(let text): text
+        case .string(let text), .number(let text): text
         default: description
         }
     }

@@ -64,8 +64,8 @@ def add_measuring(table):
         ("tlsTime over a proxy that looks names up", proxy, "tlsTime: |established.tlsTime|", "nil"),
         ("resolveTime of a proxy", proxy, "resolveTime: |result.selection.resolveTime|", "nil"),
         ("failedAttempts of a proxy", proxy, "failedAttempts: |result.failedAttempts|", "[]"),
-        ("connectTime with a proxy's conversation", proxy, "let time = toProxy.connectTime + |(toProxy.tlsTime ?? .zero)| +", ".zero"),
-        ("connectTime with the way to a proxy", proxy, "let time = |toProxy.connectTime| +", "Duration.zero"),
+        ("connectTime with a proxy's negotiation", proxy, "let time = proxyTransport.connectTime + |(proxyTransport.tlsTime ?? .zero)| +", ".zero"),
+        ("connectTime with the way to a proxy", proxy, "let time = |proxyTransport.connectTime| +", "Duration.zero"),
         ("connectTime with the TLS to a proxy", proxy, "?? .zero) + |loop.now.since(start)|", ".zero"),
     ]:
         members = " ".join(f"HTTPTransaction.{word.strip(',')}" for word in name.replace("'", " ").split() if word.strip(",") in KNOWN)

@@ -170,11 +170,11 @@ def add_proxies(table):
     )
     table.place(
         "Proxy.Credentials.user of SOCKS",
-        "Proxy/SOCKSDialogue.swift", "(|Array(credentials.user.utf8)|,", "Array(credentials.password.utf8)", "ProxyTests",
+        "Proxy/SOCKSMessages.swift", "(|Array(credentials.user.utf8)|,", "Array(credentials.password.utf8)", "ProxyTests",
     )
     table.place(
         "Proxy.Credentials.password of SOCKS",
-        "Proxy/SOCKSDialogue.swift", ", |Array(credentials.password.utf8)|)", "Array(credentials.user.utf8)", "ProxyTests",
+        "Proxy/SOCKSMessages.swift", ", |Array(credentials.password.utf8)|)", "Array(credentials.user.utf8)", "ProxyTests",
     )
     table.place(
         "Basic of a request in UTF-8",

@@ -13,7 +13,7 @@ PLACES = [
     ("resolve", "of a fallback", "Dial/Dialler.swift",
      "fallback(limits.deadline(.resolve, stall: |limits.timeouts.resolve|)", "PhaseLimitTests"),
     ("connect", "", "Dial/Connector.swift", "limits.deadline(.connect, stall: |limits.timeouts.connect|)", "PhaseLimitTests"),
-    ("connect", "of a proxy's conversation", "Dial/Dialler+Proxy.swift", "deadline(.proxy, stall: |limits.timeouts.connect|)",
+    ("connect", "of a proxy's negotiation", "Dial/Dialler+Proxy.swift", "deadline(.proxy, stall: |limits.timeouts.connect|)",
      "PhaseLimitTests"),
     ("tls", "", "Dial/Connector.swift", "limits.deadline(.tls, stall: |limits.timeouts.tls|)", "PhaseLimitTests"),
     ("write", "of a body", "Exchange/Upload.swift", "stall: |exchange.timeouts.write|", "PhaseLimitTests"),

@@ -21,7 +21,7 @@ package final class SentRequests: Sendable {
     /// - Parameter request: The request.
     /// - Parameter defaults: Fields that are added if the request has none of that name.
     package func note(_ request: Request, defaults: HTTPHeaders) {
-        guard case .success(let url) = request.target else { return }
+        guard case .success(let url) = request.parsedURL else { return }
         let sent = Sent(url: url.resource, question: CacheRequestPolicy(request, defaults: defaults))
         requests.withLock { $0.append(sent) }
     }

@@ -15,8 +15,8 @@ extension CookieJar {
     /// Returns the jar's cookies as the content of a file, session cookies included, the oldest first.
     public func text(as format: FileFormat) -> [UInt8] {
         switch format {
-        case .netscape: NetscapeCookies.text(cookies)
-        case .json: JSONCookies.text(cookies)
+        case .netscape: NetscapeCookies.encode(cookies)
+        case .json: JSONCookies.encode(cookies)
         }
     }
 
@@ -48,15 +48,15 @@ extension CookieJar {
     func add(text: [UInt8], at now: UnixTime) -> [LineFault] {
         let start = text.first { !$0.isBlank && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let isJSON = start == UInt8(ascii: "{")
-        var found: [Cookie] = []
+        var loaded: [Cookie] = []
         let limit = now.advanced(bySeconds: CookieContent.longestLife)
         let faults = StateText.readLines(of: text) { line throws(LineError) in
-            let entry = isJSON ? try JSONCookies.entry(line) : try NetscapeCookies.entry(line)
+            let entry = isJSON ? try JSONCookies.decode(line: line) : try NetscapeCookies.decode(line: line)
             guard var entry else { return }
             if let expiry = entry.content.expiry { entry.content.expiry = min(expiry, limit) }
-            found.append(try entry.cookie)
+            loaded.append(try entry.cookie)
         }
-        store(found.filter { !$0.hasExpired(at: now) }, at: now)
+        store(loaded.filter { !$0.hasExpired(at: now) }, at: now)
         return faults
     }
 }

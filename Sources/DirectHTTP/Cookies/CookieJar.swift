@@ -2,14 +2,14 @@ internal import DirectCore
 public import DirectHTTP1
 internal import DirectIO
 
-/// Stores the cookies that servers set and returns those to send (RFC 6265bis). Any number of clients may share
-/// one.
+/// Stores the cookies that servers set, and returns the cookies to send with a request (RFC 6265bis). Any number of
+/// clients may share a jar.
 ///
 /// A jar identifies hosts by the names in URLs, regardless of the address that a request was sent to. A cookie
 /// without `Secure` is also sent over http. A server can set cookies only for its own name and the names above it,
 /// and not for all names below a public suffix such as `co.uk` or `github.io`.
 public final class CookieJar: CookieStore {
-    /// The number of cookies that a jar stores, sends and accepts.
+    /// The limits on the cookies that a jar stores, sends and accepts.
     public struct Limits: Hashable, Sendable {
         /// Cookies of one site: a registrable domain and all names below it.
         public var perSite = 180
@@ -19,14 +19,15 @@ public final class CookieJar: CookieStore {
         package var perResponse = 50
         /// Cookies sent with one request.
         package var perRequest = 150
-        /// Bytes of one request's `Cookie` field, without the caller's own cookies (CVE-2022-32205).
+        /// Bytes of the `Cookie` field of one request (CVE-2022-32205). Cookies that the caller writes into the field itself
+        /// do not count.
         package var fieldLength = 8190
 
         /// Creates the default limits.
         public init() {}
 
-        /// The number of cookies that each site may keep when the jar is over its limit; those of sites with more
-        /// are evicted first (RFC 6265bis, section 5.7).
+        /// When the jar is over its total limit, sites with more than this number of cookies lose their cookies first (RFC
+        /// 6265bis, section 5.7).
         static let fairShare = 50
     }
 
@@ -59,8 +60,8 @@ public final class CookieJar: CookieStore {
         take(headers, from: url, at: .now)
     }
 
-    /// Adds a cookie, and replaces one with the same name, host and path. A cookie that has expired only removes
-    /// the old one.
+    /// Adds a cookie, and replaces the one with the same name, host and path. A cookie that has already expired only
+    /// removes the one that it replaces.
     public func add(_ cookie: Cookie) {
         store([cookie], at: .now)
     }
@@ -77,7 +78,7 @@ public final class CookieJar: CookieStore {
 
     /// Removes all cookies that satisfy the predicate.
     ///
-    /// - Parameter isUnwanted: The predicate. It must not use the jar, whose lock is held.
+    /// - Parameter isUnwanted: The predicate. It must not use the jar: the jar's lock is held while it runs.
     public func removeAll(where isUnwanted: (Cookie) -> Bool) {
         table.withLock { $0.removeAll(where: isUnwanted) }
     }
@@ -88,17 +89,18 @@ public final class CookieJar: CookieStore {
     }
 
     func store(_ cookies: [Cookie], at now: UnixTime) {
-        let placed = cookies.map { ($0, $0.host.site) }
+        // The sites are determined before the lock is taken, so that it is held for less time.
+        let cookiesAndSites = cookies.map { ($0, $0.host.site) }
         table.withLock { table in
-            for (cookie, site) in placed { table.store(cookie, in: site, at: now) }
+            for (cookie, site) in cookiesAndSites { table.store(cookie, in: site, at: now) }
         }
     }
 }
 
-/// The same operations with an explicit time, and with bytes.
+/// The same operations as of a given time, and the field's value as bytes.
 extension CookieJar {
-    /// The value of the `Cookie` field of a request; `nil` if there is no cookie for it. It need not be valid
-    /// UTF-8.
+    /// Returns the value of the `Cookie` field of a request; `nil` if there is no cookie for it. The value need not be
+    /// valid UTF-8.
     package func fieldBytes(for url: HTTPURL, at now: UnixTime) -> [UInt8]? {
         let cookies = cookies(for: url, at: now)
         return cookies.isEmpty ? nil : cookies.fieldBytes
@@ -110,6 +112,7 @@ extension CookieJar {
         var length = 0
         table.withLock { table in
             table.visit(request) { cookie in
+                // Two for the "; " between cookies.
                 length += cookie.pair.count + (cookies.isEmpty ? 0 : 2)
                 guard cookies.count < limits.perRequest, length <= limits.fieldLength else { return false }
                 cookies.append(cookie)
@@ -122,17 +125,18 @@ extension CookieJar {
     /// Stores the cookies that a response sets, as of the given time.
     package func take(_ headers: HTTPHeaders, from url: HTTPURL, at now: UnixTime) {
         guard var index = headers.index(of: "set-cookie") else { return }
-        var found: [(cookie: Cookie, site: HTTPHost)] = []
+        var accepted: [(cookie: Cookie, site: HTTPHost)] = []
         for _ in 0..<max(0, limits.perResponse) {
             if let cookie = SetCookie(headers.valueBytes(at: index))?.cookie(from: url, at: now) {
-                found.append((cookie, cookie.host.site))
+                accepted.append((cookie, cookie.host.site))
             }
             guard let next = headers.index(of: "set-cookie", from: index + 1) else { break }
             index = next
         }
-        guard !found.isEmpty else { return }
+        guard !accepted.isEmpty else { return }
         table.withLock { table in
-            for (cookie, site) in found {
+            for (cookie, site) in accepted {
+                // An insecure response must not replace or shadow a `Secure` cookie (RFC 6265bis, section 5.7).
                 if url.scheme == .http, table.wouldOverlaySecureCookie(cookie, in: site) { continue }
                 table.store(cookie, in: site, at: now)
             }
@@ -141,6 +145,6 @@ extension CookieJar {
 }
 
 extension CookieJar: CustomReflectable {
-    /// A mirror with the cookies, which hide their values.
+    /// A mirror of the cookies, whose descriptions leave out the values.
     public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies]) }
 }

@@ -8,7 +8,8 @@ internal import DirectIO
 /// The fields are the host, whether the cookie covers subdomains, the path, whether it is for https only, the
 /// expiry in seconds since 1970 (0 for none), the name and the value.
 enum NetscapeCookies {
-    static func text(_ cookies: [Cookie]) -> [UInt8] {
+    /// Returns the content of a file with these cookies. It leaves out cookies that the format cannot store.
+    static func encode(_ cookies: [Cookie]) -> [UInt8] {
         var text = Array("# Netscape HTTP Cookie File\n\n".utf8)
         for cookie in cookies where !cookie.nameBytes.contains(tab) && !cookie.pathBytes.contains(tab) {
             if cookie.isHTTPOnly { text += httpOnly }
@@ -21,8 +22,8 @@ enum NetscapeCookies {
         return text
     }
 
-    /// Parses one line; `nil` for a comment.
-    static func entry(_ line: ArraySlice<UInt8>) throws(LineError) -> CookieEntry? {
+    /// Parses one line. Returns `nil` for a comment.
+    static func decode(line: ArraySlice<UInt8>) throws(LineError) -> CookieEntry? {
         let isHTTPOnly = line.starts(with: httpOnly)
         guard isHTTPOnly || line.first != UInt8(ascii: "#") else { return nil }
         let text = isHTTPOnly ? line.dropFirst(httpOnly.count) : line

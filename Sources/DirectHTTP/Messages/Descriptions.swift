@@ -6,7 +6,7 @@ internal import DirectTransport
 extension Request: CustomStringConvertible, CustomReflectable {
     /// The method and the URL.
     public var description: String {
-        switch target {
+        switch parsedURL {
         case .success(let url): "\(method) \(url)"
         case .failure: "\(method) without a URL"
         }

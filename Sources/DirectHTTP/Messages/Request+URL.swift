@@ -8,8 +8,8 @@ extension Request {
     /// the origin changes. Everything else is kept, including the header fields.
     public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
-        if case .success(let former) = target { request.forget(former, for: url) }
-        request.target = .success(url)
+        if case .success(let former) = parsedURL { request.forget(former, for: url) }
+        request.parsedURL = .success(url)
         return request
     }
 
@@ -43,7 +43,7 @@ extension Request {
 extension Request {
     /// Returns the URL; throws if it is invalid.
     func checkedURL() throws(HTTPError) -> HTTPURL {
-        switch target {
+        switch parsedURL {
         case .success(let url): return url
         case .failure(let fault): throw HTTPError(.request, .url(fault))
         }

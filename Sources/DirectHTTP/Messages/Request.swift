@@ -4,85 +4,91 @@ internal import DirectIO
 internal import DirectTransport
 
 extension HTTPClient {
-    /// A request: method, URL, header fields and body, and if you like the addresses to connect to.
+    /// A request: method, URL, header fields and body, with options that take precedence over the client's settings.
     public struct Request: Sendable {
         /// The method.
         public var method: HTTPMethod
-        /// The header fields. The client's default fields and those that it writes itself are not among them.
+        /// The header fields that the caller sets. The client adds its default fields and those that it generates, such as
+        /// `Host`, when it sends the request.
         public var headers: HTTPHeaders
         /// The body.
         public var body: RequestBody
         /// The addresses to connect to, in order of preference, instead of asking a resolver. The URL still
-        /// determines SNI, the certificate check and `Host`. A port here changes only the port that is dialled.
+        /// determines SNI, the certificate check and `Host`. A port here changes only the port that the client connects
+        /// to.
         ///
         /// An empty list is an error; it never falls back to DNS.
         public var addresses: [Endpoint]?
-        /// Maps hosts to addresses, for the request itself if it has no ``addresses``, and for all redirects that
-        /// follow it. It comes before ``HTTPClient/Configuration/addresses``; hosts that are not in it are resolved
-        /// as the client's settings say.
+        /// Maps hosts to addresses, for this request if it has no ``addresses``, and for all redirects that it follows.
+        /// It takes precedence over ``HTTPClient/Configuration/addresses``. Hosts that are not in it are resolved as
+        /// the client's settings say.
         public var addressMap: StaticMap? {
-            get { rare?.options.addressMap }
+            get { optionsBox?.options.addressMap }
             set { options.addressMap = newValue }
         }
         /// The time limits that differ from ``HTTPClient/Configuration/timeouts``.
         public var timeouts: RequestTimeouts {
-            get { rare?.options.timeouts ?? RequestTimeouts() }
+            get { optionsBox?.options.timeouts ?? RequestTimeouts() }
             set { options.timeouts = newValue }
         }
-        /// The redirect policy; `nil` for the client's.
+        /// The redirect policy; `nil` for the client's policy.
         public var redirects: RedirectPolicy? {
-            get { rare?.options.redirects }
+            get { optionsBox?.options.redirects }
             set { options.redirects = newValue }
         }
-        /// The retry policy; `nil` for the client's.
+        /// The retry policy; `nil` for the client's policy.
         public var retries: RetryPolicy? {
-            get { rare?.options.retries }
+            get { optionsBox?.options.retries }
             set { options.retries = newValue }
         }
-        /// Provides credentials for the origin of this URL only, wherever redirects lead; `nil` for the client's.
+        /// Provides credentials for the origin of this URL only, and for no other origin that a redirect leads to; `nil`
+        /// for the client's authenticator.
         public var authenticator: (any Authenticator)? {
-            get { rare?.options.authenticator }
+            get { optionsBox?.options.authenticator }
             set { options.authenticator = newValue }
         }
-        /// The cookie store for all requests of the call; `nil` for the client's.
+        /// The cookie store for all requests of the call, redirects included; `nil` for the client's store.
         package var cookies: (any CookieStore)? {
-            get { rare?.options.cookies }
+            get { optionsBox?.options.cookies }
             set { options.cookies = newValue }
         }
 
-        var target: Result<HTTPURL, HTTPURLError>
-        private var rare: Rare?
+        /// The URL, or the error of parsing its text, which is reported when the request is sent.
+        var parsedURL: Result<HTTPURL, HTTPURLError>
+        /// `nil` if no option is set: most requests set none, and a request is copied often.
+        private var optionsBox: OptionsBox?
 
-        /// The options that few requests set.
+        /// The options that most requests do not set.
         struct Options: Sendable {
             var addressMap: StaticMap?
-            /// Whether stored responses are ignored, even those that the origin would validate.
+            /// Whether stored responses are ignored, even for validation with the origin.
             var ignoresStoredResponses = false
             var timeouts: RequestTimeouts?
             var redirects: RedirectPolicy?
             var retries: RetryPolicy?
             var authenticator: (any Authenticator)?
             var cookies: (any CookieStore)?
-            /// Expectation, upgrade and callbacks; `nil` if none is set.
+            /// `Expect: 100-continue`, the upgrade and the callbacks; `nil` if none is set.
             var exchange: ExchangeOptions.Box?
         }
 
         var options: Options {
-            get { rare?.options ?? Options() }
-            set { rare = Rare(newValue) }
+            get { optionsBox?.options ?? Options() }
+            set { optionsBox = OptionsBox(newValue) }
         }
 
-        /// `nil` for the client's limits, so that a request without its own pays nothing.
-        var ownTimeouts: RequestTimeouts? { rare?.options.timeouts }
+        /// The time limits set for this request; `nil` for the client's limits. Unlike ``timeouts``, this makes no value for
+        /// a request that sets none.
+        var explicitTimeouts: RequestTimeouts? { optionsBox?.options.timeouts }
 
         /// Whether any option is set.
-        var hasOptions: Bool { rare != nil }
+        var hasOptions: Bool { optionsBox != nil }
 
-        /// The cookie store of the request's own call; `nil` for the client's.
-        var ownCookies: (any CookieStore)? { rare?.options.cookies }
+        /// The cookie store set for this request; `nil` for the client's store.
+        var explicitCookies: (any CookieStore)? { optionsBox?.options.cookies }
 
-        /// Holds the options by reference, so that a request is cheap to pass around.
-        private final class Rare: Sendable {
+        /// Holds the options by reference, so that a request stays small and cheap to copy.
+        private final class OptionsBox: Sendable {
             let options: Options
 
             init(_ options: Options) {
@@ -97,7 +103,7 @@ extension HTTPClient {
             headers: HTTPHeaders = [:],
             body: RequestBody = .none
         ) {
-            self.init(method, .success(url), headers, body)
+            self.init(method, parsedURL: .success(url), headers: headers, body: body)
         }
 
         /// Makes a request from the text of a URL. An invalid URL is reported when the request is sent.
@@ -108,27 +114,27 @@ extension HTTPClient {
             body: RequestBody = .none
         ) {
             do throws(HTTPURLError) {
-                self.init(method, .success(try HTTPURL(url)), headers, body)
+                self.init(method, parsedURL: .success(try HTTPURL(url)), headers: headers, body: body)
             } catch {
-                self.init(method, .failure(error), headers, body)
+                self.init(method, parsedURL: .failure(error), headers: headers, body: body)
             }
         }
 
-        /// The URL. Use ``replacing(url:)`` for a request with another one.
+        /// The URL. Use ``replacing(url:)`` to make a request with another URL.
         ///
-        /// - Throws: the fault of an invalid URL.
+        /// - Throws: ``HTTPURLError`` if the request was made from text that is not a valid URL.
         public var url: HTTPURL {
-            get throws(HTTPURLError) { try target.get() }
+            get throws(HTTPURLError) { try parsedURL.get() }
         }
 
         private init(
             _ method: HTTPMethod,
-            _ target: Result<HTTPURL, HTTPURLError>,
-            _ headers: HTTPHeaders,
-            _ body: RequestBody
+            parsedURL: Result<HTTPURL, HTTPURLError>,
+            headers: HTTPHeaders,
+            body: RequestBody
         ) {
             self.method = method
-            self.target = target
+            self.parsedURL = parsedURL
             self.headers = headers
             self.body = body
         }

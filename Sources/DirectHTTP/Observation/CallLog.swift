@@ -40,7 +40,7 @@ final class CallLog: Sendable {
         start = loop.now
         self.observer = observer
         method = request.method
-        url = (try? request.target.get())?.withoutCredentials
+        url = (try? request.parsedURL.get())?.withoutCredentials
         tell { [method, url] _ in .began(method, url) }
     }
 

@@ -3,13 +3,13 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// The attempts layer: sends one request, and repeats it as the retry policy says. Without a policy, too, it sends the
-/// request once more after 421 or 417.
+/// The retry layer: sends one request, and retries it as the retry policy says. With or without a policy it sends the
+/// request once more after 421 (Misdirected Request) or 417 (Expectation Failed).
 final class Attempts: Layer {
     private let roundTrip: RoundTrip
     /// The optional layers between the attempts and the round trip; `nil` if there are none.
     private let networkLayers: (any NetworkLayer)?
-    /// The client's policy; the request's own takes precedence.
+    /// The client's policy. A policy of the request takes precedence.
     private let retries: RetryPolicy?
     private let loop: EventLoop
 
@@ -25,6 +25,7 @@ final class Attempts: Layer {
         try await begin(request, trail: trail, call: call, from: loop.now)
     }
 
+    /// Sends the request, which began at `start`. Inlined, because every request passes through it.
     @inline(__always)
     func begin(
         _ request: Request,
@@ -36,7 +37,7 @@ final class Attempts: Layer {
             return try await send(request, trail: trail, call: call, by: policy)
         }
         let response = try await sendOnce(request, trail: trail, call: call, detour: nil, from: start)
-        guard response.mayBeUnprocessed else { return response }
+        guard response.mayBeSentAgain else { return response }
         var endpoints = FailedEndpoints()
         return try await sendAgain(
             after: response,
@@ -47,7 +48,7 @@ final class Attempts: Layer {
         )
     }
 
-    /// Sends the request once, through the layers inside.
+    /// Sends the request once, through the network layers if there are any.
     @inline(__always)
     private func sendOnce(
         _ request: Request,
@@ -77,17 +78,17 @@ final class Attempts: Layer {
             case .end(let stop):
                 policy.refillBudget(after: result)
                 call.log?.attemptsEnded(stop)
-                return try result.ending(stop, history: history)
+                return try result.get(stop: stop, history: history)
             case .wait(let wait):
                 // The wait begins here: reading the rest of the response must not carry it past the call's deadline.
                 let end = loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
-                if let hop = await result.hopBeforeRetry(of: request) { history.append(call.noting(hop)) }
+                if let hop = await result.hopBeforeRetry(of: request) { history.append(call.logging(hop)) }
                 try await loop.sleep(until: end)
             }
         }
     }
 
-    /// Makes one attempt and notes the endpoint if it failed there.
+    /// Makes one attempt. If it fails, records the endpoint, so that the next attempt prefers another one.
     private func attempt(
         _ request: Request,
         trail: Trail?,
@@ -102,7 +103,7 @@ final class Attempts: Layer {
                 detour: endpoints.detour(),
                 from: loop.now
             )
-            if response.mayBeUnprocessed {
+            if response.mayBeSentAgain {
                 response = try await sendAgain(
                     after: response,
                     to: request,
@@ -111,17 +112,18 @@ final class Attempts: Layer {
                     endpoints: &endpoints
                 )
             }
-            if response.status.isServerError { endpoints.noteFailure(at: response.transaction?.endpoint) }
+            if response.status.isServerError { endpoints.recordFailure(at: response.transaction?.endpoint) }
             return .success(response)
         } catch let error as HTTPError {
-            endpoints.noteFailure(at: error.endpointOfFailure)
+            endpoints.recordFailure(at: error.endpointOfFailure)
             return .failure(error)
         }
     }
 
-    /// Sends the request once more if the server refused it before doing anything: after 421 (RFC 9110, section
-    /// 15.5.20) on a new connection and to another endpoint if there is one; after 417 (section 15.5.18) without
-    /// the expectation. This does not count as a retry, because the server has not acted on the request.
+    /// Sends the request once more if the server refused it without acting on it: after 421 (RFC 9110, section 15.5.20) on
+    /// a new connection, and to another endpoint if there is one; after 417 (section 15.5.18) without the expectation.
+    /// Because the server has not acted on the request, this does not count as a retry. Returns the response unchanged if
+    /// the request cannot be sent again.
     private func sendAgain(
         after response: Response,
         to request: Request,
@@ -139,9 +141,9 @@ final class Attempts: Layer {
             return response
         }
         await response.body.drain()
-        let hop = call.noting(Hop(reason, request.method, response))
+        let hop = call.logging(Hop(reason, request.method, response))
         let isMisdirected = reason == .misdirected
-        if isMisdirected { endpoints.noteMisdirection(at: response.transaction?.endpoint) }
+        if isMisdirected { endpoints.recordMisdirection(at: response.transaction?.endpoint) }
         do {
             let detour = endpoints.detour(onNewConnection: isMisdirected)
             var second = try await sendOnce(
@@ -160,13 +162,13 @@ final class Attempts: Layer {
 }
 
 extension Response {
-    /// Whether the server may have refused the request before doing anything.
-    fileprivate var mayBeUnprocessed: Bool { status == .misdirectedRequest || status == .expectationFailed }
+    /// Whether the status says that the server has not acted on the request: 421 or 417.
+    fileprivate var mayBeSentAgain: Bool { status == .misdirectedRequest || status == .expectationFailed }
 }
 
 extension HTTPError {
-    /// The endpoint that failed; `nil` if dialling failed, which has its own order of endpoints, or if no endpoint was
-    /// involved.
+    /// The endpoint at which the request failed; `nil` if dialling failed, since the dialler remembers failed endpoints
+    /// itself, or if no endpoint was involved.
     fileprivate var endpointOfFailure: Endpoint? {
         switch phase {
         case .proxy, .write, .response, .body: endpoint

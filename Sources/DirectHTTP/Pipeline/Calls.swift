@@ -62,7 +62,7 @@ final class Calls: CallLayer {
     /// the call, whatever request an interceptor sends on.
     @inline(__always)
     private func layers(for original: Request) -> InnerLayers {
-        guard let cookies = original.ownCookies else { return layers }
+        guard let cookies = original.explicitCookies else { return layers }
         return InnerLayers(configuration, cookies: cookies, fields: fields, roundTrip: roundTrip)
     }
 
@@ -96,7 +96,7 @@ final class Calls: CallLayer {
     /// Makes the values of a call that begins now.
     @inline(__always)
     func call(for request: Request, _ log: CallLog? = nil) -> Call {
-        Call(request.ownTimeouts?.over(configuration.timeouts) ?? limits, from: loop.now, log)
+        Call(request.explicitTimeouts?.over(configuration.timeouts) ?? limits, from: loop.now, log)
     }
 }
 
@@ -154,7 +154,7 @@ struct Call: Sendable {
     }
 
     /// Records that another request follows, and returns the hop.
-    func noting(_ hop: Hop) -> Hop {
+    func logging(_ hop: Hop) -> Hop {
         log?.goesOn(hop)
         return hop
     }

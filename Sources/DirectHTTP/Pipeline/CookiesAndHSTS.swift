@@ -19,11 +19,11 @@ struct CookiesAndHSTS: Sendable {
     /// Returns the request as it is to be sent: with an `https` URL if HSTS asks for that, before anything else is
     /// derived from the URL, and with its cookies.
     func prepared(_ request: Request) -> Request {
-        guard case .success(var url) = request.target else { return request }
+        guard case .success(var url) = request.parsedURL else { return request }
         var request = request
         if let upgraded = hsts?.upgrades(url, at: .now) {
             url = upgraded
-            request.target = .success(upgraded)
+            request.parsedURL = .success(upgraded)
         }
         if let cookies { request.headers.add(cookies: cookies.cookies(for: url)) }
         return request
@@ -42,11 +42,11 @@ struct CookiesAndHSTS: Sendable {
 extension HSTSStore {
     /// Returns the request with an `https` URL if the store asks for that (RFC 6797, section 8.3).
     func upgraded(_ request: Request) -> Request {
-        guard case .success(let url) = request.target, let upgraded = upgrades(url, at: .now) else {
+        guard case .success(let url) = request.parsedURL, let upgraded = upgrades(url, at: .now) else {
             return request
         }
         var request = request
-        request.target = .success(upgraded)
+        request.parsedURL = .success(upgraded)
         return request
     }
 }

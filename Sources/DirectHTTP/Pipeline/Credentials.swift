@@ -52,7 +52,7 @@ final class Credentials: Layer {
             }
             guard let answer else { break }
             await response.body.drain()
-            history.append(call.noting(Hop(.authentication, method, response)))
+            history.append(call.logging(Hop(.authentication, method, response)))
             credentials = answer
             request.headers["Authorization"] = answer
             do {

@@ -83,9 +83,9 @@ extension HopRequest {
         var next = other.introducingURLUser()
         next.inheritOptions(of: request)
         // An invalid URL is reported when the request is sent.
-        guard case .success(let url) = next.target else { return with(next) }
+        guard case .success(let url) = next.parsedURL else { return with(next) }
         // An invalid URL has crossed no origin: the call begins here, with the options that were set for it.
-        guard case .success(let origin) = request.target.map(\.origin) else {
+        guard case .success(let origin) = request.parsedURL.map(\.origin) else {
             next.addresses = next.addresses ?? request.addresses
             if let authenticator = trail?.authenticator, next.authenticator == nil {
                 next.authenticator = authenticator
@@ -120,7 +120,7 @@ extension HopRequest {
 
     /// Returns the addresses that were set for this host and port, by the last request for it or by the caller.
     private func addresses(for url: HTTPURL) -> [Endpoint]? {
-        if case .success(let own) = request.target, let addresses = request.addresses,
+        if case .success(let own) = request.parsedURL, let addresses = request.addresses,
             own.lends(addresses, to: url)
         {
             return addresses
@@ -140,7 +140,7 @@ extension HopRequest {
     }
 
     private var facts: Trail.Facts {
-        trail?.facts ?? Trail.Facts(home: try? request.target.get(), addresses: request.addresses)
+        trail?.facts ?? Trail.Facts(home: try? request.parsedURL.get(), addresses: request.addresses)
     }
 }
 
@@ -197,15 +197,16 @@ extension Request {
     /// Whether the request has an authenticator, or a user or a password in its URL.
     @inline(__always)
     var hasCredentials: Bool {
-        if case .success(let url) = target, url.hasCredentials { return true }
+        if case .success(let url) = parsedURL, url.hasCredentials { return true }
         return hasOptions && authenticator != nil
     }
 
     /// Moves user and password from the URL to an authenticator for the URL's origin.
     fileprivate func introducingURLUser() -> Request {
-        guard case .success(let url) = target, let (user, password) = url.credentialBytes else { return self }
+        guard case .success(let url) = parsedURL, let (user, password) = url.credentialBytes
+        else { return self }
         var request = self
-        request.target = .success(url.withoutCredentials)
+        request.parsedURL = .success(url.withoutCredentials)
         if request.authenticator == nil, !(user.isEmpty && password.isEmpty) {
             request.authenticator = BasicAuthenticator(user: user, password: password)
         }

@@ -199,7 +199,7 @@ struct NextHop {
         crossesOrigins = target.origin != url.origin || !request.isFor(target.origin)
         self.url = target
         var next = request
-        next.target = .success(target)
+        next.parsedURL = .success(target)
         next.method = way.method
         if way.keepsBody, !request.body.isNone {
             guard request.body.isReplayable else { throw .bodyNotReplayable }
@@ -265,7 +265,7 @@ extension Request {
 
     /// Whether the request's URL is of that origin.
     func isFor(_ origin: Origin) -> Bool {
-        if case .success(let url) = target { url.origin == origin } else { false }
+        if case .success(let url) = parsedURL { url.origin == origin } else { false }
     }
 }
 

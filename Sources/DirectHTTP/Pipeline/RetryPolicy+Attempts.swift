@@ -69,7 +69,7 @@ extension Result<Response, HTTPError> {
     }
 
     /// Returns or throws the result of the last attempt, with the history of the earlier ones.
-    func ending(_ stop: RetryStop?, history: [Hop]) throws(HTTPError) -> Response {
+    func get(stop: RetryStop?, history: [Hop]) throws(HTTPError) -> Response {
         switch self {
         case .success(var response):
             response.history = history

@@ -149,7 +149,7 @@ struct AnswerTable {
 
     /// Returns the endpoints and the canonical name of an entry of this table.
     func contents(of entry: Entry) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
-        store.withBytes(of: entry.packed) { PackedAnswer.contents(of: $0) }
+        store.withBytes(of: entry.packed) { PackedAnswer.unpack($0) }
     }
 
     /// Adds an answer that was read from a file, unless the table is full.

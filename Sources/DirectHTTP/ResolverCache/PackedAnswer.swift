@@ -1,16 +1,16 @@
 internal import DirectCore
 internal import DirectIO
 
-/// The endpoints of an answer in a few bytes each, because a cache holds many more of them than are ever used at
-/// once.
+/// A resolver's answer in a compact encoding: a few bytes for each endpoint, because the cache holds many more answers
+/// than are in use at any time.
 ///
-/// The first byte is the number of endpoints. Each endpoint is a byte of flags for family and port, two bytes for
-/// the port if there is one, and 4 or 16 bytes for the address. The canonical name, if any, comes last. A zone has
-/// a meaning on this machine only and is not kept: an answer with one cannot be packed.
+/// The first byte is the number of endpoints. Each endpoint is a byte of flags (`Flag`), two bytes for the port if it
+/// has one, and 4 or 16 bytes for the address. The canonical name, if any, takes the remaining bytes. Numbers are
+/// big-endian. A zone has a meaning on this machine only and has no encoding: an answer with one cannot be packed.
 struct PackedAnswer {
     private(set) var bytes: [UInt8] = []
 
-    /// Packs an answer; `nil` if it has more than 255 endpoints, an endpoint with a zone, or an invalid one.
+    /// Packs an answer. Fails if it has more than 255 endpoints, an endpoint with a zone, or an invalid endpoint.
     init?(_ endpoints: [Endpoint], canonicalName: DomainName?) {
         bytes.reserveCapacity(
             1 + endpoints.reduce(0) { $0 + ($1.address.family == .v4 ? 5 : 17) + ($1.port == nil ? 0 : 2) }
@@ -44,34 +44,40 @@ struct PackedAnswer {
     }
 
     /// Returns the endpoints and the canonical name of a packed answer.
-    static func contents(of all: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
-        guard all.count > 0 else { return ([], nil) }
-        let count = all[0]
+    ///
+    /// The bytes must come from ``init(_:canonicalName:)``: they are not validated, and a truncated answer stops the
+    /// process at the bounds check of `Span`.
+    static func unpack(_ bytes: Span<UInt8>) -> (endpoints: [Endpoint], canonicalName: DomainName?) {
+        guard bytes.count > 0 else { return ([], nil) }
+        let count = bytes[0]
         var position = 1
         var endpoints: [Endpoint] = []
         endpoints.reserveCapacity(Int(count))
         for _ in 0..<count {
-            let flags = all[position]
+            let flags = bytes[position]
             position += 1
             var port: UInt16?
             if flags & Flag.port != 0 {
-                port = UInt16(all[position]) << 8 | UInt16(all[position + 1])
+                port = UInt16(bytes[position]) << 8 | UInt16(bytes[position + 1])
                 position += 2
             }
             if flags & Flag.v6 != 0 {
                 let (high, low) = (
-                    number(all, start: position, count: 8), number(all, start: position + 8, count: 8)
+                    number(bytes, start: position, count: 8), number(bytes, start: position + 8, count: 8)
                 )
                 endpoints.append(Endpoint(IPAddress(.v6, high: high, low: low), port: port))
                 position += 16
             } else {
                 endpoints.append(
-                    Endpoint(IPAddress(.v4, high: 0, low: number(all, start: position, count: 4)), port: port)
+                    Endpoint(
+                        IPAddress(.v4, high: 0, low: number(bytes, start: position, count: 4)),
+                        port: port
+                    )
                 )
                 position += 4
             }
         }
-        let rest = all.extracting(position...)
+        let rest = bytes.extracting(position...)
         return (endpoints, rest.isEmpty ? nil : DomainName(checked: [UInt8](copying: rest)))
     }
 
@@ -81,6 +87,7 @@ struct PackedAnswer {
         return number
     }
 
+    /// The bits of an endpoint's first byte.
     private enum Flag {
         static let v6: UInt8 = 1
         static let port: UInt8 = 2

@@ -37,21 +37,21 @@ struct JSONPart: Sendable {
         return JSONPart(member.value, path: child(name))
     }
 
-    /// Returns the elements of a list.
+    /// Returns the elements of an array.
     func elements() throws(ResolverError.Reason) -> [JSONPart] {
-        guard case .list(let elements) = value.content else { throw isNot("a list") }
+        guard case .array(let elements) = value.content else { throw isNot("an array") }
         return elements.enumerated().map { JSONPart($0.element, path: "\(path)[\($0.offset)]") }
     }
 
     /// Returns the value as a string.
     func text() throws(ResolverError.Reason) -> String {
-        guard case .text(let text) = value.content else { throw isNot("a text") }
+        guard case .string(let text) = value.content else { throw isNot("a string") }
         return text
     }
 
     /// Returns the value as a Boolean.
     func flag() throws(ResolverError.Reason) -> Bool {
-        guard case .flag(let flag) = value.content else { throw isNot("true or false") }
+        guard case .bool(let flag) = value.content else { throw isNot("true or false") }
         return flag
     }
 

@@ -30,7 +30,7 @@ struct ServerRotation: Sendable {
         badUntil[server] = Instant(nanoseconds: 0)
     }
 
-    mutating func noteFailure(of server: Int, at now: Instant) {
+    mutating func recordFailure(of server: Int, at now: Instant) {
         badUntil[server] = now.advanced(byNanoseconds: badTime)
         // Otherwise the failed server would be first again when its time is over.
         if preferred == server { preferred = (server + 1) % badUntil.count }

@@ -62,7 +62,7 @@ final class ServiceClient: Sendable {
                     rotation.withLock { $0.noteSuccess(of: index) }
                     break
                 }
-                rotation.withLock { $0.noteFailure(of: index, at: context.loop.now) }
+                rotation.withLock { $0.recordFailure(of: index, at: context.loop.now) }
             }
         }
         guard var last = failures.popLast() else {

@@ -166,7 +166,7 @@ extension TLSConnection {
 
     /// Offers the newest session of the same identity, port and context.
     func offerSession() {
-        guard let (session, keys) = sessions?.take(sessionKey) else { return }
+        guard let (session, keys) = sessions?.take(for: sessionKey) else { return }
         chainKeys = keys
         // The `SSL` adds a reference of its own.
         _ = SSL_set_session(ssl, session)
@@ -177,7 +177,7 @@ extension TLSConnection {
     func storeEarlySession() {
         guard let session = earlySession else { return }
         earlySession = nil
-        sessions?.store(session, for: sessionKey, keys: chainKeys)
+        sessions?.store(session, for: sessionKey, chainKeys: chainKeys)
     }
 
     /// Keeps a new session. Returns whether the connection now owns the reference.
@@ -185,11 +185,11 @@ extension TLSConnection {
         guard let sessions else { return false }
         switch phase {
         case .open:
-            sessions.store(session, for: sessionKey, keys: chainKeys)
+            sessions.store(session, for: sessionKey, chainKeys: chainKeys)
         case .handshaking:
             if let earlySession { SSL_SESSION_free(earlySession) }
             earlySession = session
-        case .over:
+        case .closed:
             return false
         }
         return true

@@ -20,7 +20,7 @@ func limitMessages(of context: OpaquePointer) {
 }
 
 /// Resets the count: the handshake is complete, or data has arrived.
-func forgetMessages(_ ssl: OpaquePointer, transport: UnsafeMutablePointer<TransportState>) {
+func resetMessageCount(_ ssl: OpaquePointer, transport: UnsafeMutablePointer<TransportState>) {
     transport.pointee.messages = 0
     SSL_set_msg_callback(ssl, nil)
 }

@@ -69,8 +69,8 @@ struct SSLDriver: ~Copyable {
     }
 
     /// Resets the count of messages without data, after the handshake.
-    func forgetMessages() {
-        DirectTLS.forgetMessages(ssl, transport: state)
+    func resetMessageCount() {
+        DirectTLS.resetMessageCount(ssl, transport: state)
     }
 
     /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much arrives.
@@ -85,7 +85,7 @@ struct SSLDriver: ~Copyable {
             ErrorQueue.clear()
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {
-                if state.pointee.messages > 0 { forgetMessages() }
+                if state.pointee.messages > 0 { resetMessageCount() }
                 return .bytes(count)
             }
             switch classify(result) {

@@ -1,28 +1,29 @@
 /// One TLS connection over a transport, from handshake to close.
 ///
-/// It has one owner at a time: it may move between threads, but must never be used by two at once. No call waits.
-/// Each call makes the progress that the transport allows and returns what it needs.
+/// It has one owner at a time: it may move between threads, but two threads must never use it at the same time. No call
+/// blocks. Each call makes the progress that the transport allows, and returns whether it needs the transport to be
+/// readable or writable.
 ///
-/// A connection is handshaking, open, or over. Reads and writes are refused until it is open. It is over after the
-/// first fatal error or after `close`, and then the handshake, reads and writes fail with that error, or with
-/// `notOpen`.
+/// A connection is handshaking, open, or closed. Reads and writes fail until it is open. It is closed after the first
+/// fatal error or after `close`; from then on the handshake, reads and writes fail with that error, or with `notOpen`.
 ///
-/// When it opens is up to the two subclasses: a ``TLSConnection`` when the server has proved its identity, a
-/// ``SurveyConnection`` after any handshake. All that comes later is the same for both, and cannot be overridden.
+/// The two subclasses differ in when the connection opens: a ``TLSConnection`` opens when the server has proved its
+/// identity, a ``SurveyConnection`` after any successful handshake. Everything after that is the same for both, and is
+/// `final`.
 package class TLSLayer: @unchecked Sendable {
     final let driver: SSLDriver
 
     final private(set) var phase = Phase.handshaking
-    /// Whether our close_notify has been sent.
+    /// Whether this side has sent its close_notify.
     private final var hasFinishedSending = false
-    /// Bytes that a write has taken and OpenSSL could not send. They are offered to it again, and no other bytes
-    /// before they are sent.
+    /// Bytes that a write has accepted and OpenSSL could not send yet. OpenSSL requires that the same bytes are passed
+    /// to it again (SSL_write(3)), so no others are passed before these are sent.
     private final var unfinishedRecord: [UInt8] = []
-    /// Whether there are such bytes. Kept separately because every request asks: looking at an array of an object
-    /// costs more than that.
-    @exclusivity(unchecked) private final var holdsBytes = false
+    /// Whether `unfinishedRecord` has bytes. Stored separately because every request reads it, and reading a stored
+    /// Boolean is cheaper than accessing an array in an object.
+    @exclusivity(unchecked) private final var holdsUnfinishedRecord = false
     /// The largest number of bytes in one record, which is also what one call to OpenSSL sends with partial writes.
-    private static let recordSize = 16384
+    private static let maximumRecordSize = 16384
     /// The first fatal error, returned by all later calls.
     private final var failure: TLSError?
 
@@ -30,8 +31,8 @@ package class TLSLayer: @unchecked Sendable {
     enum Phase {
         case handshaking
         case open
-        /// Failed or closed: the pointers only remain to be freed.
-        case over
+        /// After a fatal error or `close`. The OpenSSL objects exist until `deinit` frees them.
+        case closed
     }
 
     /// Prepares a connection with the settings of an `SSL_CTX`. No bytes are sent yet.
@@ -40,7 +41,7 @@ package class TLSLayer: @unchecked Sendable {
         try driver.setOwner(self)
     }
 
-    /// Borrowed from the driver.
+    /// OpenSSL's object, which the driver owns.
     final var ssl: OpaquePointer { driver.ssl }
 
     /// Continues the handshake. After `.done` data may be sent.
@@ -52,7 +53,7 @@ package class TLSLayer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - rejection: The error of a failed verification. It takes precedence over OpenSSL's errors.
-    ///   - verify: The checks that OpenSSL leaves to its caller after a handshake.
+    ///   - verify: The checks after a handshake that are not part of OpenSSL's.
     final func handshake(
         rejection: @autoclosure () -> TLSError?,
         verify: () throws(TLSError) -> Void
@@ -60,66 +61,67 @@ package class TLSLayer: @unchecked Sendable {
         guard phase == .handshaking else { return phase == .open ? .done : .failed(failure ?? .notOpen) }
         switch driver.handshake(rejection: rejection()) {
         case .done: break
-        case .failed(let error): return .failed(end(error))
+        case .failed(let error): return .failed(fail(with: error))
         case let step: return step
         }
         do throws(TLSError) {
             try verify()
         } catch {
-            return .failed(end(error))
+            return .failed(fail(with: error))
         }
-        driver.forgetMessages()
+        driver.resetMessageCount()
         phase = .open
         return .done
     }
 
-    /// Reads data that has arrived, at most one record of 16 KiB. Returns after bounded work, however much arrives.
+    /// Reads data that has arrived, at most one record of 16 KiB. The work of one call is bounded, however much data
+    /// arrives.
     package final func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadStep {
-        guard phase == .open, buffer.count > 0 else { return nothingRead }
+        guard phase == .open, buffer.count > 0 else { return emptyRead }
         switch driver.read(into: buffer) {
-        case .failed(let error): return .failed(end(error))
+        case .failed(let error): return .failed(fail(with: error))
         case let step: return step
         }
     }
 
-    /// Takes some of the bytes, at most one record, and sends them if there is room.
+    /// Accepts some of the bytes, at most one record, and sends them if the transport has room.
     ///
-    /// Bytes that were taken are sent before any others, even if the caller gives up: OpenSSL may have encrypted them
-    /// already. `hasUnfinishedRecord` tells whether some of them still wait for room, and `flush` sends them.
+    /// Accepted bytes are sent before any others, even if the caller gives up: OpenSSL may have encrypted them already.
+    /// `hasUnfinishedRecord` tells whether some of them have not been sent yet, and `flush` sends them.
     package final func write(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
-        guard phase == .open, bytes.count > 0 else { return nothingWritten }
-        if holdsBytes {
+        guard phase == .open, bytes.count > 0 else { return emptyWrite }
+        if holdsUnfinishedRecord {
             let step = flush()
             guard case .bytes = step else { return step }
         }
-        let record = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.recordSize))
+        let record = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.maximumRecordSize))
         switch writeOnce(record) {
         case .wantsRead, .wantsWrite:
             unfinishedRecord = [UInt8](record)
-            holdsBytes = true
+            holdsUnfinishedRecord = true
             return .bytes(record.count)
         case let step: return step
         }
     }
 
-    /// Sends bytes that were taken and still wait for room. `.bytes` means that there are none left.
+    /// Sends accepted bytes that have not been sent yet. `.bytes` means that none are left.
     package final func flush() -> WriteStep {
-        while holdsBytes {
-            guard phase == .open else { return nothingWritten }
+        while holdsUnfinishedRecord {
+            guard phase == .open else { return emptyWrite }
             let step = unfinishedRecord.withUnsafeBytes { writeOnce($0) }
             guard case .bytes(let count) = step else { return step }
-            // Fewer bytes if the peer has asked for smaller records.
+            // OpenSSL may have sent only some of the bytes, if the peer limits the size of records.
             unfinishedRecord.removeFirst(min(count, unfinishedRecord.count))
-            holdsBytes = !unfinishedRecord.isEmpty
+            holdsUnfinishedRecord = !unfinishedRecord.isEmpty
         }
         return .bytes(0)
     }
 
     private final func writeOnce(_ bytes: UnsafeRawBufferPointer) -> WriteStep {
         switch driver.write(bytes) {
-        // A peer that no longer reads may have responded before: data that has arrived can still be read.
+        // Not fatal for reads: a peer that no longer reads may have sent a response before, which can still be read.
         case .failed(.connectionLost(let errno)): return .failed(.connectionLost(errno: errno))
-        case .failed(let error): return .failed(end(error))
+        case .failed(let error): return .failed(fail(with: error))
         case let step: return step
         }
     }
@@ -127,7 +129,7 @@ package class TLSLayer: @unchecked Sendable {
     /// Tells the server that no more data will follow. Data from the server can still be read. After `.wantsWrite`,
     /// call again.
     package final func finishSending() -> WriteStep {
-        guard phase == .open, !hasFinishedSending else { return nothingWritten }
+        guard phase == .open, !hasFinishedSending else { return emptyWrite }
         let flushed = flush()
         guard case .bytes = flushed else { return flushed }
         let step = driver.shutDown()
@@ -140,32 +142,35 @@ package class TLSLayer: @unchecked Sendable {
     /// Tells the server that no more data will follow, if the transport accepts it immediately. Reads and writes fail
     /// afterwards.
     package final func close() {
-        guard phase == .open else { return phase = .over }
-        phase = .over
-        // A close_notify in the middle of a record would be a broken record.
-        if !hasFinishedSending, !holdsBytes { driver.close() }
+        guard phase == .open else { return phase = .closed }
+        phase = .closed
+        // Bytes of an unfinished record are still to be sent: a close_notify among them would corrupt the record.
+        if !hasFinishedSending, !holdsUnfinishedRecord { driver.close() }
     }
 
-    /// Whether bytes were taken that still wait for room.
-    package final var hasUnfinishedRecord: Bool { holdsBytes }
+    /// Whether accepted bytes have not been sent yet.
+    package final var hasUnfinishedRecord: Bool { holdsUnfinishedRecord }
 
     /// Frees the record buffers while the connection is idle (about 33 KiB). OpenSSL allocates them again when
     /// needed.
     package final func releaseBuffers() { driver.releaseBuffers() }
 
-    /// Whether bytes were taken from the transport that no read has returned yet.
+    /// Whether bytes have been read from the transport that no `read` has returned yet.
     package final var hasPending: Bool { phase == .open && driver.hasPending }
 
-    private final var nothingRead: ReadStep {
+    /// The result of a read that is not made: no bytes if the connection is open, else the error.
+    private final var emptyRead: ReadStep {
         phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
     }
 
-    private final var nothingWritten: WriteStep {
+    /// The result of a write that is not made.
+    private final var emptyWrite: WriteStep {
         phase == .open ? .bytes(0) : .failed(failure ?? .notOpen)
     }
 
-    private final func end(_ error: TLSError) -> TLSError {
-        phase = .over
+    /// Closes the connection because of a fatal error, and returns the error.
+    private final func fail(with error: TLSError) -> TLSError {
+        phase = .closed
         failure = error
         return error
     }

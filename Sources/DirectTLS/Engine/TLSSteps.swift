@@ -33,7 +33,7 @@ package enum ReadStep: Equatable {
 
 /// The result of one call of `write`.
 package enum WriteStep: Equatable {
-    /// This many bytes were taken.
+    /// This many bytes were accepted.
     case bytes(Int)
     /// Input from the transport is needed first.
     case wantsRead

@@ -5,8 +5,8 @@ internal import CDirectOpenSSL
 /// For examining servers, never for secrets: code that sends data here must have judged the certificates itself.
 package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     private let context: SurveyContext
-    /// Whether the server asked for a client certificate. Set by OpenSSL's callback, within `handshake`.
-    package internal(set) var wasAskedForCertificate = false
+    /// Whether the server sent a CertificateRequest message. Set by OpenSSL's callback, within `handshake`.
+    package internal(set) var hasReceivedCertificateRequest = false
 
     /// Prepares a connection. No bytes are sent yet.
     ///
@@ -40,7 +40,7 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
             group: driver.group,
             alpn: driver.chosenProtocol,
             hasStaple: hasStaple,
-            asksForCertificate: wasAskedForCertificate
+            requestsClientCertificate: hasReceivedCertificateRequest
         )
     }
 
@@ -68,6 +68,6 @@ package struct SurveyFacts: Hashable, Sendable {
     package let alpn: String?
     /// Whether the server sent an OCSP staple.
     package let hasStaple: Bool
-    /// Whether the server asked for a client certificate.
-    package let asksForCertificate: Bool
+    /// Whether the server requested a client certificate.
+    package let requestsClientCertificate: Bool
 }

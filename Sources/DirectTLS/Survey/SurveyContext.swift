@@ -68,7 +68,7 @@ private let noteCertificateRequest:
     ) -> Int32 = { ssl, _, _ in
         SSL_get_ex_data(ssl, 0).map { pointer in
             Unmanaged<SurveyConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
-                $0.wasAskedForCertificate = true
+                $0.hasReceivedCertificateRequest = true
             }
         }
         return 0

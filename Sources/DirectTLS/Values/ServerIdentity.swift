@@ -1,6 +1,7 @@
 internal import DirectCore
 
-/// The identity that the server's certificate must prove: a DNS name, or an IP address if the URL has an IP literal.
+/// The reference identity that the server's certificate must match (RFC 9525): a DNS name, or an IP
+/// address if the URL has an IP literal.
 ///
 /// It comes from the URL alone. The address of the connection has no influence on it.
 package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
@@ -32,8 +33,8 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A placeholder for judging a chain without regard to a name. It is never compared.
-    static let nobody = ServerIdentity(kind: .name, text: "")
+    /// Stands in for an identity where only the chain is judged. It is never matched against a certificate.
+    static let placeholder = ServerIdentity(kind: .name, text: "")
 
     /// Creates the identity of an IPv4 or IPv6 address in text, without brackets and without a zone.
     package static func address(_ text: String) throws(TLSError) -> ServerIdentity {

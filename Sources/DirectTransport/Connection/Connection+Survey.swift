@@ -24,7 +24,7 @@ extension Connection {
             resolveTime: nil,
             connectTime: .zero,
             tlsTime: nil,
-            birth: socket.loop.now,
+            createdAt: socket.loop.now,
             tracksResolver: false,
             fallbackForAnswer: nil
         )

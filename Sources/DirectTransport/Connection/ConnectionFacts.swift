@@ -12,7 +12,7 @@ package final class ConnectionFacts: Sendable {
     package let connectTime: Duration
     package let tlsTime: Duration?
     /// When the connection was made.
-    let birth: Instant
+    let createdAt: Instant
     /// Whether the address came from a resolver's answer.
     package let tracksResolver: Bool
     /// The resolver's answer whose addresses all failed, so that this connection was made instead; `nil` otherwise.
@@ -29,7 +29,7 @@ package final class ConnectionFacts: Sendable {
         resolveTime: Duration?,
         connectTime: Duration,
         tlsTime: Duration?,
-        birth: Instant,
+        createdAt: Instant,
         tracksResolver: Bool,
         fallbackForAnswer: [Endpoint]?,
         proxy: String? = nil,
@@ -43,7 +43,7 @@ package final class ConnectionFacts: Sendable {
         self.resolveTime = resolveTime
         self.connectTime = connectTime
         self.tlsTime = tlsTime
-        self.birth = birth
+        self.createdAt = createdAt
         self.tracksResolver = tracksResolver
         self.fallbackForAnswer = fallbackForAnswer
         self.proxy = proxy

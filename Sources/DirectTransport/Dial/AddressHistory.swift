@@ -18,14 +18,14 @@ final class AddressHistory: Sendable {
 
     /// Notes that no connection was made. A connect failure counts for every host, a handshake failure only for
     /// this one.
-    func noteFailure(
+    func recordFailure(
         _ endpoint: Endpoint,
         in phase: TransportError.Phase,
         for destination: Destination,
         at now: Instant
     ) {
         state.withLock {
-            $0.noteFailure(endpoint, destination: phase == .connect ? nil : destination, now: now)
+            $0.recordFailure(endpoint, destination: phase == .connect ? nil : destination, now: now)
         }
     }
 
@@ -88,7 +88,7 @@ final class AddressHistory: Sendable {
             good[destination] = LastSuccess(endpoint: endpoint, end: end)
         }
 
-        mutating func noteFailure(_ endpoint: Endpoint, destination: Destination?, now: Instant) {
+        mutating func recordFailure(_ endpoint: Endpoint, destination: Destination?, now: Instant) {
             if bad.count >= AddressHistory.capacity { bad = bad.filter { $0.value.end > now } }
             if bad.count >= AddressHistory.capacity { bad.removeAll(keepingCapacity: true) }
             var grudge =

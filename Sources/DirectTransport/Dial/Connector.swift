@@ -148,7 +148,7 @@ struct Connector: Sendable {
             throw .failed(.tls, reason: .tls(error), consequence: .stop)
         }
         do throws(TransportError) {
-            try await tls.shakeHands(over: socket, limits.deadline(.tls, stall: limits.timeouts.tls))
+            try await tls.performHandshake(over: socket, limits.deadline(.tls, stall: limits.timeouts.tls))
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: error.consequence)
         }
@@ -181,7 +181,7 @@ extension Socket {
 extension TLSLayer {
     /// Performs the handshake over the socket. After the deadline it is continued once more: input may have arrived in
     /// time although this task runs late.
-    package func shakeHands(over socket: Socket, _ deadline: Deadline) async throws(TransportError) {
+    package func performHandshake(over socket: Socket, _ deadline: Deadline) async throws(TransportError) {
         var isLate = false
         while true {
             let point: WaitPoint?

@@ -2,24 +2,24 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// Dialling over a proxy. The connection to the proxy is found like any other (`search`); then either the proxy
-/// forwards each `http` request, or a `ProxyConversation` opens a tunnel and TLS with the server runs inside it.
+/// Dialling through a proxy. The connection to the proxy is made like any other (`search`). Then either the proxy
+/// forwards each `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs inside it.
 extension Dialler {
-    /// Returns a connection to the URL's name, which the proxy resolves.
+    /// Connects to the URL's host, whose name the proxy resolves.
     func dial(
         _ url: HTTPURL,
         connector: Connector,
-        by entry: ProxyEntry,
+        over entry: ProxyEntry,
         detour: Detour?
     ) async throws(DialFailure) -> Connection {
         try checkVetting(of: url, for: connector.destination)
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let result = try await connect(to: entry, connector.limits, detour: detour)
+        let result = try await connect(to: entry, limits: connector.limits, detour: detour)
         var established = result.established
         if forwarding == nil {
             do throws(AttemptFailure) {
-                established = try await tunnel(
-                    connector,
+                established = try await openTunnel(
+                    with: connector,
                     target: .host(url.host, port: url.port),
                     result: result,
                     entry: entry
@@ -36,13 +36,13 @@ extension Dialler {
             name: url.host.description,
             endpoint: result.attempt.endpoint,
             source: .proxy,
-            // The TLS facts of the proxy say nothing about the server.
+            // The TLS facts are those of the proxy, not of the server.
             tls: forwarding == nil ? established.tls : nil,
             failedAttempts: result.failedAttempts,
             resolveTime: result.selection.resolveTime,
             connectTime: established.connectTime,
             tlsTime: established.tlsTime,
-            birth: loop.now,
+            createdAt: loop.now,
             tracksResolver: false,
             fallbackForAnswer: nil,
             proxy: "\(entry.proxy)"
@@ -50,8 +50,8 @@ extension Dialler {
         return connection(established, facts: facts, forwarding: forwarding)
     }
 
-    /// Throws if a vetting does not allow the URL's address, or cannot see it: a name that leads into the internal
-    /// network must not get there through a proxy.
+    /// Throws if the client's address vetting refuses the URL's address, or if only the proxy knows the address: a name
+    /// that resolves to an address of the internal network must not be reachable through a proxy (SSRF).
     private func checkVetting(of url: HTTPURL, for destination: Destination) throws(DialFailure) {
         guard let vetting = settings.vetting else { return }
         guard let address = url.host.address else {
@@ -62,38 +62,39 @@ extension Dialler {
         }
     }
 
-    /// Connects to an address that was chosen on this side, through a tunnel.
-    func established(
-        _ connector: Connector,
+    /// Connects through a tunnel to an address that this client has chosen.
+    func connectTunnel(
+        with connector: Connector,
         to endpoint: Endpoint,
         over entry: ProxyEntry
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let result: DialResult
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            result = try await connect(to: entry, connector.limits, detour: nil)
+            result = try await connect(to: entry, limits: connector.limits, detour: nil)
         } catch {
             // Another address of the server would not make the proxy reachable.
             throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
         }
         let port = endpoint.port ?? connector.destination.port
-        return try await tunnel(
-            connector,
+        return try await openTunnel(
+            with: connector,
             target: .address(endpoint.address, port: port),
             result: result,
             entry: entry
         )
     }
 
-    /// Connects to the proxy itself. Its address is not vetted: it comes from the client's own settings.
+    /// Connects to the proxy itself. Its address is not vetted, because it comes from the client's settings and not from a
+    /// URL.
     private func connect(
         to entry: ProxyEntry,
-        _ limits: DialLimits,
+        limits: DialLimits,
         detour: Detour?
     ) async throws(DialFailure) -> DialResult {
         let destination = Destination(entry.proxy)
         let connector = connector(destination, limits: limits, tlsState: entry.tlsState)
-        let selection = try await selection(of: entry.proxy, limits, detour: detour)
+        let selection = try await selection(of: entry.proxy, limits: limits, detour: detour)
         do throws(DialFailure) {
             return try await search(selection, destination: destination, limits: limits, detour: detour) {
                 endpoint throws(AttemptFailure) in
@@ -104,10 +105,10 @@ extension Dialler {
         }
     }
 
-    /// Returns the addresses of the proxy.
+    /// Returns the addresses of the proxy, in the order in which to dial them.
     package func selection(
         of proxy: Proxy,
-        _ limits: DialLimits,
+        limits: DialLimits,
         detour: Detour? = nil
     ) async throws(DialFailure) -> EndpointSelection {
         do throws(DialFailure) {
@@ -122,8 +123,7 @@ extension Dialler {
         }
     }
 
-    /// Returns the route to the proxy: its configured addresses, the literal address it is named by, or the
-    /// system's resolver.
+    /// Returns the route to the proxy: its configured addresses, the IP address in its URL, or the system's resolver.
     private func route(to proxy: Proxy) throws(DialFailure) -> Route {
         if let addresses = proxy.addresses {
             guard !addresses.isEmpty else { throw DialFailure(cause: .failed(.proxy, .noAddresses)) }
@@ -136,16 +136,17 @@ extension Dialler {
         return .system
     }
 
-    /// Asks the proxy for a tunnel to the target, and performs the TLS handshake with the server at its end.
-    private func tunnel(
-        _ connector: Connector,
+    /// Opens a tunnel to the target through the proxy and, if the destination is secure, performs the TLS handshake with
+    /// the server inside it.
+    private func openTunnel(
+        with connector: Connector,
         target: ProxyTarget,
         result: DialResult,
         entry: ProxyEntry
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let limits = connector.limits
-        let toProxy = result.established
+        let proxyTransport = result.established
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
             endpoint: result.attempt.endpoint,
@@ -153,27 +154,28 @@ extension Dialler {
             tls: nil,
             failedAttempts: [],
             resolveTime: nil,
-            connectTime: toProxy.connectTime,
+            connectTime: proxyTransport.connectTime,
             tlsTime: nil,
-            birth: start,
+            createdAt: start,
             tracksResolver: false,
             fallbackForAnswer: nil
         )
-        let conversation = ProxyConversation(
-            connection: connection(toProxy, facts: facts),
+        let negotiation = ProxyNegotiation(
+            connection: connection(proxyTransport, facts: facts),
             entry: entry,
             target: target,
             deadline: limits.deadline(.proxy, stall: limits.timeouts.connect)
         )
         // If this throws, the connection closes the transport.
-        try await conversation.open()
-        conversation.connection.detach()
-        let time = toProxy.connectTime + (toProxy.tlsTime ?? .zero) + loop.now.since(start)
-        var established = EstablishedTransport(layers: toProxy.layers, connectTime: time)
+        try await negotiation.open()
+        negotiation.connection.detach()
+        let time = proxyTransport.connectTime + (proxyTransport.tlsTime ?? .zero) + loop.now.since(start)
+        var established = EstablishedTransport(layers: proxyTransport.layers, connectTime: time)
         if connector.destination.isSecure { try await connector.secure(&established) }
         return established
     }
 
+    /// Returns the value of `Proxy-Authorization`; `nil` without credentials.
     private func authorization(of entry: ProxyEntry) throws(DialFailure) -> String? {
         do throws(ProxyError) {
             return try entry.authorization()
@@ -184,7 +186,7 @@ extension Dialler {
 }
 
 extension DialFailure {
-    /// The same failure, reported as one of reaching the proxy.
+    /// The same failure with the phase `.proxy`, so that it is not mistaken for one of the server.
     fileprivate var asProxyFailure: DialFailure {
         guard case .failed(_, let reason) = cause else { return self }
         return DialFailure(cause: .failed(.proxy, reason), endpoint: endpoint, attempts: attempts)

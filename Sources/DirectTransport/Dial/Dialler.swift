@@ -70,7 +70,7 @@ package struct Dialler: Sendable {
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route {
-            return try await dial(url, connector: connector, by: proxy, detour: detour)
+            return try await dial(url, connector: connector, over: proxy, detour: detour)
         }
         let vetting = settings.vetting
         let selection = try await selection(destination, route: route, limits: limits, detour: detour)
@@ -82,7 +82,7 @@ package struct Dialler: Sendable {
                 throw .failed(.connect, reason: .refused(refusal))
             }
             guard let proxy else { return try await connector.connect(to: endpoint) }
-            return try await established(connector, to: endpoint, over: proxy)
+            return try await connectTunnel(with: connector, to: endpoint, over: proxy)
         }
         return connection(result, destination: destination, route: route, proxy: proxy)
     }
@@ -272,7 +272,12 @@ package struct Dialler: Sendable {
                 guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
                 // A wrong certificate that ends the race must not be avoided the next time either.
                 if hasRanks, index != outcome.decisive {
-                    memory.noteFailure(attempt.endpoint, in: failure.phase, for: destination, at: attempt.end)
+                    memory.recordFailure(
+                        attempt.endpoint,
+                        in: failure.phase,
+                        for: destination,
+                        at: attempt.end
+                    )
                 }
                 selection.report?(attempt.endpoint, .failed(failure.phase, reason))
             }
@@ -313,7 +318,7 @@ package struct Dialler: Sendable {
             resolveTime: result.selection.resolveTime,
             connectTime: result.established.connectTime,
             tlsTime: result.established.tlsTime,
-            birth: result.attempt.end,
+            createdAt: result.attempt.end,
             tracksResolver: result.selection.report != nil,
             fallbackForAnswer: result.isFallback ? route.answer : nil,
             proxy: proxy.map { "\($0.proxy)" },

@@ -73,7 +73,7 @@ final class Translators: Sendable {
         _ deadline: Deadline,
         on loop: EventLoop
     ) async throws(TransportError) -> [IPAddress] {
-        try await prefixes(deadline, on: loop).compactMap { $0.address(for: address) }
+        try await prefixes(deadline, on: loop).compactMap { $0.synthesizedAddress(for: address) }
     }
 
     /// Forgets the translators; the next use asks for them again.
@@ -98,7 +98,8 @@ final class Translators: Sendable {
         }
         var prefixes: [NAT64Prefix] = []
         if case .success(let addresses) = answer {
-            for prefix in addresses.compactMap(NAT64Prefix.init(seenIn:)) where !prefixes.contains(prefix) {
+            for prefix in addresses.compactMap(NAT64Prefix.init(discoveredIn:))
+            where !prefixes.contains(prefix) {
                 prefixes.append(prefix)
             }
         }

@@ -348,7 +348,7 @@ package final class ConnectionPool: @unchecked Sendable {
 
 extension Connection: PoolMember {
     package var endpoint: Endpoint { facts.endpoint }
-    var birth: Instant { facts.birth }
+    var createdAt: Instant { facts.createdAt }
     package var tracksResolver: Bool { facts.tracksResolver }
 
     func serves(_ route: Route) -> Bool {

@@ -58,7 +58,7 @@ extension Pool {
             idleTime = min(idleTime, hint.restTime)
         }
         let byIdleTime = now.advanced(byNanoseconds: idleTime)
-        let byAge = member.birth.advanced(byNanoseconds: limits.age)
+        let byAge = member.createdAt.advanced(byNanoseconds: limits.age)
         return byAge < byIdleTime ? byAge : byIdleTime
     }
 

@@ -9,7 +9,7 @@ protocol PoolMember: AnyObject {
     /// The address and port that it is connected to.
     var endpoint: Endpoint { get }
     /// When the connection was made.
-    var birth: Instant { get }
+    var createdAt: Instant { get }
     /// The `Keep-Alive` hint of the latest response.
     var keepAlive: KeepAliveHint? { get }
     /// Whether its address is a resolver's answer, so that the connection is closed when the answer changes.

@@ -68,7 +68,7 @@ extension Transport {
             log: request.observer
         )
         if let proxy = request.proxy?.proxy, case .byProxy = request.route {
-            return try await dialler.selection(of: proxy, limits)
+            return try await dialler.selection(of: proxy, limits: limits)
         }
         return try await dialler.selection(Destination(request.url), route: request.route, limits: limits)
     }

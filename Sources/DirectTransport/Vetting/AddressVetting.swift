@@ -38,7 +38,7 @@ public struct AddressVetting: Sendable {
     ) -> AddressVetting {
         let rule = PublicInternet(allowed: allowed, denied: denied, translators: translators)
         return AddressVetting { address, _, _ in
-            rule.objection(to: address).map { AddressRefusal(address, $0) }
+            rule.refusalReason(for: address).map { AddressRefusal(address, $0) }
         }
     }
 

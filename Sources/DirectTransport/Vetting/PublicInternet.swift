@@ -14,17 +14,17 @@ struct PublicInternet: Sendable {
     var translators: [AddressRange] = []
 
     /// Returns the reason to refuse the address; `nil` if it is allowed.
-    func objection(to address: IPAddress) -> String? {
+    func refusalReason(for address: IPAddress) -> String? {
         let carried = carriedAddress(of: address)
         for candidate in [address, carried].compactMap({ $0 }) {
             if let range = denied.first(where: { $0.contains(candidate) }) { return "denied, in \(range)" }
         }
         if allowed.contains(where: { $0.contains(address) }) { return nil }
         if let carried {
-            if let objection = objection(to: carried) { return "it leads to \(carried): \(objection)" }
+            if let reason = refusalReason(for: carried) { return "it leads to \(carried): \(reason)" }
             if Self.isMerelyAnEnvelope(address) { return nil }
         }
-        return SpecialAddresses.objection(to: address)
+        return SpecialAddresses.nonGlobalPurpose(of: address)
     }
 
     /// Returns the IPv4 address that the address embeds: a host or router on the way extracts it and sends the

@@ -3,25 +3,26 @@ internal import DirectHTTP
 
 /// One TLS handshake of a probe, with its result.
 ///
-/// `make` connects, then drives the handshake until it succeeds, fails, or the deadline has passed. The deadline
-/// is the one of the whole probe.
+/// `perform` connects, then runs the handshake until it succeeds, fails, or the deadline of the whole probe has passed.
 ///
-/// - Certificates are not verified during the handshake. The chain is examined afterwards, so that a wrong
-///   certificate is a result like any other.
-/// - The time to load the trust roots counts for neither `tcpTime` nor `tlsTime`.
+/// - Certificates are not verified during the handshake. The chain is examined afterwards, so that the handshake
+///   succeeds and its parameters are known even if the certificate is wrong.
+/// - Neither `tcpTime` nor `tlsTime` includes the time to load the trust roots.
 /// - After the deadline the handshake is tried once more, because input may have arrived before the task ran.
 struct Handshake: Sendable {
-    /// The server name that was sent. `nil` if none was.
+    /// The server name that was sent as SNI; `nil` if none was.
     var serverName: String?
-    var outcome: Result<Served, Refusal>
+    var outcome: Result<Served, HandshakeFailure>
+    /// The time to connect; `nil` if the connection failed.
     var tcpTime: Duration?
+    /// The time of the handshake, even of a failed one; `nil` if the connection failed.
     var tlsTime: Duration?
-    /// Whether the server requested a client certificate. It is also set if the handshake failed after that.
-    var asksForCertificate = false
+    /// Whether the server sent a CertificateRequest message, even if the handshake failed afterwards.
+    var requestsClientCertificate = false
     /// Whether the server sent at least one byte.
-    var hasBegun = false
+    var hasReceivedBytes = false
     /// The first bytes that the server sent, if they are not TLS.
-    var answer: [UInt8] = []
+    var nonTLSBytes: [UInt8] = []
 
     /// The result of a successful handshake.
     struct Served: Sendable {
@@ -32,7 +33,7 @@ struct Handshake: Sendable {
 
 extension Handshake {
     /// Connects and performs the handshake. The caller must close the connection, if one is returned.
-    static func make(
+    static func perform(
         with probe: Probe,
         serverName: String?,
         offersHTTP: Bool,
@@ -41,47 +42,52 @@ extension Handshake {
     ) async -> (handshake: Handshake, connection: Connection?) {
         let loop = limits.loop
         let start = loop.now
-        var handshake = Handshake(serverName: serverName, outcome: .failure(.dropped))
+        var handshake = Handshake(serverName: serverName, outcome: .failure(.cancelled))
         let socket: Socket
         do throws(TransportError) {
             socket = try await probe.connect(limits)
         } catch {
-            handshake.outcome = .failure(Refusal(error, firstBytes: []))
+            handshake.outcome = .failure(HandshakeFailure(error, firstBytes: []))
             return (handshake, nil)
         }
         handshake.tcpTime = loop.now.since(start)
-        // This wait is not part of any measured time: loading the roots may take longer than the whole handshake.
+        // The wait for the context is not measured: loading the trust roots may take longer than the whole handshake.
         let context = await tools.context.value()
-        let ready = loop.now
+        let handshakeStart = loop.now
         let firstBytes = FirstBytes(of: socket)
         var tls: SurveyConnection?
         let result: Result<(SurveyFacts, ServedChain), TransportError>
         do throws(TransportError) {
-            let survey = try survey(context, serverName: serverName, offersHTTP: offersHTTP, over: firstBytes)
-            tls = survey
-            try await survey.shakeHands(over: socket, limits.deadline(.tls, stall: .max))
-            guard let chain = survey.served else { throw .failed(.tls, .tls(.noPeerCertificate)) }
-            result = .success((survey.facts, chain))
+            let connection = try surveyConnection(
+                context,
+                serverName: serverName,
+                offersHTTP: offersHTTP,
+                over: firstBytes
+            )
+            tls = connection
+            try await connection.performHandshake(over: socket, limits.deadline(.tls, stall: .max))
+            guard let chain = connection.served else { throw .failed(.tls, .tls(.noPeerCertificate)) }
+            result = .success((connection.facts, chain))
         } catch {
             result = .failure(error)
         }
-        handshake.tlsTime = loop.now.since(ready)
-        handshake.hasBegun = !firstBytes.bytes.isEmpty
-        handshake.asksForCertificate = tls?.wasAskedForCertificate ?? false
+        handshake.tlsTime = loop.now.since(handshakeStart)
+        handshake.hasReceivedBytes = !firstBytes.bytes.isEmpty
+        handshake.requestsClientCertificate = tls?.hasReceivedCertificateRequest ?? false
         switch result {
         case .success((let facts, let chain)):
             handshake.outcome = .success(Served(facts: facts, chain: tools.chains.examine(chain)))
             return (handshake, probe.connection(over: socket, survey: tls))
         case .failure(let error):
             socket.close()
-            let refusal = Refusal(error, firstBytes: firstBytes.bytes)
-            handshake.outcome = .failure(refusal)
-            if case .notTLS = refusal { handshake.answer = firstBytes.bytes }
+            let failure = HandshakeFailure(error, firstBytes: firstBytes.bytes)
+            handshake.outcome = .failure(failure)
+            if case .notTLS = failure { handshake.nonTLSBytes = firstBytes.bytes }
             return (handshake, nil)
         }
     }
 
-    private static func survey(
+    private static func surveyConnection(
         _ context: Result<SurveyContext, TLSError>,
         serverName: String?,
         offersHTTP: Bool,

@@ -10,17 +10,17 @@ struct Observation: Sendable {
     /// The second handshake, for comparison: without SNI if the first was made with SNI, otherwise with SNI.
     var second: Handshake?
     /// The reason why the connection of a request without TLS failed.
-    var refusal: Refusal?
+    var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.
     var tcpTime: Duration?
     var exchange: ExchangeOutcome?
     var total: Duration?
     var attempts = 1
 
-    /// The failure of the first handshake, or of the connection without TLS.
-    var refusedFirst: Refusal? {
-        if let refusal { return refusal }
-        if case .failure(let refusal)? = first?.outcome { return refusal }
+    /// The failure of the first handshake, or of the connection if the probe does not use TLS.
+    var firstFailure: HandshakeFailure? {
+        if let connectFailure { return connectFailure }
+        if case .failure(let failure)? = first?.outcome { return failure }
         return nil
     }
 }

@@ -4,8 +4,9 @@ internal import DirectHTTP
 /// Performs probes. Any number may run at the same time, each with its own deadline.
 ///
 /// A probe with TLS makes two connections at the same time, one with SNI and one without. The first decides whether
-/// the probe passes, and carries the request if there is one. The second is only for comparison. It is left out with
-/// `--skip-default`, and if the host is an address.
+/// the probe passes, and carries the request if there is one. The second is only for comparison. It is skipped with
+/// `--skip-default`, and if the host is an IP address, which is never sent as SNI.
+///
 /// A probe without TLS makes one connection and one request.
 struct ProbeEngine: Sendable {
     let tools: ProbeTools
@@ -20,37 +21,37 @@ struct ProbeEngine: Sendable {
         let limits = DialLimits(timeouts: tools.timeouts, end: deadline, loop: loop)
         var attempt = 1
         while true {
-            var observation = await attemptOnce(probe, limits)
+            var observation = await performAttempt(probe, limits)
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
-            guard attempt <= settings.retries, observation.refusedFirst?.mayPass ?? observation.lostExchange,
+            guard attempt <= settings.retries, observation.isWorthRetrying,
                 loop.now.advanced(byNanoseconds: pause) < deadline
             else { return observation }
-            await rest(until: loop.now.advanced(byNanoseconds: pause))
+            await sleep(until: loop.now.advanced(byNanoseconds: pause))
             attempt += 1
         }
     }
 
-    private func attemptOnce(_ probe: Probe, _ limits: DialLimits) async -> Observation {
+    private func performAttempt(_ probe: Probe, _ limits: DialLimits) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
         let start = loop.now
         if probe.target.usesTLS {
             await observeTLS(&observation, limits)
         } else {
-            await observePlain(&observation, limits)
+            await observeWithoutTLS(&observation, limits)
         }
         if observation.total == nil { observation.total = loop.now.since(start) }
         return observation
     }
 
-    private func observePlain(_ observation: inout Observation, _ limits: DialLimits) async {
+    private func observeWithoutTLS(_ observation: inout Observation, _ limits: DialLimits) async {
         let probe = observation.probe
         let start = loop.now
         let socket: Socket
         do throws(TransportError) {
             socket = try await probe.connect(limits)
         } catch {
-            observation.refusal = Refusal(error, firstBytes: [])
+            observation.connectFailure = HandshakeFailure(error, firstBytes: [])
             return
         }
         observation.tcpTime = loop.now.since(start)
@@ -65,16 +66,16 @@ struct ProbeEngine: Sendable {
         ProbeRequest(connection: connection, url: url, settings: settings, limits: limits)
     }
 
-    /// Makes both handshakes at the same time, so that the second takes no extra time.
+    /// Makes both handshakes at the same time, so that the comparison does not make the probe slower.
     private func observeTLS(_ observation: inout Observation, _ limits: DialLimits) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         guard let secondName = names.second else {
-            observation.first = await first(&observation, name: names.first, limits)
+            observation.first = await makeFirst(&observation, serverName: names.first, limits)
             return
         }
-        async let second = second(probe, name: secondName.name, limits)
-        observation.first = await first(&observation, name: names.first, limits)
+        async let second = makeSecond(probe, serverName: secondName, limits)
+        observation.first = await makeFirst(&observation, serverName: names.first, limits)
         if observation.first?.tcpTime == nil {
             // The server cannot be reached. Leaving this scope cancels the second handshake.
             return
@@ -82,15 +83,16 @@ struct ProbeEngine: Sendable {
         observation.second = await second
     }
 
-    private func first(
+    /// Makes the first handshake, and sends the request over its connection if there is one.
+    private func makeFirst(
         _ observation: inout Observation,
-        name: String?,
+        serverName: SNI,
         _ limits: DialLimits
     ) async -> Handshake {
         let probe = observation.probe
-        let (handshake, connection) = await Handshake.make(
+        let (handshake, connection) = await Handshake.perform(
             with: probe,
-            serverName: name,
+            serverName: serverName.name,
             offersHTTP: probe.target.url != nil,
             tools: tools,
             limits: limits
@@ -98,24 +100,25 @@ struct ProbeEngine: Sendable {
         var exchangeTime = Duration.zero
         if let connection {
             let start = loop.now
-            if let url = probe.target.url, settings.insecure || isAcceptable(handshake, target: probe.target)
+            if let url = probe.target.url,
+                settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
                 observation.exchange = await request(url, over: connection, limits).run()
                 exchangeTime = loop.now.since(start)
             }
             connection.close()
         }
-        // The time that the probe itself computes between these steps is not counted.
+        // The time that the probe itself spends computing between these steps is not counted.
         if let tcp = handshake.tcpTime, let tls = handshake.tlsTime {
             observation.total = tcp + tls + exchangeTime
         }
         return handshake
     }
 
-    private func second(_ probe: Probe, name: String?, _ limits: DialLimits) async -> Handshake {
-        let (handshake, connection) = await Handshake.make(
+    private func makeSecond(_ probe: Probe, serverName: SNI, _ limits: DialLimits) async -> Handshake {
+        let (handshake, connection) = await Handshake.perform(
             with: probe,
-            serverName: name,
+            serverName: serverName.name,
             offersHTTP: false,
             tools: tools,
             limits: limits
@@ -124,30 +127,41 @@ struct ProbeEngine: Sendable {
         return handshake
     }
 
-    /// Whether a request may be sent: the server must be authenticated by its certificate.
-    private func isAcceptable(_ handshake: Handshake, target: ProbeTarget) -> Bool {
+    /// Whether the certificate authenticates the server. Unless it does, or `--insecure` is given, no request is sent.
+    private func isAuthenticated(_ handshake: Handshake, target: ProbeTarget) -> Bool {
         guard case .success(let served) = handshake.outcome else { return false }
         return served.chain.judgement.isTrusted && served.chain.match(try? target.identity) != nil
     }
 
-    /// Returns the server names of the two handshakes. `second` is `nil` if no second handshake is made.
-    private func serverNames(for target: ProbeTarget) -> (first: String?, second: (name: String?, Void)?) {
-        let own = target.host.name?.text
+    /// Returns what the two handshakes send as SNI. `second` is `nil` if no second handshake is made.
+    private func serverNames(for target: ProbeTarget) -> (first: SNI, second: SNI?) {
+        let host = SNI(name: target.host.name?.text)
         switch settings.serverName {
-        case .host: return (own, settings.skipsDefault || own == nil ? nil : (nil, ()))
-        case .other(let name): return (name, settings.skipsDefault ? nil : (nil, ()))
-        case .none: return (nil, settings.skipsDefault || own == nil ? nil : (own, ()))
+        case .host: return (host, settings.skipsDefault || host == .omitted ? nil : SNI.omitted)
+        case .other(let name): return (SNI(name: name), settings.skipsDefault ? nil : SNI.omitted)
+        case .none: return (.omitted, settings.skipsDefault || host == .omitted ? nil : host)
         }
     }
 
-    private func rest(until moment: Instant) async {
-        // A cancelled probe goes on, and fails at its next wait.
+    /// The server name that a handshake sends, or that it sends none.
+    private struct SNI: Hashable {
+        static let omitted = SNI(name: nil)
+
+        let name: String?
+    }
+
+    private func sleep(until moment: Instant) async {
+        // If the probe is cancelled, `sleep` throws. The attempt that follows then fails at its first wait, so the
+        // probe still ends with an observation.
         try? await loop.sleep(until: moment)
     }
 }
 
 extension Observation {
-    fileprivate var lostExchange: Bool {
-        if case .broken? = exchange?.failure { true } else { false }
+    /// Whether another attempt may have a better result: the connection failed for a reason that may be temporary, or
+    /// the connection was lost during the exchange.
+    fileprivate var isWorthRetrying: Bool {
+        if let firstFailure { return firstFailure.isTransient }
+        if case .broken? = exchange?.failure { return true } else { return false }
     }
 }

@@ -43,7 +43,7 @@ struct DetailLines {
                 text += style.field("  sha256", texts: [style.hash(hash)])
             }
         }
-        if case .broken(_, let why)? = record.observation.refusedFirst {
+        if case .broken(_, let why)? = record.observation.firstFailure {
             text += style.field("openssl", texts: [style.safe(why, upTo: 300)])
         }
         text += style.field("source", texts: [style.safe("\(record.observation.probe.source)", upTo: 100)])

@@ -82,12 +82,12 @@ struct JSONRecord {
                 text.list("names", texts: leaf.map { ServedNames($0).all.prefix(Self.mostNames) } ?? [])
                 text.field("matches_host", value: served.chain.match(identity) != nil)
                 text.null("alert")
-            case .failure(let refusal):
-                text.field("result", value: refusal.word)
+            case .failure(let failure):
+                text.field("result", value: failure.word)
                 text.null("sha256")
                 text.null("names")
                 text.null("matches_host")
-                text.field("alert", value: refusal.alertName)
+                text.field("alert", value: failure.alertName)
             }
         }
     }
@@ -101,7 +101,7 @@ struct JSONRecord {
             text.field("group", value: facts?.group)
             text.field("alpn", value: facts?.alpn)
             text.field("alert", value: record.alert?.name)
-            text.field("client_certificate_asked", value: facts?.asksForCertificate)
+            text.field("client_certificate_asked", value: facts?.requestsClientCertificate)
             text.field("ocsp_stapled", value: facts?.hasStaple)
             text.field("scts", value: record.leaf?.timestamps)
         }
@@ -216,7 +216,7 @@ extension JSONText {
     }
 }
 
-extension Refusal {
+extension HandshakeFailure {
     fileprivate var word: String {
         switch self {
         case .alert: "alert"
@@ -226,7 +226,7 @@ extension Refusal {
         case .notConnected, .badAddress: "not_connected"
         case .notTLS: "not_tls"
         case .broken: "broken"
-        case .dropped: "not_tried"
+        case .cancelled: "not_tried"
         }
     }
 

@@ -127,7 +127,7 @@ struct LongForm {
 
     /// The first bytes of a server that does not use TLS.
     private var answer: String {
-        guard let bytes = observation.first?.answer, !bytes.isEmpty else { return "" }
+        guard let bytes = observation.first?.nonTLSBytes, !bytes.isEmpty else { return "" }
         // Byte by byte, because the answer may end in the middle of a character.
         let text = bytes.map { byte in
             switch byte {
@@ -143,9 +143,9 @@ struct LongForm {
     private var alert: String {
         guard let alert = record.alert else { return "" }
         var text = "\(alert.name) (\(alert.number))"
-        if case .failure(let refusal)? = observation.second?.outcome, refusal.isRefusal {
+        if case .failure(let failure)? = observation.second?.outcome, failure.isRejection {
             let other = observation.first?.serverName == nil ? "with SNI" : "without SNI"
-            text += refusal == .alert(alert) ? ", also \(other)" : "; \(other): \(SNIWords.refusal(refusal))"
+            text += failure == .alert(alert) ? ", also \(other)" : "; \(other): \(SNIWords.text(of: failure))"
         }
         return style.field("alert", texts: [text])
     }
@@ -163,7 +163,7 @@ struct LongForm {
         if let group = facts.group { parts.append(group) }
         if let alpn = facts.alpn { parts.append(style.safe(alpn, upTo: 32)) }
         var lines = [parts.joined(separator: "  ")]
-        if facts.asksForCertificate { lines.append("asks for a client certificate") }
+        if facts.requestsClientCertificate { lines.append("asks for a client certificate") }
         return style.field("protocol", texts: lines)
     }
 
@@ -194,7 +194,7 @@ struct LongForm {
         }
         if has(.timeoutTLS) {
             guard let last = parts.popLast() else { return "" }
-            let end = observation.first?.hasBegun == true ? "then part of an answer" : "then silence"
+            let end = observation.first?.hasReceivedBytes == true ? "then part of an answer" : "then silence"
             return style.field("time", texts: [(parts + ["\(last) ms, \(end)"]).joined(separator: "  ")])
         }
         guard observation.first?.tcpTime != nil || observation.tcpTime != nil, !has(.timeoutTCP) else {

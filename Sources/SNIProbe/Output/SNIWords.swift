@@ -16,7 +16,8 @@ struct SNIWords {
                 : "needed: with it this IP serves \(names(record.observation.second))"
         case .neededStrict:
             guard wasSent else { return "needed: with it this IP serves \(names(record.observation.second))" }
-            return "needed: without it this IP refuses the handshake (\(refusal(record.observation.second)))"
+            return
+                "needed: without it this IP refuses the handshake (\(failureText(record.observation.second)))"
         case .noDifference: return noDifference
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"
@@ -25,8 +26,8 @@ struct SNIWords {
     }
 
     /// Returns a failed handshake in words.
-    static func refusal(_ refusal: Refusal) -> String {
-        switch refusal {
+    static func text(of failure: HandshakeFailure) -> String {
+        switch failure {
         case .alert(let alert): alert.name
         case .closed: "closed"
         case .reset: "reset"
@@ -44,12 +45,12 @@ struct SNIWords {
     }
 
     private var unknown: String? {
-        guard case .failure(let refusal)? = record.observation.second?.outcome, record.served != nil else {
+        guard case .failure(let failure)? = record.observation.second?.outcome, record.served != nil else {
             return nil
         }
-        switch refusal {
+        switch failure {
         case .silentTLS, .silentTCP: return "unknown: no answer without it"
-        case .dropped: return nil
+        case .cancelled: return nil
         default: return "unknown: the handshake without it failed"
         }
     }
@@ -57,7 +58,7 @@ struct SNIWords {
     /// The result of the handshake without SNI, if the one with SNI was refused or got a wrong certificate.
     private var withoutName: String {
         guard case .success? = record.observation.second?.outcome else {
-            return "without it this IP refuses the handshake (\(refusal(record.observation.second)))"
+            return "without it this IP refuses the handshake (\(failureText(record.observation.second)))"
         }
         let other = "without it this IP serves \(names(record.observation.second))"
         return record.sni.verdict == .refused ? other : "the name selects this certificate; \(other)"
@@ -66,7 +67,7 @@ struct SNIWords {
     /// The result of the handshake with SNI, if the first was made without SNI.
     private var withName: String {
         guard case .success? = record.observation.second?.outcome else {
-            return "with it this IP refuses the handshake (\(refusal(record.observation.second)))"
+            return "with it this IP refuses the handshake (\(failureText(record.observation.second)))"
         }
         let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
         return "with it this IP serves \(names(record.observation.second)), which \(isWrong)"
@@ -81,8 +82,8 @@ struct SNIWords {
         return names.count > 2 ? "\(text) and \(Words.grouped(names.count - 2)) more" : text
     }
 
-    private func refusal(_ handshake: Handshake?) -> String {
-        guard case .failure(let refusal)? = handshake?.outcome else { return "unknown" }
-        return Self.refusal(refusal)
+    private func failureText(_ handshake: Handshake?) -> String {
+        guard case .failure(let failure)? = handshake?.outcome else { return "unknown" }
+        return Self.text(of: failure)
     }
 }

@@ -32,7 +32,7 @@ struct Summary {
         let needed = tally.verdicts[.needed, default: 0]
         let strict = tally.verdicts[.neededStrict, default: 0]
         guard tally.passed > 0, needed + strict > 0 else { return "" }
-        let names = tally.defaults.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
+        let names = tally.defaultNames.map { style.safe($0, upTo: 64) }.joined(separator: ", ")
         let shown = names.isEmpty ? "" : " (without it: \(names))"
         if needed + strict == tally.passed {
             return " SNI needed on all that passed\(shown)."

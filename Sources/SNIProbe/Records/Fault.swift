@@ -76,5 +76,5 @@ struct Hint: Hashable, Sendable {
     var cause = Cause.usual
 
     /// Whether both hints give the same advice, even if they name different hosts.
-    func says(theSameAs other: Hint) -> Bool { kind == other.kind && cause == other.cause }
+    func hasSameAdvice(as other: Hint) -> Bool { kind == other.kind && cause == other.cause }
 }

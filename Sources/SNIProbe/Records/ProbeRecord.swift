@@ -40,7 +40,7 @@ struct ProbeRecord: Sendable {
 
     /// The alert that ended the first handshake.
     var alert: TLSAlert? {
-        if case .alert(let alert)? = observation.refusedFirst { alert } else { nil }
+        if case .alert(let alert)? = observation.firstFailure { alert } else { nil }
     }
 }
 

@@ -1,36 +1,40 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The totals of a run. Its size is bounded, regardless of the number of probes.
+/// The totals of a run, for its summary and exit code. Every list has a limit, because a run may have any number of
+/// probes.
 struct Tally {
     /// A certificate, and the servers that sent it.
     struct Certificate {
+        /// The SHA-256 hash in hexadecimal digits.
         let hash: String
+        /// The end of the validity in seconds since 1970; `nil` if it cannot be read.
         let notAfter: Int?
+        /// The number of probes that received it.
         var count = 0
-        /// The first few addresses.
+        /// The first three addresses that sent it.
         var addresses: [String] = []
     }
 
     private(set) var count = 0
     private(set) var failed = 0
-    private(set) var warned = 0
     private(set) var exitCodes: Set<Int32> = []
     private(set) var certificates: [Certificate] = []
     /// The number of probes whose certificate is not in `certificates`, because that list is full.
     private(set) var omittedCertificates = 0
     private(set) var hints: [Hint] = []
-    /// The number of passed probes by SNI verdict.
+    /// The number of passed probes with each SNI verdict.
     private(set) var verdicts: [SNIFinding.Verdict: Int] = [:]
-    /// The first names of the default certificates of passed probes that need SNI.
-    private(set) var defaults: [String] = []
+    /// The names of the first three default certificates, those sent without SNI, of passed probes that need SNI.
+    private(set) var defaultNames: [String] = []
+    /// At most two of the hosts, which suffices to know whether the run has more than one.
     private(set) var hosts: Set<String> = []
 
-    private static let most = 64
+    private static let certificateLimit = 64
 
     var passed: Int { count - failed }
 
-    /// The exit code: that of the failed probes if they have the same, otherwise the one for several reasons.
+    /// The exit code of the failed probes if they all have the same one, otherwise that for several reasons.
     var exitCode: Int32 {
         exitCodes.count > 1 ? ExitCode.severalReasons : exitCodes.first ?? ExitCode.passed
     }
@@ -40,42 +44,44 @@ struct Tally {
         count += 1
         if hosts.count < 2 { hosts.insert(record.target.name) }
         if record.passed {
-            note(record.sni.verdict, record: record)
-            if !record.warnings.isEmpty { warned += 1 }
+            count(record.sni.verdict, of: record)
         } else {
             failed += 1
             exitCodes.insert(record.exitCode)
         }
-        if let hint = record.hint, !hints.contains(where: { $0.says(theSameAs: hint) }) { hints.append(hint) }
+        if let hint = record.hint, !hints.contains(where: { $0.hasSameAdvice(as: hint) }) {
+            hints.append(hint)
+        }
         if record.passed || record.faults.allSatisfy({ $0.id == .differs || $0.id == .tooFewDays }) {
-            noteCertificate(record)
+            countCertificate(of: record)
         }
     }
 
-    private mutating func note(_ verdict: SNIFinding.Verdict, record: ProbeRecord) {
+    private mutating func count(_ verdict: SNIFinding.Verdict, of record: ProbeRecord) {
         verdicts[verdict, default: 0] += 1
         guard verdict == .needed, case .success(let served)? = record.observation.second?.outcome,
             let leaf = served.chain.leaf
         else { return }
         let name = ServedNames(leaf).first(1)
-        if defaults.count < 3, !defaults.contains(name) { defaults.append(name) }
+        if defaultNames.count < 3, !defaultNames.contains(name) { defaultNames.append(name) }
     }
 
-    private mutating func noteCertificate(_ record: ProbeRecord) {
+    private mutating func countCertificate(of record: ProbeRecord) {
         guard let summary = record.leaf?.summary else { return }
         let hash = Hex.encode(summary.sha256)
-        let place = certificates.firstIndex { $0.hash == hash }
-        guard let place = place ?? newPlace(hash, notAfter: summary.notAfter) else {
+        let known = certificates.firstIndex { $0.hash == hash }
+        guard let index = known ?? append(hash, notAfter: summary.notAfter) else {
             return omittedCertificates += 1
         }
-        certificates[place].count += 1
-        if certificates[place].addresses.count < 3 {
-            certificates[place].addresses.append(record.observation.probe.address.description)
+        certificates[index].count += 1
+        if certificates[index].addresses.count < 3 {
+            certificates[index].addresses.append(record.observation.probe.address.description)
         }
     }
 
-    private mutating func newPlace(_ hash: String, notAfter: Int?) -> Int? {
-        guard certificates.count < Self.most else { return nil }
+    /// Appends a certificate and returns its index; `nil` if the list is full.
+    private mutating func append(_ hash: String, notAfter: Int?) -> Int? {
+        guard certificates.count < Self.certificateLimit else { return nil }
         certificates.append(Certificate(hash: hash, notAfter: notAfter))
         return certificates.count - 1
     }

@@ -17,13 +17,13 @@ struct HintWriter {
     private func cause(of id: Fault.ID) -> Hint.Cause {
         switch id {
         case .defaultCertificate, .nameMismatch: isNearMiss ? .nearMiss : .usual
-        case .httpBroken, .timeoutHTTP: asksForCertificate ? .clientCertificate : .usual
+        case .httpBroken, .timeoutHTTP: requestsClientCertificate ? .clientCertificate : .usual
         case .httpStatus: .status(record.observation.exchange?.head?.status.code ?? 0)
         default: .usual
         }
     }
 
-    private var asksForCertificate: Bool { record.served?.facts.asksForCertificate == true }
+    private var requestsClientCertificate: Bool { record.served?.facts.requestsClientCertificate == true }
 
     private func text(for id: Fault.ID) -> String? {
         switch id {
@@ -67,7 +67,7 @@ struct HintWriter {
 
     private var exchange: String {
         let (outcome, port) = (record.observation.exchange, record.observation.probe.port)
-        if asksForCertificate { return HintWriter.clientCertificate }
+        if requestsClientCertificate { return HintWriter.clientCertificate }
         if record.target.usesTLS { return "TLS is fine; the HTTP server behind it is not" }
         return outcome?.firstByteTime == nil || outcome?.failure == .speaksTLS
             ? "the port may be one for TLS: try https://\(host):\(port)/"

@@ -16,8 +16,8 @@ struct Judge: Sendable {
             target: target,
             judgedAt: now
         )
-        if let refusal = observation.refusedFirst {
-            let verdict = RefusalVerdict(refusal, observation, record.sni.verdict, settings)
+        if let failure = observation.firstFailure {
+            let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
             record.faults = [verdict.fault]
             record.hint = verdict.hint
             return record
@@ -187,7 +187,7 @@ extension Handshake {
         case .success(let served):
             let hash = served.chain.leaf?.summary.sha256 ?? []
             return served.chain.match(identity) != nil ? .matching(hash) : .other(hash)
-        case .failure(let refusal): return refusal.isRefusal ? .refused : .unknown
+        case .failure(let failure): return failure.isRejection ? .refused : .unknown
         }
     }
 }

@@ -110,7 +110,7 @@ extension Read {
     )] {
         var lines: [(name: String, value: String)] = []
         for pair in try list(of: elements)(value) {
-            guard pair.count == 2 else { throw value.wrong("a list of names and values") }
+            guard pair.count == 2 else { throw value.wrong("an array of names and values") }
             lines.append((try text(pair[0]), try fieldValue(pair[1])))
         }
         return lines
@@ -122,7 +122,7 @@ extension Read {
     )] {
         var wanted: [(name: String, value: String?)] = []
         for pair in try list(of: elements)(value) {
-            guard pair.count == 2 else { throw value.wrong("a list of names and values") }
+            guard pair.count == 2 else { throw value.wrong("an array of names and values") }
             wanted.append((try text(pair[0]), pair[1].isNull ? nil : try fieldValue(pair[1])))
         }
         return wanted
@@ -134,7 +134,7 @@ extension Read {
     }
 
     fileprivate static func origin(_ value: JSONValue) throws(FieldError) -> (CacheVector.Origin, Int64) {
-        if case .text("unreachable") = value.content { return (.isUnreachable, 0) }
+        if case .string("unreachable") = value.content { return (.isUnreachable, 0) }
         var fields = try Fields(value)
         let status: Int = try fields.optional("status", read: Read.integer) ?? 200
         let lines = try fields.optional("headers", read: Read.fieldLines) ?? []

@@ -143,7 +143,7 @@ extension Read {
         read: @escaping (JSONValue) throws(FieldError) -> [UInt8]
     ) -> (JSONValue) throws(FieldError) -> [UInt8] {
         { value throws(FieldError) in
-            guard case .list(let elements) = value.content else { return try read(value) }
+            guard case .array(let elements) = value.content else { return try read(value) }
             var bytes: [UInt8] = []
             for element in elements {
                 guard case .object = element.content else {

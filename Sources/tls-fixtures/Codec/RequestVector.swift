@@ -67,7 +67,7 @@ struct RequestVector: Sendable {
 
         var description: String {
             switch self {
-            case .written(let bytes): "written: \(JSONValue.text(bytes.latin1))"
+            case .written(let bytes): "written: \(JSONValue.string(bytes.latin1))"
             case .refused(let label): "refused: \(label)"
             }
         }
@@ -162,8 +162,8 @@ extension Read {
 
     fileprivate static func framing(_ value: JSONValue) throws(FieldError) -> BodyFraming {
         switch value.content {
-        case .text("none"): return .none
-        case .text("chunked"): return .chunked
+        case .string("none"): return .none
+        case .string("chunked"): return .chunked
         case .number: return .length(try integer(value))
         default: throw value.wrong("none, chunked or a number of bytes")
         }

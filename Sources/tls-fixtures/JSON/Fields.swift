@@ -56,12 +56,12 @@ struct Fields: ~Copyable {
 /// Readers for single JSON values. Each throws ``FieldError`` if the value is of another kind.
 enum Read {
     static func text(_ value: JSONValue) throws(FieldError) -> String {
-        guard case .text(let text) = value.content else { throw value.wrong("a text") }
+        guard case .string(let text) = value.content else { throw value.wrong("a string") }
         return text
     }
 
     static func flag(_ value: JSONValue) throws(FieldError) -> Bool {
-        guard case .flag(let flag) = value.content else { throw value.wrong("true or false") }
+        guard case .bool(let flag) = value.content else { throw value.wrong("true or false") }
         return flag
     }
 
@@ -85,7 +85,7 @@ enum Read {
     }
 
     static func elements(_ value: JSONValue) throws(FieldError) -> [JSONValue] {
-        guard case .list(let elements) = value.content else { throw value.wrong("a list") }
+        guard case .array(let elements) = value.content else { throw value.wrong("an array") }
         return elements
     }
 

@@ -128,7 +128,7 @@ extension RedirectVector.Answer {
         let location = try fields.optional("location", read: Read.bytes)
         self.fields = location.map { [(name: "Location", value: $0)] } ?? []
         for pair in try fields.optional("headers", read: Read.list(of: Read.elements)) ?? [] {
-            guard pair.count == 2 else { throw value.wrong("a list of names and values") }
+            guard pair.count == 2 else { throw value.wrong("an array of names and values") }
             self.fields.append((try Read.text(pair[0]), try Read.bytes(pair[1])))
         }
         try fields.end()
@@ -156,7 +156,7 @@ extension Read {
     )] {
         var lines: [(name: String, value: String?)] = []
         for pair in try list(of: elements)(value) {
-            guard pair.count == 2 else { throw value.wrong("a list of names and values") }
+            guard pair.count == 2 else { throw value.wrong("an array of names and values") }
             lines.append((try text(pair[0]), try textOrNull(pair[1])))
         }
         return lines

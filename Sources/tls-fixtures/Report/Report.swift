@@ -29,26 +29,26 @@ struct JSONReport: Report {
         switch row.outcome {
         case .passed: break
         case .failed(let found): (outcome, differences) = ("failed", found)
-        case .left(let why): (outcome, reason) = ("left", .text(why))
+        case .left(let why): (outcome, reason) = ("left", .string(why))
         }
         return .object([
-            "client": .text(row.client),
-            "topic": .text(row.head.topic.rawValue),
-            "name": .text(row.head.name),
-            "outcome": .text(outcome),
+            "client": .string(row.client),
+            "topic": .string(row.head.topic.rawValue),
+            "name": .string(row.head.name),
+            "outcome": .string(outcome),
             "leftBecause": reason,
-            "differences": .list(
+            "differences": .array(
                 differences.map { difference in
                     .object([
-                        "what": .text(difference.what),
-                        "expected": .text(difference.expected),
-                        "got": .text(difference.got),
+                        "what": .string(difference.what),
+                        "expected": .string(difference.expected),
+                        "got": .string(difference.got),
                     ])
                 }
             ),
-            "words": .text(outcome == "failed" ? row.words : ""),
-            "why": .text(row.head.why),
-            "reference": .text(row.head.reference),
+            "words": .string(outcome == "failed" ? row.words : ""),
+            "why": .string(row.head.why),
+            "reference": .string(row.head.reference),
         ])
     }
 }

@@ -36,15 +36,15 @@ struct ServedFixtures {
     var map: String {
         let rows = endpoints.map { endpoint in
             JSONValue.object([
-                "name": .text(endpoint.name),
-                "address": .text(endpoint.server.address),
+                "name": .string(endpoint.name),
+                "address": .string(endpoint.server.address),
                 "port": .number(Int(endpoint.server.port)),
-                "ask": .list(endpoint.ask.map(JSONValue.text)),
-                "does": .text(endpoint.does),
+                "ask": .array(endpoint.ask.map(JSONValue.string)),
+                "does": .string(endpoint.does),
             ])
         }
         let list = rows.map { "  \($0)" }.joined(separator: ",\n")
-        return "{\"root\": \(JSONValue.text(root)), \"endpoints\": [\n\(list)\n]}\n"
+        return "{\"root\": \(JSONValue.string(root)), \"endpoints\": [\n\(list)\n]}\n"
     }
 
     /// Stops the servers.

@@ -91,7 +91,7 @@ extension Ending {
 extension Ending {
     /// Reads one word or a list of words, any of which is accepted.
     static func readOneOrMore(_ value: JSONValue) throws(FieldError) -> [Ending] {
-        guard case .list = value.content else { return [try read(value)] }
+        guard case .array = value.content else { return [try read(value)] }
         let endings = try Read.list(of: read)(value)
         guard !endings.isEmpty else { throw FieldError(line: value.line, what: "the list is empty") }
         return endings

@@ -100,7 +100,7 @@ struct ServerSetup: Sendable {
 extension ByteScript.Step {
     /// Reads a step: a word, or an object with one member.
     init(_ value: JSONValue) throws(FieldError) {
-        if case .text(let word) = value.content {
+        if case .string(let word) = value.content {
             self = try Self.step(word, line: value.line)
             return
         }

@@ -154,7 +154,7 @@ extension JSONValue {
     /// The text of the member "name", even if the rest of the object is invalid.
     fileprivate var nameField: String? {
         guard case .object(let members) = content,
-            case .text(let name)? = members.first(where: { $0.name == "name" })?.value.content
+            case .string(let name)? = members.first(where: { $0.name == "name" })?.value.content
         else { return nil }
         return name
     }

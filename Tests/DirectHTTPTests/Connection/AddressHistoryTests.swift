@@ -21,7 +21,7 @@ struct AddressMemoryTests {
     @Test("An address that failed is tried after the others, and is not dropped")
     func postponed() {
         let memory = AddressHistory()
-        memory.noteFailure(list[0], in: .connect, for: a, at: at(1))
+        memory.recordFailure(list[0], in: .connect, for: a, at: at(1))
         #expect(memory.order(list, for: a, at: at(2)) == [list[1], list[2], list[0]])
         #expect(memory.order([list[0]], for: a, at: at(2)) == [list[0]])
     }
@@ -29,8 +29,8 @@ struct AddressMemoryTests {
     @Test("A failure to connect counts for all names, and a failed handshake only for its name")
     func whose() {
         let memory = AddressHistory()
-        memory.noteFailure(list[0], in: .connect, for: a, at: at(1))
-        memory.noteFailure(list[1], in: .tls, for: a, at: at(1))
+        memory.recordFailure(list[0], in: .connect, for: a, at: at(1))
+        memory.recordFailure(list[1], in: .tls, for: a, at: at(1))
         #expect(memory.order(list, for: a, at: at(2)) == [list[2], list[0], list[1]])
         #expect(memory.order(list, for: b, at: at(2)) == [list[1], list[2], list[0]])
     }
@@ -38,16 +38,16 @@ struct AddressMemoryTests {
     @Test("A failure is forgotten after a while, repeated ones later, and a success removes them")
     func decay() {
         let memory = AddressHistory()
-        memory.noteFailure(list[0], in: .connect, for: a, at: at(0))
+        memory.recordFailure(list[0], in: .connect, for: a, at: at(0))
         #expect(memory.order(list, for: a, at: at(29)).last == list[0])
         #expect(memory.order(list, for: a, at: at(30)) == list)
-        memory.noteFailure(list[0], in: .connect, for: a, at: at(30))
+        memory.recordFailure(list[0], in: .connect, for: a, at: at(30))
         #expect(memory.order(list, for: a, at: at(89)).last == list[0])
         #expect(memory.order(list, for: a, at: at(90)) == list)
-        for _ in 0..<20 { memory.noteFailure(list[0], in: .connect, for: a, at: at(100)) }
+        for _ in 0..<20 { memory.recordFailure(list[0], in: .connect, for: a, at: at(100)) }
         #expect(memory.order(list, for: a, at: at(699)).last == list[0])
         #expect(memory.order(list, for: a, at: at(700)) == list)
-        memory.noteFailure(list[0], in: .connect, for: a, at: at(700))
+        memory.recordFailure(list[0], in: .connect, for: a, at: at(700))
         memory.noteSuccess(list[0], for: b, at: at(701))
         #expect(memory.order(list, for: a, at: at(702)) == list)
     }
@@ -66,7 +66,7 @@ struct AddressMemoryTests {
     func fallen() {
         let memory = AddressHistory()
         memory.noteSuccess(list[1], for: a, at: at(0))
-        memory.noteFailure(list[1], in: .tls, for: a, at: at(1))
+        memory.recordFailure(list[1], in: .tls, for: a, at: at(1))
         #expect(memory.order(list, for: a, at: at(2)) == [list[0], list[2], list[1]])
     }
 
@@ -78,7 +78,7 @@ struct AddressMemoryTests {
         #expect(interleaved(list) == list)
         #expect(interleaved([]) == [])
         let memory = AddressHistory()
-        memory.noteFailure(mixed[0], in: .connect, for: a, at: at(1))
+        memory.recordFailure(mixed[0], in: .connect, for: a, at: at(1))
         #expect(memory.order(mixed, for: a, at: at(2)) == [mixed[1], mixed[2], mixed[3], mixed[0]])
     }
 
@@ -88,10 +88,10 @@ struct AddressMemoryTests {
         for number in 0..<20_000 {
             await Task.yield()
             let endpoint = Endpoint(stringLiteral: "10.0.\(number / 250).\(number % 250):443")
-            memory.noteFailure(endpoint, in: .connect, for: a, at: at(1))
+            memory.recordFailure(endpoint, in: .connect, for: a, at: at(1))
         }
         #expect(memory.badCount <= 4096)
-        memory.noteFailure(list[0], in: .connect, for: a, at: at(1))
+        memory.recordFailure(list[0], in: .connect, for: a, at: at(1))
         #expect(memory.order(list, for: a, at: at(2)).last == list[0])
     }
 }

@@ -13,8 +13,8 @@ struct DetourTests {
 
     private func detour(_ failed: Endpoint..., misdirected: [Endpoint] = []) throws -> Detour {
         var endpoints = FailedEndpoints()
-        for endpoint in failed { endpoints.noteFailure(at: endpoint) }
-        for endpoint in misdirected { endpoints.noteMisdirection(at: endpoint) }
+        for endpoint in failed { endpoints.recordFailure(at: endpoint) }
+        for endpoint in misdirected { endpoints.recordMisdirection(at: endpoint) }
         return try #require(endpoints.detour())
     }
 
@@ -29,7 +29,7 @@ struct DetourTests {
     @Test("There is no detour without a failure")
     func none() {
         var endpoints = FailedEndpoints()
-        endpoints.noteFailure(at: nil)
+        endpoints.recordFailure(at: nil)
         #expect(endpoints.detour() == nil && endpoints.detour(onNewConnection: true) != nil)
     }
 

@@ -23,26 +23,26 @@ struct TranslationTests {
         ]
     )
     func synthesis(answer: String, expected: String) throws {
-        let prefix = try #require(NAT64Prefix(seenIn: address(answer)))
-        #expect(prefix.address(for: address("1.2.3.4")) == IPAddress(expected))
-        #expect(prefix.address(for: address("::ffff:1.2.3.4")) == IPAddress(expected))
+        let prefix = try #require(NAT64Prefix(discoveredIn: address(answer)))
+        #expect(prefix.synthesizedAddress(for: address("1.2.3.4")) == IPAddress(expected))
+        #expect(prefix.synthesizedAddress(for: address("::ffff:1.2.3.4")) == IPAddress(expected))
     }
 
     @Test("Addresses outside the public internet are never embedded")
     func special() throws {
-        let prefix = try #require(NAT64Prefix(seenIn: address("64:ff9b::192.0.0.170")))
+        let prefix = try #require(NAT64Prefix(discoveredIn: address("64:ff9b::192.0.0.170")))
         for text in [
             "127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         ] {
-            #expect(prefix.address(for: address(text)) == nil, "\(text)")
+            #expect(prefix.synthesizedAddress(for: address(text)) == nil, "\(text)")
         }
-        #expect(prefix.address(for: address("2001:db8::1")) == nil)
+        #expect(prefix.synthesizedAddress(for: address("2001:db8::1")) == nil)
     }
 
     @Test("An answer without the well-known addresses gives no prefix")
     func noPrefix() {
         for text in ["2001:db8::1", "64:ff9b::1.2.3.4", "192.0.0.170", "::ffff:192.0.0.170"] {
-            #expect(NAT64Prefix(seenIn: address(text)) == nil, "\(text)")
+            #expect(NAT64Prefix(discoveredIn: address(text)) == nil, "\(text)")
         }
     }
 

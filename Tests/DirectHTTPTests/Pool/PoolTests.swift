@@ -9,7 +9,7 @@ import Testing
 /// A connection as far as the pool knows one.
 final class FakeMember: PoolMember {
     var pooledState = PooledState()
-    var birth = Instant(nanoseconds: 0)
+    var createdAt = Instant(nanoseconds: 0)
     var keepAlive: KeepAliveHint?
     var tracksResolver = false
     let endpoint: Endpoint

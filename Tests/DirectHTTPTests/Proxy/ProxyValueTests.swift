@@ -106,33 +106,33 @@ struct ProxyValueTests {
     @Test("A name of more than 255 bytes is never written into a SOCKS request")
     func longName() throws {
         let name = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 256))
-        let dialogue = SOCKSDialogue(credentials: nil)
-        #expect(throws: ProxyError.self) { try dialogue.request(for: .host(.name(name), port: 1)) }
+        let messages = SOCKSMessages(credentials: nil)
+        #expect(throws: ProxyError.self) { try messages.request(for: .host(.name(name), port: 1)) }
         let longest = DomainName(checked: [UInt8](repeating: UInt8(ascii: "a"), count: 255))
-        let request = try dialogue.request(for: .host(.name(longest), port: 0x1234))
+        let request = try messages.request(for: .host(.name(longest), port: 0x1234))
         #expect(request.count == 4 + 1 + 255 + 2 && request[4] == 255 && request.suffix(2) == [0x12, 0x34])
     }
 
     @Test("SOCKS credentials that are too long are refused before any byte is sent")
     func longCredentials() {
         for (user, password) in [("", "x"), ("x", ""), (String(repeating: "u", count: 256), "x")] {
-            let dialogue = SOCKSDialogue(credentials: .init(user: user, password: password))
-            #expect(throws: ProxyError.self) { try dialogue.greeting() }
+            let messages = SOCKSMessages(credentials: .init(user: user, password: password))
+            #expect(throws: ProxyError.self) { try messages.greeting() }
         }
     }
 
     @Test("Responses that are not SOCKS are distinguished from refusals")
     func answers() throws {
-        let dialogue = SOCKSDialogue(credentials: nil)
-        #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 1, 0]) == 5)
-        #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 4, 0]) == 17)
-        #expect(try dialogue.lengthOfRest(after: [5, 0, 0, 3, 200]) == 202)
+        let messages = SOCKSMessages(credentials: nil)
+        #expect(try messages.remainingLength(after: [5, 0, 0, 1, 0]) == 5)
+        #expect(try messages.remainingLength(after: [5, 0, 0, 4, 0]) == 17)
+        #expect(try messages.remainingLength(after: [5, 0, 0, 3, 200]) == 202)
         for answer in [[4, 0, 0, 1, 0], [5, 0, 0, 9, 0], [5, 1, 0, 1, 0], [5]] as [[UInt8]] {
-            #expect(throws: ProxyError.self) { try dialogue.lengthOfRest(after: answer) }
+            #expect(throws: ProxyError.self) { try messages.remainingLength(after: answer) }
         }
         // Credentials are never sent to a proxy that has none configured.
-        #expect(throws: ProxyError.self) { try dialogue.wantsCredentials([5, 2]) }
-        #expect(throws: ProxyError.self) { try dialogue.wantsCredentials([5, 0xFF]) }
-        #expect(try !dialogue.wantsCredentials([5, 0]))
+        #expect(throws: ProxyError.self) { try messages.wantsCredentials([5, 2]) }
+        #expect(throws: ProxyError.self) { try messages.wantsCredentials([5, 0xFF]) }
+        #expect(try !messages.wantsCredentials([5, 0]))
     }
 }

@@ -13,7 +13,7 @@ final class TestServer: @unchecked Sendable {
     struct Plan {
         var versions = TLS1_2_VERSION...TLS1_3_VERSION
         var alpn: String?
-        var asksForCertificate: Int32 = SSL_VERIFY_NONE
+        var verifyMode: Int32 = SSL_VERIFY_NONE
         var trusts: TestCertificate?
         var cipherList: String?
         var chain: [TestCertificate] = []
@@ -35,7 +35,7 @@ final class TestServer: @unchecked Sendable {
         }
         for certificate in plan.chain { _ = direct_SSL_CTX_add1_chain_cert(raw, certificate.x509) }
         if let list = plan.cipherList { SSL_CTX_set_cipher_list(raw, list) }
-        SSL_CTX_set_verify(raw, plan.asksForCertificate, nil)
+        SSL_CTX_set_verify(raw, plan.verifyMode, nil)
         if let root = plan.trusts { X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), root.x509) }
         let context: [UInt8] = [1]
         SSL_CTX_set_session_id_context(raw, context, 1)

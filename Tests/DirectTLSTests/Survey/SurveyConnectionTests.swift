@@ -64,7 +64,7 @@ struct SurveyConnectionTests {
 
     @Test("The facts have the version, the ALPN protocol and a request for a certificate")
     func itSaysWhatWasAgreedOn() throws {
-        let plan = TestServer.Plan(alpn: "http/1.1", asksForCertificate: SSL_VERIFY_PEER)
+        let plan = TestServer.Plan(alpn: "http/1.1", verifyMode: SSL_VERIFY_PEER)
         let (step, client, side) = try survey(
             TestServer(leaf, plan),
             context(),
@@ -74,12 +74,12 @@ struct SurveyConnectionTests {
         #expect(step == .done)
         #expect(client.facts.version == "TLSv1.3")
         #expect(client.facts.alpn == "http/1.1")
-        #expect(client.facts.asksForCertificate)
+        #expect(client.facts.requestsClientCertificate)
         #expect(!client.facts.hasStaple)
         withExtendedLifetime(side) {}
         let (_, other, otherSide) = try survey(TestServer(leaf), context(), serverName: nil)
         #expect(other.facts.alpn == nil)
-        #expect(!other.facts.asksForCertificate)
+        #expect(!other.facts.requestsClientCertificate)
         withExtendedLifetime(otherSide) {}
     }
 

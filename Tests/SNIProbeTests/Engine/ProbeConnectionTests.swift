@@ -33,7 +33,7 @@ struct ProbeConnectionTests {
     @Test("An address that never answers is a silent one")
     func addressThatNeverAnswersIsSilent() async throws {
         guard case .failure(let error) = try await connect(to: try FixtureServer.unresponsive()),
-            case .silentTCP = Refusal(error, firstBytes: [])
+            case .silentTCP = HandshakeFailure(error, firstBytes: [])
         else {
             Issue.record("not silent")
             return
@@ -43,7 +43,7 @@ struct ProbeConnectionTests {
     @Test("A refused connection is reported as such even after its deadline")
     func refusedConnectionIsReportedEvenAfterItsDeadline() async throws {
         guard case .failure(let error) = try await connect(to: try FixtureServer.refusing()),
-            case .notConnected(let cause) = Refusal(error, firstBytes: [])
+            case .notConnected(let cause) = HandshakeFailure(error, firstBytes: [])
         else {
             Issue.record("not refused")
             return

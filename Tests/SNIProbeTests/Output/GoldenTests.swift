@@ -143,21 +143,21 @@ struct GoldenTests {
 private enum TableSamples {
     static func records() throws -> [ProbeRecord] {
         let judge = Judge(settings: ProbeSettings(), now: 1_795_000_000)
-        let refusals: [Refusal] = [
+        let failures: [HandshakeFailure] = [
             .notConnected(SystemError("connect", code: 111)), .silentTCP, .silentTLS,
             .alert(.unrecognizedName),
             .alert(.handshakeFailure),
             .reset,
             .closed, .notTLS(.http), .notTLS(.ssh), .broken(.noCommonVersion, reason: "unsupported protocol"),
         ]
-        return refusals.enumerated().compactMap { index, refusal in
+        return failures.enumerated().compactMap { index, failure in
             guard let address = IPAddress("203.0.113.\(index + 1)"),
                 let host = try? HTTPHost("www.example.com")
             else {
                 return nil
             }
             let probe = Probe(target: ProbeTarget(host: host), address: address, port: 443, source: .argument)
-            let handshake = Handshake(serverName: "www.example.com", outcome: .failure(refusal))
+            let handshake = Handshake(serverName: "www.example.com", outcome: .failure(failure))
             return judge.record(
                 of: Observation(probe: probe, time: 0, first: handshake, total: .milliseconds(10 + index))
             )

@@ -84,7 +84,8 @@ struct JSONTests {
                 == #"{"a":"\u001b[2J\u202e\u009b\"\\ü😀\u000a"}"#
         )
         let value = try JSONReader.read(text.bytes)
-        guard case .object(let members) = value.content, case .text(let read)? = members.first?.value.content
+        guard case .object(let members) = value.content,
+            case .string(let read)? = members.first?.value.content
         else {
             Issue.record("no text")
             return

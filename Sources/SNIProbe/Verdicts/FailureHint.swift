@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 
 /// The hint for a failure of the first handshake, whose result decides the verdict.
-struct RefusalHint {
-    let refusal: Refusal
+struct FailureHint {
+    let failure: HandshakeFailure
     let observation: Observation
     let sni: SNIFinding.Verdict
     let settings: ProbeSettings
@@ -15,19 +15,19 @@ struct RefusalHint {
 
     /// The advice, or `nil` if there is none for this failure.
     var text: String? {
-        switch refusal {
+        switch failure {
         case .badAddress: nil
         case .notConnected(let error) where error.meansRefused:
             "nothing listens on port \(port) there, or a firewall rejects it"
         case .notConnected:
             "\(address) cannot be reached from here: check the IP, the route and the firewall"
         case .silentTCP: "the machine is down, the IP is wrong, or a firewall drops packets to port \(port)"
-        case .silentTLS where observation.first?.hasBegun == true:
+        case .silentTLS where observation.first?.hasReceivedBytes == true:
             "the server began to answer but did not continue: it is overloaded, or its large packets are lost on the "
                 + "path (MTU)"
         case .silentTLS: silence
-        case .alert where refusal.isAboutClient(observation): HintWriter.clientCertificate
-        case .alert where refusal.isAboutVersions, .broken where refusal.isAboutVersions: versions
+        case .alert where failure.isAboutClient(observation): HintWriter.clientCertificate
+        case .alert where failure.isAboutVersions, .broken where failure.isAboutVersions: versions
         case .alert(let alert): advice(on: alert)
         case .closed, .reset: lost
         case .notTLS(.http): "try http://\(host):\(port)/ or another port"
@@ -36,15 +36,15 @@ struct RefusalHint {
                 + "993 (IMAP) or 995 (POP3)"
         case .notTLS: "another service answers on port \(port): try the port that speaks TLS from the start"
         case .broken: "it violates the TLS protocol: compare --tls 1.2 and --tls 1.3, or another IP"
-        case .dropped: nil
+        case .cancelled: nil
         }
     }
 
     /// The cause as far as it is known, which groups records in a summary.
     var cause: Hint.Cause {
-        if refusal.isAboutClient(observation) { return .clientCertificate }
-        if refusal.isAboutVersions { return .oldVersions }
-        return refusal == .alert(.insufficientSecurity) ? .ciphers : .usual
+        if failure.isAboutClient(observation) { return .clientCertificate }
+        if failure.isAboutVersions { return .oldVersions }
+        return failure == .alert(.insufficientSecurity) ? .ciphers : .usual
     }
 
     private var versions: String {
@@ -56,7 +56,7 @@ struct RefusalHint {
     /// Whether the other of the two handshakes, with or without SNI, failed in the same way.
     private var isAlikeOnBothSides: Bool {
         guard case .failure(let other)? = observation.second?.outcome else { return false }
-        return other == refusal || sni == .noDifference
+        return other == failure || sni == .noDifference
     }
 
     private var silence: String {
@@ -133,19 +133,19 @@ struct RefusalHint {
     }
 }
 
-extension RefusalHint {
+extension FailureHint {
     fileprivate var withName: String {
         guard observation.probe.target.host.name == nil else { return "leave out --no-sni" }
         return "sni-probe NAME\(port == 443 ? "" : ":\(port)") @\(address)"
     }
 }
 
-extension Result<Handshake.Served, Refusal> {
-    /// Whether the server answered, even if with a refusal.
+extension Result<Handshake.Served, HandshakeFailure> {
+    /// Whether the server answered, even if it rejected the handshake.
     fileprivate var hasAnswered: Bool {
         switch self {
         case .success: true
-        case .failure(let refusal): refusal.isRefusal
+        case .failure(let failure): failure.isRejection
         }
     }
 }

@@ -3,7 +3,7 @@ internal import DirectIO
 
 /// The messages of SOCKS version 5 (RFC 1928) and of its user name and password authentication (RFC 1929), without
 /// I/O.
-struct SOCKSDialogue {
+struct SOCKSMessages {
     let credentials: Proxy.Credentials?
 
     /// Returns the greeting, which offers the authentication methods.
@@ -55,7 +55,7 @@ struct SOCKSDialogue {
     }
 
     /// Returns the number of bytes that follow the first five of a reply. Throws if the reply is not a success.
-    func lengthOfRest(after head: [UInt8]) throws(ProxyError) -> Int {
+    func remainingLength(after head: [UInt8]) throws(ProxyError) -> Int {
         guard head.count == 5, head[0] == Self.version else { throw .notAProxy }
         guard head[1] == 0 else { throw .socksReply(head[1]) }
         // An address without the byte that has been read already, or a name without its length, and a port.

@@ -1,7 +1,7 @@
 internal import DirectHTTP
 
-/// The reason why a handshake failed.
-enum Refusal: Error, Hashable, Sendable {
+/// The reason why a probe has no finished handshake, or without TLS no connection.
+enum HandshakeFailure: Error, Hashable, Sendable {
     /// The address has a zone that this machine does not know.
     case badAddress(String)
     /// Connecting failed.
@@ -20,19 +20,19 @@ enum Refusal: Error, Hashable, Sendable {
     case notTLS(OtherProtocol)
     /// The server uses TLS, but the handshake failed. The text is OpenSSL's reason.
     case broken(TLSError.ProtocolFailure, reason: String)
-    /// The probe was cancelled.
-    case dropped
+    /// The probe was cancelled before this handshake was finished.
+    case cancelled
 
     /// Whether the server answered and rejected this handshake.
-    var isRefusal: Bool {
+    var isRejection: Bool {
         switch self {
         case .alert, .closed, .reset: true
         default: false
         }
     }
 
-    /// Whether another attempt may succeed.
-    var mayPass: Bool {
+    /// Whether the reason may be temporary, so that another attempt may succeed.
+    var isTransient: Bool {
         switch self {
         case .notConnected, .silentTCP, .closed, .reset: true
         default: false
@@ -46,8 +46,8 @@ enum Refusal: Error, Hashable, Sendable {
         case .failed(_, .system(let error)): self = .notConnected(error)
         case .failed(.connect, .timedOut): self = .silentTCP
         case .failed(_, .timedOut): self = .silentTLS
-        case .failed(_, .tls(let error)): self = Refusal(error, firstBytes: firstBytes)
-        case .cancelled: self = .dropped
+        case .failed(_, .tls(let error)): self = HandshakeFailure(error, firstBytes: firstBytes)
+        case .cancelled: self = .cancelled
         case .failed(_, let reason): self = .broken(.other, reason: "\(reason)")
         }
     }
@@ -57,10 +57,10 @@ enum Refusal: Error, Hashable, Sendable {
         case .alertReceived(let alert): self = .alert(alert)
         case .truncated:
             let other = firstBytes.isEmpty ? nil : OtherProtocol(firstBytes)
-            self = other.map(Refusal.notTLS) ?? .closed
+            self = other.map(HandshakeFailure.notTLS) ?? .closed
         case .connectionLost: self = .reset
         case .protocolFailure(let kind, let reason, _):
-            self = OtherProtocol(firstBytes).map(Refusal.notTLS) ?? .broken(kind, reason: reason)
+            self = OtherProtocol(firstBytes).map(HandshakeFailure.notTLS) ?? .broken(kind, reason: reason)
         case .noPeerCertificate: self = .broken(.other, reason: "the server sent no certificate")
         default: self = .broken(.other, reason: "\(error)")
         }

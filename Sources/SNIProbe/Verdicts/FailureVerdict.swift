@@ -2,39 +2,43 @@ internal import DirectCore
 internal import DirectHTTP
 
 /// The fault and the hint for a failure of the first handshake, whose result decides the verdict.
-struct RefusalVerdict {
+struct FailureVerdict {
     let fault: Fault
     let hint: Hint?
 
-    init(_ refusal: Refusal, _ observation: Observation, _ sni: SNIFinding.Verdict, _ settings: ProbeSettings)
-    {
-        fault = Self.fault(refusal, observation: observation, sni: sni, settings: settings)
-        let words = RefusalHint(refusal: refusal, observation: observation, sni: sni, settings: settings)
+    init(
+        _ failure: HandshakeFailure,
+        _ observation: Observation,
+        _ sni: SNIFinding.Verdict,
+        _ settings: ProbeSettings
+    ) {
+        fault = Self.fault(failure, observation: observation, sni: sni, settings: settings)
+        let words = FailureHint(failure: failure, observation: observation, sni: sni, settings: settings)
         hint = words.text.map { [kind = fault.id] in Hint(kind: kind, text: $0, cause: words.cause) }
     }
 }
 
-extension RefusalVerdict {
+extension FailureVerdict {
     private static func fault(
-        _ refusal: Refusal,
+        _ failure: HandshakeFailure,
         observation: Observation,
         sni: SNIFinding.Verdict,
         settings: ProbeSettings
     ) -> Fault {
         let limit = Words.span(settings.timeout)
-        return switch refusal {
+        return switch failure {
         case .badAddress(let why): Fault(.unreachable, why)
         case .notConnected(let error): connectFault(error)
         case .silentTCP:
             Fault(.timeoutTCP, "no answer to the connection in \(limit)", brief: "no answer in \(limit)")
-        case .silentTLS where observation.first?.hasBegun == true:
+        case .silentTLS where observation.first?.hasReceivedBytes == true:
             Fault(.timeoutTLS, "handshake not finished in \(limit)", brief: "unfinished in \(limit)")
         case .silentTLS:
             Fault(.timeoutTLS, "no answer to the handshake in \(limit)", brief: "no handshake in \(limit)")
-        case .alert where refusal.isAboutClient(observation): Self.clientFault
+        case .alert where failure.isAboutClient(observation): Self.clientFault
         case .alert(.protocolVersion): versionFault(.handshakeRefused, settings: settings)
         case .alert(let alert): alertFault(alert, observation: observation, sni: sni)
-        case .closed, .reset: lostFault(refusal, observation: observation, sni: sni)
+        case .closed, .reset: lostFault(failure, observation: observation, sni: sni)
         case .notTLS(.unknown): Fault(.notTLS, "not TLS: the server speaks something else", brief: "not TLS")
         case .notTLS(let other):
             Fault(
@@ -42,10 +46,10 @@ extension RefusalVerdict {
                 "not TLS: the server speaks \(other.rawValue)",
                 brief: "not TLS: \(other.rawValue)"
             )
-        case .broken where refusal.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
+        case .broken where failure.isAboutVersions: versionFault(.handshakeBroken, settings: settings)
         case .broken(_, let why):
             Fault(.handshakeBroken, "the handshake failed: \(why)", brief: "handshake: \(why)")
-        case .dropped: Fault(.handshakeBroken, "not finished")
+        case .cancelled: Fault(.handshakeBroken, "not finished")
         }
     }
 
@@ -80,11 +84,11 @@ extension RefusalVerdict {
     }
 
     private static func lostFault(
-        _ refusal: Refusal,
+        _ failure: HandshakeFailure,
         observation: Observation,
         sni: SNIFinding.Verdict
     ) -> Fault {
-        let verb = refusal == .reset ? "reset" : "closed"
+        let verb = failure == .reset ? "reset" : "closed"
         if observation.first?.serverName != nil, sni == .refused {
             return Fault(.sniRefused, "server \(verb) the connection on the name", brief: "refused the name")
         }
@@ -97,12 +101,12 @@ extension RefusalVerdict {
     }
 }
 
-extension Refusal {
+extension HandshakeFailure {
     /// Whether the cause is that the client has no certificate.
     func isAboutClient(_ observation: Observation) -> Bool {
         guard case .alert(let alert) = self else { return false }
         // Before TLS 1.3 a server that requires a client certificate fails the handshake with an ordinary alert.
-        return observation.first?.asksForCertificate == true
+        return observation.first?.requestsClientCertificate == true
             || [.badCertificate, .certificateRequired].contains(alert)
     }
 

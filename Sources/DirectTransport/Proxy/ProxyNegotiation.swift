@@ -2,31 +2,32 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-/// The negotiation with a proxy that precedes a tunnel: `CONNECT`, or the messages of SOCKS version 5.
+/// The messages exchanged with a proxy to open a tunnel: an HTTP `CONNECT` request (RFC 9110, section 9.3.6) or
+/// SOCKS version 5 (RFC 1928).
 ///
-/// With HTTP it is one request and its response: 2xx opens the tunnel, interim responses are skipped, and anything
-/// else becomes a `ReceivedResponse` with the beginning of its body. With SOCKS it is up to three messages, each with a
-/// reply: the greeting, user name and password if the proxy wants them, and the request to connect.
+/// With HTTP it is one request and its response: 2xx opens the tunnel, interim responses are skipped, and any other
+/// response becomes a `ReceivedResponse` with the beginning of its body. With SOCKS it is two or three messages, each
+/// with a reply: the greeting, the user name and password if the proxy requires them, and the request to connect.
 ///
 /// - One time limit covers all of it. It is checked after every read, so a proxy that sends a byte per second
 ///   cannot extend it.
-/// - Not one byte beyond the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read
-///   by their exact length. Bytes behind the response to `CONNECT` are an error, because in TLS and in HTTP the
-///   client speaks first.
-/// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes over the transport, and
-///   the `Connection` used here ends (`detach`).
-package struct ProxyConversation {
-    /// The connection to the proxy. It is not in the pool, and hands its transport over in the end.
+/// - No byte after the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read by their
+///   exact length. Bytes after the response to `CONNECT` are an error, because in TLS and in HTTP the client sends
+///   first.
+/// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes the transport over and
+///   detaches the `Connection` used here, which then neither moves bytes on it nor closes it.
+package struct ProxyNegotiation {
+    /// The connection to the proxy. It is not in the pool.
     package let connection: Connection
     package let entry: ProxyEntry
     let target: ProxyTarget
-    /// The time limits of the whole negotiation.
+    /// The deadline of the whole negotiation.
     package let deadline: Deadline
 
-    /// Asks for a tunnel to the target. Afterwards the bytes on the transport are the target's.
+    /// Opens the tunnel. Afterwards all bytes on the transport are exchanged with the target.
     package func open() async throws(AttemptFailure) {
         do throws(TransportError) {
-            if entry.proxy.speaksHTTP { try await askByCONNECT() } else { try await askBySOCKS() }
+            if entry.proxy.speaksHTTP { try await negotiateHTTP() } else { try await negotiateSOCKS() }
             // The server sends nothing before the client has sent something.
             guard !connection.hasUnparsedBytes else { throw fault(.notAProxy) }
         } catch {
@@ -35,7 +36,7 @@ package struct ProxyConversation {
     }
 
     /// Sends `CONNECT` and reads the response.
-    private func askByCONNECT() async throws(TransportError) {
+    private func negotiateHTTP() async throws(TransportError) {
         let authority = target.authority
         var headers = HTTPHeaders()
         do throws(ProxyError) {
@@ -75,7 +76,7 @@ package struct ProxyConversation {
         )
         let head = try await receiveHead()
         guard head.status.isSuccess else {
-            throw fault(.refused(ReceivedResponse(head, body: await beginningOfBody())))
+            throw fault(.refused(ReceivedResponse(head, body: await bodyPrefix())))
         }
     }
 
@@ -91,11 +92,11 @@ package struct ProxyConversation {
         }
     }
 
-    /// Returns the beginning of the body of a refusal, as far as it arrives without an error.
-    private func beginningOfBody() async -> [UInt8] {
+    /// Returns the beginning of the body of a refusal: at most `bodyPrefixLimit` bytes, fewer if reading fails before.
+    private func bodyPrefix() async -> [UInt8] {
         var body: [UInt8] = []
         do throws(TransportError) {
-            while body.count < Self.bodyLimit {
+            while body.count < Self.bodyPrefixLimit {
                 switch try nextEvent() {
                 case .content(let range):
                     unsafe body += UnsafeRawBufferPointer(rebasing: connection.buffer[range])
@@ -107,7 +108,7 @@ package struct ProxyConversation {
         } catch {
             return body
         }
-        return Array(body.prefix(Self.bodyLimit))
+        return Array(body.prefix(Self.bodyPrefixLimit))
     }
 
     private func nextEvent() throws(TransportError) -> ResponseReader.Event {
@@ -121,7 +122,7 @@ package struct ProxyConversation {
     private func fill() async throws(TransportError) {
         while true {
             let step = connection.fill()
-            // Checked even if bytes keep coming: one byte per second must not restart the limit.
+            // Checked even if bytes were read: a proxy that sends a byte per second must not extend the limit.
             try deadline.check(at: connection.loop.now)
             if case .moved = step { return }
             try await connection.wait(for: step, as: .reader, deadline)
@@ -129,25 +130,25 @@ package struct ProxyConversation {
     }
 
     /// Runs the SOCKS negotiation.
-    private func askBySOCKS() async throws(TransportError) {
-        let dialogue = SOCKSDialogue(credentials: entry.proxy.credentials)
-        // Built before anything is sent: for a request that is not possible, no negotiation is begun.
-        let request = try reportingErrors { () throws(ProxyError) in try dialogue.request(for: target) }
-        try await send(try reportingErrors { () throws(ProxyError) in try dialogue.greeting() })
+    private func negotiateSOCKS() async throws(TransportError) {
+        let messages = SOCKSMessages(credentials: entry.proxy.credentials)
+        // Built before anything is sent: if the request is not possible, the negotiation must not begin.
+        let request = try convertingErrors { () throws(ProxyError) in try messages.request(for: target) }
+        try await send(try convertingErrors { () throws(ProxyError) in try messages.greeting() })
         let selection = try await receive(2)
-        if try reportingErrors({ () throws(ProxyError) in try dialogue.wantsCredentials(selection) }) {
-            try await send(dialogue.authentication())
+        if try convertingErrors({ () throws(ProxyError) in try messages.wantsCredentials(selection) }) {
+            try await send(messages.authentication())
             let reply = try await receive(2)
-            try reportingErrors { () throws(ProxyError) in try dialogue.checkAuthentication(reply) }
+            try convertingErrors { () throws(ProxyError) in try messages.checkAuthentication(reply) }
         }
         try await send(request)
         // The fifth byte is the length of the name, if the reply has one.
         let head = try await receive(5)
-        let rest = try reportingErrors { () throws(ProxyError) in try dialogue.lengthOfRest(after: head) }
+        let rest = try convertingErrors { () throws(ProxyError) in try messages.remainingLength(after: head) }
         _ = try await receive(rest)
     }
 
-    /// Sends the bytes.
+    /// Sends all of the bytes.
     private func send(_ bytes: [UInt8]) async throws(TransportError) {
         connection.reserve(bytes.count)
         unsafe connection.buffer.copyBytes(from: bytes)
@@ -176,8 +177,8 @@ package struct ProxyConversation {
         return bytes
     }
 
-    /// Runs the body, and converts its error.
-    private func reportingErrors<Value>(
+    /// Runs the body, and converts its error to a `TransportError` of the proxy phase.
+    private func convertingErrors<Value>(
         _ body: () throws(ProxyError) -> Value
     ) throws(TransportError) -> Value {
         do throws(ProxyError) {
@@ -189,11 +190,15 @@ package struct ProxyConversation {
 
     private func fault(_ fault: ProxyError) -> TransportError { .failed(.proxy, .proxy(fault)) }
 
-    private static let bodyLimit = 4096
+    private static let bodyPrefixLimit = 4096
 }
 
 extension TransportError {
-    /// The consequence for other addresses of the server or of the proxy: whether one of them may do better.
+    /// Whether the dialler tries the next address after this failure of a tunnel.
+    ///
+    /// It does if the proxy could not reach this address (5xx, or the SOCKS codes for an unreachable network or host, a
+    /// refused connection and an expired TTL), and after an error of the connection to the proxy or of its reply. Any
+    /// other refusal, such as of the credentials, would be the same for every address.
     fileprivate var consequence: AttemptFailure.Consequence {
         guard case .failed(_, .proxy(let fault)) = self else { return .tryNext }
         switch fault {

@@ -350,7 +350,7 @@ extension Connection {
         switch step {
         case .moved: return
         case .again:
-            try await deadline.takeTurn(on: loop)
+            try await deadline.yield(on: loop)
         case .wantsRead:
             let wake = await socket.waitForInput(side, until: deadline.instant)
             // The next attempt to write may take bytes from the socket that the reader waits for.

@@ -196,7 +196,7 @@ extension TLSLayer {
                 if let point {
                     try deadline.check(await point.wait(until: deadline.instant, on: socket.loop))
                 } else {
-                    try await deadline.takeTurn(on: socket.loop)
+                    try await deadline.yield(on: socket.loop)
                 }
             } catch {
                 guard error.isTimeout, !isLate else { throw error }

@@ -66,8 +66,8 @@ package struct Deadline {
         throw .failed(phase, .timedOut(after: .nanoseconds(Int64(clamping: total))))
     }
 
-    /// Lets other tasks run if there is nothing to wait for, and throws if a wait would have ended by now.
-    package func takeTurn(on loop: EventLoop) async throws(TransportError) {
+    /// Lets other tasks run although there is nothing to wait for, and throws if a wait would have ended by now.
+    package func yield(on loop: EventLoop) async throws(TransportError) {
         await Task.yield()
         try check(at: loop.now)
     }

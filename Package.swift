@@ -213,3 +213,15 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+#if os(Linux)
+// The client in a simulated world (scripts/simulate), which replaces functions of glibc. These targets are no products.
+package.targets += [
+    .target(name: "CSimulation", dependencies: ["CDirectOpenSSL"]),
+    .executableTarget(
+        name: "simulate",
+        dependencies: ["CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "TLSFixtures"],
+        swiftSettings: commonSettings
+    ),
+]
+#endif

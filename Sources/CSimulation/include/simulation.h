@@ -1,0 +1,89 @@
+// The seam between a program and the system, for deterministic simulations on Linux.
+//
+// seam.c defines functions of the C library (recv, epoll_wait, clock_gettime and others). The dynamic linker finds
+// these definitions before those of the library. On a thread that has entered the simulation they are answered by the
+// functions of `sim_system`; on every other thread they call the library.
+#ifndef CSIMULATION_H
+#define CSIMULATION_H
+#ifdef __linux__
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// The simulated system. Results of the calls are those of the C functions, except that a failure is returned as the
+// negative errno.
+struct sim_system {
+    int (*open_socket)(void);
+    int (*connect)(int descriptor, const unsigned char *address, int length, int port);
+    ssize_t (*receive)(int descriptor, void *buffer, size_t count, int peeks);
+    ssize_t (*send)(int descriptor, const void *buffer, size_t count);
+    int (*shut_down)(int descriptor);
+    int (*close)(int descriptor);
+    int (*take_error)(int descriptor);
+    int (*is_connected)(int descriptor);
+    int (*watch)(int descriptor, void *token);
+    int (*unwatch)(int descriptor);
+    int (*wait)(void *events, int capacity, int milliseconds);
+    uint64_t (*now)(void);
+    uint64_t (*random)(void);
+    // Fills at most `capacity` addresses of 16 bytes, IPv4 as ::ffff:a.b.c.d. Returns their count, or the negative
+    // error of getaddrinfo.
+    int (*look_up)(const char *name, unsigned char *addresses, int capacity);
+    void (*enqueue)(void *job);
+    void (*enqueue_after)(uint64_t nanoseconds, void *job);
+    void (*start_thread)(void *(*body)(void *), void *argument);
+};
+
+// Installs the system. Call it once, before any simulation.
+void sim_install(const struct sim_system *system);
+// Makes this thread the simulation's, or an ordinary one again.
+void sim_enter(int enters);
+// Whether this program can simulate: whether its definitions are found before those of the C library.
+int sim_is_effective(void);
+// The first descriptor of simulated sockets.
+int sim_first_descriptor(void);
+// Runs a job of Swift's global executor on this thread.
+void sim_run_job(void *job);
+// Runs the body of a thread that was started within the simulation, on this thread.
+void sim_run_thread(void *(*body)(void *), void *argument);
+// Sets the seed of random numbers outside of simulations.
+void sim_seed_outside(uint64_t seed);
+// Writes an entry of the array that epoll_wait fills.
+void sim_put_event(void *events, int place, uint32_t mask, void *token);
+// The number of SSL objects that exist, of those that were made within the simulation.
+int64_t sim_live_connections(void);
+// The time of the system's own monotonic clock.
+uint64_t sim_real_time(void);
+// Runs the program again with deterministic hashing and without address randomisation, unless it has both.
+void sim_make_deterministic(char **arguments);
+
+// TLS of simulated servers, on memory.
+struct sim_tls;
+// Replaces OpenSSL's random numbers by those of the seam.
+void sim_seed_openssl(void);
+// Makes a context; NULL if the certificate or the key is unusable.
+void *sim_tls_context(const char *chain, const char *key);
+// Sets the keys of session tickets, so that they differ between worlds and not between runs.
+void sim_tls_set_ticket_keys(void *context, uint64_t seed);
+struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12);
+void sim_tls_free(struct sim_tls *tls);
+// Gives the server bytes that have arrived.
+void sim_tls_feed(struct sim_tls *tls, const void *bytes, size_t count);
+// Reads decrypted bytes, performing the handshake first. Returns their count; 0 if more input is needed; -1 after
+// close_notify; -2 after a failure.
+int sim_tls_read(struct sim_tls *tls, void *buffer, int count);
+// Encrypts bytes. Returns 1, or 0 after a failure.
+int sim_tls_write(struct sim_tls *tls, const void *bytes, int count);
+// Takes bytes to send. Returns their count.
+int sim_tls_take(struct sim_tls *tls, void *buffer, int count);
+// Sends a close_notify.
+void sim_tls_close(struct sim_tls *tls);
+// Asks for new keys (TLS 1.3).
+void sim_tls_update_keys(struct sim_tls *tls);
+int sim_tls_is_established(struct sim_tls *tls);
+// Whether the client has resumed a session.
+int sim_tls_is_resumed(struct sim_tls *tls);
+// The server name that the client has sent; NULL if none. Valid until the next call.
+const char *sim_tls_server_name(struct sim_tls *tls);
+#endif
+#endif

@@ -1,0 +1,145 @@
+// TLS of simulated servers, on memory. See simulation.h.
+#ifdef __linux__
+#include "simulation.h"
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_tls {
+    SSL *ssl;
+    // Owned by the SSL.
+    BIO *input, *output;
+};
+
+static int use_chain(SSL_CTX *context, const char *chain) {
+    BIO *pem = BIO_new_mem_buf(chain, -1);
+    X509 *leaf = PEM_read_bio_X509(pem, NULL, NULL, NULL), *issuer;
+    int works = leaf && SSL_CTX_use_certificate(context, leaf) == 1;
+    X509_free(leaf);
+    while (works && (issuer = PEM_read_bio_X509(pem, NULL, NULL, NULL)))
+        works = SSL_CTX_add_extra_chain_cert(context, issuer) == 1;
+    BIO_free(pem);
+    return works;
+}
+
+static int use_key(SSL_CTX *context, const char *key) {
+    BIO *pem = BIO_new_mem_buf(key, -1);
+    EVP_PKEY *pkey = PEM_read_bio_PrivateKey(pem, NULL, NULL, NULL);
+    int works = pkey && SSL_CTX_use_PrivateKey(context, pkey) == 1;
+    EVP_PKEY_free(pkey);
+    BIO_free(pem);
+    return works;
+}
+
+static int choose_protocol(
+    SSL *ssl, const unsigned char **chosen, unsigned char *length, const unsigned char *offered,
+    unsigned int count, void *argument
+) {
+    static const unsigned char http[] = "\x08http/1.1";
+    (void)ssl, (void)argument;
+    unsigned char *out;
+    if (SSL_select_next_proto(&out, length, http, sizeof http - 1, offered, count) != OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK;
+    *chosen = out;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+// Without a callback OpenSSL does not keep the name in a session.
+static int accept_name(SSL *ssl, int *alert, void *argument) {
+    (void)ssl, (void)alert, (void)argument;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+void *sim_tls_context(const char *chain, const char *key) {
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    if (!context) return NULL;
+    if (!use_chain(context, chain) || !use_key(context, key)) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    // Sessions are in the tickets; a cache would outlive a world.
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_tlsext_servername_callback(context, accept_name);
+    SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    return context;
+}
+
+void sim_tls_set_ticket_keys(void *context, uint64_t seed) {
+    unsigned char keys[80];
+    for (size_t at = 0; at < sizeof keys; at++) keys[at] = (unsigned char)((seed >> (at % 8 * 8)) + at);
+    SSL_CTX_set_tlsext_ticket_keys((SSL_CTX *)context, keys, sizeof keys);
+}
+
+struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12) {
+    struct sim_tls *tls = malloc(sizeof *tls);
+    if (!tls) abort();
+    tls->ssl = SSL_new(context);
+    tls->input = BIO_new(BIO_s_mem());
+    tls->output = BIO_new(BIO_s_mem());
+    BIO_set_mem_eof_return(tls->input, -1);
+    BIO_set_mem_eof_return(tls->output, -1);
+    SSL_set_bio(tls->ssl, tls->input, tls->output);
+    SSL_set_accept_state(tls->ssl);
+    SSL_set_num_tickets(tls->ssl, (size_t)tickets);
+    if (tickets == 0) SSL_set_options(tls->ssl, SSL_OP_NO_TICKET);
+    if (highest_version_is_12) SSL_set_max_proto_version(tls->ssl, TLS1_2_VERSION);
+    return tls;
+}
+
+void sim_tls_free(struct sim_tls *tls) {
+    SSL_free(tls->ssl);
+    free(tls);
+}
+
+void sim_tls_feed(struct sim_tls *tls, const void *bytes, size_t count) { BIO_write(tls->input, bytes, (int)count); }
+
+int sim_tls_read(struct sim_tls *tls, void *buffer, int count) {
+    ERR_clear_error();
+    int result = SSL_read(tls->ssl, buffer, count);
+    if (result > 0) return result;
+    int error = SSL_get_error(tls->ssl, result);
+    ERR_clear_error();
+    switch (error) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE: return 0;
+    case SSL_ERROR_ZERO_RETURN: return -1;
+    default: return -2;
+    }
+}
+
+int sim_tls_write(struct sim_tls *tls, const void *bytes, int count) {
+    ERR_clear_error();
+    int result = SSL_write(tls->ssl, bytes, count);
+    ERR_clear_error();
+    return result == count;
+}
+
+int sim_tls_take(struct sim_tls *tls, void *buffer, int count) {
+    int result = BIO_read(tls->output, buffer, count);
+    return result > 0 ? result : 0;
+}
+
+void sim_tls_close(struct sim_tls *tls) {
+    ERR_clear_error();
+    if (SSL_is_init_finished(tls->ssl)) SSL_shutdown(tls->ssl);
+    ERR_clear_error();
+}
+
+void sim_tls_update_keys(struct sim_tls *tls) {
+    ERR_clear_error();
+    if (SSL_version(tls->ssl) == TLS1_3_VERSION) {
+        SSL_key_update(tls->ssl, SSL_KEY_UPDATE_REQUESTED);
+        // Sends it; otherwise the next write would.
+        SSL_do_handshake(tls->ssl);
+    }
+    ERR_clear_error();
+}
+
+int sim_tls_is_established(struct sim_tls *tls) { return SSL_is_init_finished(tls->ssl); }
+int sim_tls_is_resumed(struct sim_tls *tls) { return SSL_session_reused(tls->ssl); }
+const char *sim_tls_server_name(struct sim_tls *tls) {
+    return SSL_get_servername(tls->ssl, TLSEXT_NAMETYPE_host_name);
+}
+#endif

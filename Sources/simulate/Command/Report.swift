@@ -1,0 +1,39 @@
+/// The sum of a search: what was run, what was reached, and what was found.
+struct Report {
+    private(set) var worlds = 0
+    /// The seeds with faults, by judge.
+    private(set) var seeds: [String: [UInt64]] = [:]
+    private var steps = 0
+    private var time: UInt64 = 0
+    private var counts: [String: Int] = [:]
+    private var requests: [Int] = []
+    private var connections: [Int] = []
+
+    mutating func add(_ verdict: Verdict, seed: UInt64) {
+        worlds += 1
+        steps += verdict.steps
+        time += verdict.time
+        for (name, count) in verdict.counts { counts[name, default: 0] += count }
+        for judge in verdict.judges { seeds[judge, default: []].append(seed) }
+        requests.append(verdict.counts["server: request"] ?? 0)
+    }
+
+    /// The report as text.
+    ///
+    /// - Parameter isLong: Whether it tells how often everything was reached.
+    func text(seconds: Double, first: UInt64, isLong: Bool) -> String {
+        let rate = Int(Double(worlds) / max(seconds, 0.001))
+        let median = requests.sorted()[requests.count / 2]
+        var lines = [
+            "\(worlds) worlds from seed \(first), \(rate) a second, \(steps) steps, "
+                + "\(time / 1_000_000_000) virtual seconds; a median world has \(median) requests"
+        ]
+        if isLong { lines += counts.sorted { $0.key < $1.key }.map { "  \($0.key)  \($0.value)" } }
+        for (judge, seeds) in seeds.sorted(by: { $0.key < $1.key }) {
+            let some = seeds.prefix(8).map { "\($0)" }.joined(separator: " ")
+            lines.append("\(judge): \(seeds.count) seeds: \(some)")
+        }
+        if seeds.isEmpty { lines.append("no fault") }
+        return lines.joined(separator: "\n")
+    }
+}

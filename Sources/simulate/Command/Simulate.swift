@@ -1,0 +1,30 @@
+internal import CSimulation
+internal import DirectIO
+internal import Glibc
+
+/// `simulate`: runs the client in simulated worlds, each made from a seed.
+@main
+struct Simulate {
+    static func main() {
+        sim_make_deterministic(CommandLine.unsafeArgv)
+        guard sim_is_effective() == 1 else {
+            return fail("this build cannot replace functions of the C library")
+        }
+        sim_seed_outside(1)
+        sim_seed_openssl()
+        // A client's settings mention it, and its thread must be a real one.
+        _ = EventLoop.shared
+        Kernel.install()
+        sim_enter(1)
+        _ = Material.shared
+        // What is made once, on first use, is made before the first world that counts.
+        for seed in 0..<20 { _ = World.run(Plan(seed: UInt64(seed))) }
+        guard let command = Command(CommandLine.arguments.dropFirst()) else { return fail(Command.usage) }
+        exit(command.run())
+    }
+
+    private static func fail(_ words: String) {
+        print("simulate: \(words)")
+        exit(64)
+    }
+}

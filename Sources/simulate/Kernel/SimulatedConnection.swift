@@ -1,0 +1,126 @@
+internal import DirectCore
+internal import Glibc
+
+/// The bytes on their way in one direction of a connection.
+struct Pipe {
+    /// Bytes that have arrived and were not read yet.
+    private var arrived: [UInt8] = []
+    private var start = 0
+    /// The bytes that were sent and not read yet.
+    private(set) var outstanding = 0
+    let capacity: Int
+    /// Whether the sender has sent its FIN.
+    var isFinished = false
+    /// Whether the FIN has arrived.
+    var hasEnded = false
+    /// The arrival of the last segment so far. Segments arrive in order.
+    var lastArrival: UInt64 = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    var available: Int { arrived.count - start }
+    var room: Int { max(0, capacity - outstanding) }
+
+    mutating func send(_ count: Int) { outstanding += count }
+
+    mutating func arrive(_ bytes: ArraySlice<UInt8>) { arrived += bytes }
+
+    /// Returns the next bytes; removes them unless `peeks`.
+    mutating func take(_ count: Int, peeks: Bool = false) -> [UInt8] {
+        let piece = Array(arrived[start..<start + count])
+        guard !peeks else { return piece }
+        start += count
+        outstanding -= count
+        if start == arrived.count {
+            arrived.removeAll(keepingCapacity: true)
+            start = 0
+        }
+        return piece
+    }
+}
+
+/// A TCP connection between the client under test and a server of the world.
+final class SimulatedConnection: @unchecked Sendable {
+    let descriptor: Int32
+    /// The number in the trace.
+    let number: Int
+    let kernel: Kernel
+    /// The bytes to the server, and those to the client.
+    var up: Pipe
+    var down: Pipe
+    /// The address that the client has asked for.
+    var address: IPAddress?
+    /// Whether the client has not closed its descriptor yet.
+    var isOpenForClient = true
+    /// Whether the server has accepted the connection and not closed it yet.
+    var isOpenForServer = false
+    var isConnected = false
+    /// Whether the client has closed it with unread bytes.
+    var wasClosedUnread = false
+    /// The error that the client's next call reports.
+    var pendingError: Int32 = 0
+    /// Whether the connection was reset.
+    var isBroken = false
+    /// What the client's readiness queue reports for the descriptor; `nil` if it is not watched.
+    var token: UnsafeMutableRawPointer?
+    var isInQueue = false
+    /// The server's task that waits for bytes, for room, or for the end.
+    private var waiter: UnsafeContinuation<Void, Never>?
+    private var writer: UnsafeContinuation<Void, Never>?
+
+    init(_ kernel: Kernel, descriptor: Int32, number: Int) {
+        self.kernel = kernel
+        self.descriptor = descriptor
+        self.number = number
+        up = Pipe(capacity: kernel.network.sendBuffer)
+        down = Pipe(capacity: kernel.network.receiveBuffer)
+    }
+
+    /// The events that epoll reports, as Linux does.
+    var readiness: UInt32 {
+        var events: UInt32 = 0
+        if down.available > 0 || down.hasEnded || isBroken { events |= Events.readable }
+        if isConnected && up.room > 0 || isBroken { events |= Events.writable }
+        if down.hasEnded || isBroken { events |= Events.peerHangUp }
+        if isBroken { events |= Events.hangUp | Events.error }
+        return events
+    }
+
+    /// Resumes the server's tasks.
+    func wakeServer() {
+        let waiting = [waiter, writer]
+        (waiter, writer) = (nil, nil)
+        for continuation in waiting { continuation?.resume() }
+    }
+
+    /// Waits, as the server, until bytes or an end may have arrived.
+    func waitForInput() async {
+        await withUnsafeContinuation { waiter = $0 }
+    }
+
+    /// Waits, as the server, until there may be room.
+    func waitForRoom() async {
+        await withUnsafeContinuation { writer = $0 }
+    }
+
+    /// Breaks the connection for both sides.
+    func reset() {
+        guard !isBroken else { return }
+        kernel.note("reset", place: number)
+        isBroken = true
+        pendingError = ECONNRESET
+        kernel.report(self)
+        wakeServer()
+    }
+}
+
+/// The bits of epoll's events, which are not in Swift's Glibc module.
+private enum Events {
+    static let readable: UInt32 = 1
+    static let writable: UInt32 = 4
+    static let error: UInt32 = 8
+    static let hangUp: UInt32 = 0x10
+    static let peerHangUp: UInt32 = 0x2000
+}

@@ -1,0 +1,281 @@
+internal import DirectCore
+
+/// One connection of a host's server: it judges what arrives, and replies as the plan says.
+final class OriginServer: @unchecked Sendable {
+    private let world: World
+    private let plan: Plan
+    private let kernel: Kernel
+    private let connection: SimulatedConnection
+    /// The host that the connection belongs to; `nil` on the connection of a proxy that forwards requests.
+    private let ownHost: Int?
+    private var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
+    /// The number of requests so far.
+    private var count = 0
+
+    init(_ world: World, connection: SimulatedConnection, host: Int?) {
+        self.world = world
+        plan = world.plan
+        kernel = world.kernel
+        self.connection = connection
+        ownHost = host
+    }
+
+    /// Serves a connection that has just been accepted.
+    func serve(_ wire: any Wire, certificate: Material.Certificate) async {
+        guard let ownHost else { return }
+        let host = plan.hosts[ownHost]
+        var top = wire
+        if host.isSecure {
+            guard let context = Material.shared.context(for: Material.name(ownHost), kind: certificate) else {
+                return
+            }
+            let tls = TLSWire(
+                over: wire,
+                context: context,
+                tickets: host.tickets,
+                isOldVersion: host.isOldTLS
+            )
+            top = tls
+        }
+        await serve(HTTPWire(top), first: nil, isProven: !host.isSecure || certificate == .valid)
+    }
+
+    /// Serves requests until the end of the connection.
+    func serve(_ http: HTTPWire, first: ReceivedHead?, isProven: Bool = true) async {
+        do throws(WireError) {
+            var head = first
+            while true {
+                if head == nil { head = try await nextHead(http) }
+                guard let request = head else { break }
+                head = nil
+                if !isProven {
+                    world.fault("proof", "a request was sent to a server that is not \(request.target)")
+                }
+                judgeName(http)
+                guard try await answer(request, on: http) else { return }
+            }
+            await http.wire.close(politely: isPolite)
+        } catch {
+            await http.wire.close(politely: false)
+        }
+    }
+
+    /// Returns the next head; `nil` at the end, or after the time that an idle connection is kept.
+    private func nextHead(_ http: HTTPWire) async throws(WireError) -> ReceivedHead? {
+        if let ownHost, let time = plan.hosts[ownHost].idleClose, count > 0 {
+            let turn = count
+            kernel.after(nanoseconds: UInt64(time) * 1000) { [self, connection] in
+                guard count == turn, !http.isReadingRequest, connection.up.available == 0,
+                    connection.isOpenForServer
+                else { return }
+                kernel.count("fault: idle connection closed")
+                kernel.serverCloses(connection)
+            }
+        }
+        let head = try await http.head()
+        count += 1
+        return head
+    }
+
+    /// Judges the server name: a name, and that of the host.
+    private func judgeName(_ http: HTTPWire) {
+        guard let ownHost, plan.hosts[ownHost].isSecure, let tls = http.wire as? TLSWire else { return }
+        kernel.count("judge: server name")
+        if tls.isResumed { kernel.count("server: resumed session") }
+        if tls.serverName != Material.name(ownHost) {
+            world.fault(
+                "name",
+                "the server name is \(tls.serverName ?? "missing") at \(Material.name(ownHost))"
+            )
+        }
+    }
+
+    /// Answers a request. Returns false if the connection is over.
+    private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
+        guard let (host, number) = destination(of: head) else { throw .broken }
+        kernel.note("request", place: number, amount: connection.number)
+        kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
+        kernel.count("server: request")
+        judge(head, host: host)
+        let index = world.calls[number].requests
+        world.calls[number].requests += 1
+        let replies = plan.calls[number].replies
+        let place = min(index, replies.count - 1)
+        let reply = replies[place]
+        if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
+        if !reply.isEarly || !hasBody(head) { note(head, call: number, place: place) }
+        if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
+        let sender = ReplySender(
+            world,
+            http,
+            reply: reply,
+            place: place,
+            number: number,
+            host: host,
+            head: head
+        )
+        let goesOn = try await sender.send()
+        if reply.isEarly, hasBody(head) {
+            guard reply.lateReading > 0 else {
+                kernel.count("fault: upload not read")
+                await http.wire.close(politely: isPolite)
+                return false
+            }
+            if goesOn { try await readUpload(of: head, call: number, place: place, on: http, isLate: true) }
+        }
+        guard goesOn else {
+            if reply.ending != .stalls {
+                await http.wire.close(politely: isPolite && reply.ending != .breaksOff)
+            }
+            return false
+        }
+        return true
+    }
+
+    /// Returns the host and the call that the request is for.
+    private func destination(of head: ReceivedHead) -> (host: Int, number: Int)? {
+        var target = head.target
+        var named = head.value(of: "host") ?? ""
+        if ownHost == nil {
+            // The absolute form, for a proxy that forwards it.
+            guard target.hasPrefix("http://"), let slash = target.dropFirst(7).firstIndex(of: "/") else {
+                world.fault("proxy", "the target \(target)")
+                return nil
+            }
+            let authority = String(target[target.index(target.startIndex, offsetBy: 7)..<slash])
+            if authority != named { world.fault("name", "\(authority) is asked for, and Host is \(named)") }
+            named = authority
+            target = String(target[slash...])
+        }
+        guard let number = Int(target.dropFirst()), plan.calls.indices.contains(number) else {
+            world.fault("target", "the target \(target)")
+            return nil
+        }
+        guard let host = ownHost ?? world.host(named: named) else {
+            world.fault("name", "Host is \(named)")
+            return nil
+        }
+        kernel.count("judge: Host")
+        if named != Material.name(host) { world.fault("name", "Host is \(named) at \(Material.name(host))") }
+        return (host, number)
+    }
+
+    /// Judges what must not be in a request, and the number of connections.
+    private func judge(_ head: ReceivedHead, host: Int) {
+        kernel.count("judge: secrets")
+        for (name, value) in head.fields {
+            for other in plan.hosts.indices where other != host && value.contains(world.secret(ofHost: other))
+            {
+                world.fault("secrets", "\(Material.name(host)) got \(name): \(value)")
+            }
+            if ownHost != nil, name == "proxy-authorization" {
+                world.fault("secrets", "\(Material.name(host)) got credentials of the proxy")
+            }
+        }
+        guard let ownHost, plan.client.proxy == .none else { return }
+        if !world.served[ownHost].contains(where: { $0 === connection }) {
+            world.served[ownHost].append(connection)
+        }
+        world.served[ownHost].removeAll { !$0.isOpenForClient }
+        guard let limit = plan.client.perOrigin else { return }
+        kernel.count("judge: connections of an origin")
+        if world.served[ownHost].count > limit {
+            world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")
+        }
+    }
+
+    private func hasBody(_ head: ReceivedHead) -> Bool {
+        head.value(of: "transfer-encoding") != nil
+            || (head.value(of: "content-length").flatMap { Int($0) } ?? 0) > 0
+    }
+
+    /// Reads the body of a request, and judges its bytes.
+    private func readUpload(
+        of head: ReceivedHead,
+        call number: Int,
+        place: Int,
+        on http: HTTPWire,
+        isLate: Bool = false
+    ) async throws(WireError) {
+        guard hasBody(head) else { return }
+        if !isLate, head.value(of: "expect") != nil {
+            try await http.wire.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        let reply = plan.calls[number].replies[place]
+        let reader = UploadReader(
+            http,
+            isChunked: head.value(of: "transfer-encoding") != nil,
+            length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
+        )
+        world.calls[number].received[place] = 0
+        do throws(WireError) {
+            while true {
+                if isLate, reply.latePause > 0 { await kernel.sleep(microseconds: reply.latePause) }
+                let bytes = try await reader.next(isLate ? reply.lateReading : 16384)
+                if bytes.isEmpty { break }
+                let start = world.calls[number].received[place] ?? 0
+                kernel.count("judge: bytes of an upload")
+                if !Pattern.matches(bytes, body: number, from: start) {
+                    world.fault("upload bytes", "call \(number), from byte \(start)")
+                }
+                world.calls[number].received[place] = start + bytes.count
+            }
+        } catch {
+            world.calls[number].brokenUploads.insert(place)
+            if connection.wasClosedUnread { world.calls[number].excusedUploads.insert(place) }
+            throw error
+        }
+        let received = world.calls[number].received[place] ?? 0
+        if received != plan.calls[number].upload {
+            world.fault("upload bytes", "call \(number) sent \(received) of \(plan.calls[number].upload)")
+        }
+        if isLate { note(head, call: number, place: place) }
+    }
+
+    /// Notes that a request has been executed.
+    private func note(_ head: ReceivedHead, call number: Int, place: Int) {
+        world.calls[number].executed.append(place)
+        if head.method == "POST" { world.calls[number].executedPosts.append(place) }
+    }
+}
+
+/// Reads the body of a request, by length or in chunks.
+struct UploadReader {
+    private let http: HTTPWire
+    private let isChunked: Bool
+    private let state: State
+
+    private final class State {
+        var left: Int
+        var isAtEnd = false
+
+        init(left: Int) {
+            self.left = left
+        }
+    }
+
+    init(_ http: HTTPWire, isChunked: Bool, length: Int) {
+        self.http = http
+        self.isChunked = isChunked
+        state = State(left: isChunked ? 0 : length)
+    }
+
+    /// Returns at most `count` bytes; none at the end.
+    func next(_ count: Int) async throws(WireError) -> [UInt8] {
+        if state.left == 0 {
+            if !isChunked || state.isAtEnd { return [] }
+            guard let size = Int(try await http.line(), radix: 16) else { throw .broken }
+            if size == 0 {
+                while try await !http.line().isEmpty {}
+                state.isAtEnd = true
+                return []
+            }
+            state.left = size
+        }
+        let bytes = try await http.bytes(min(count, state.left))
+        if bytes.isEmpty { throw .broken }
+        state.left -= bytes.count
+        if isChunked, state.left == 0 { _ = try await http.line() }
+        return bytes
+    }
+}

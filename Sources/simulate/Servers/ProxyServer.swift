@@ -1,0 +1,120 @@
+internal import DirectCore
+
+/// The world's proxy: by CONNECT or SOCKS it passes connections on to the hosts; plain requests it forwards.
+///
+/// It does not connect anywhere itself: behind a tunnel the host's server takes over the same stream.
+final class ProxyServer: @unchecked Sendable {
+    private let world: World
+    private let connection: SimulatedConnection
+
+    init(_ world: World, connection: SimulatedConnection) {
+        self.world = world
+        self.connection = connection
+    }
+
+    func serve(_ socket: SocketWire, port: Int) async {
+        do throws(WireError) {
+            var wire: any Wire = socket
+            if port == 3129 {
+                guard let context = Material.shared.context(for: Material.proxyName, kind: .valid) else {
+                    return
+                }
+                let tls = TLSWire(over: socket, context: context, tickets: 2, isOldVersion: false)
+                wire = tls
+            }
+            let http = HTTPWire(wire)
+            if port == 1080 { try await serveSOCKS(http) } else { try await serveHTTP(http) }
+        } catch {
+            await socket.close(politely: false)
+        }
+    }
+
+    private func serveHTTP(_ http: HTTPWire) async throws(WireError) {
+        guard let head = try await http.head() else { return await http.wire.close(politely: true) }
+        guard head.method == "CONNECT" else {
+            // A plain request, and those that follow it: they may be for different hosts.
+            let server = OriginServer(world, connection: connection, host: nil)
+            return await server.serve(http, first: head)
+        }
+        checkSecrets(head)
+        world.kernel.count("proxy: CONNECT")
+        guard head.target == head.value(of: "host"), let host = host(of: head.target) else {
+            world.fault("proxy", "CONNECT \(head.target)")
+            throw .broken
+        }
+        try await http.wire.write(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
+        await OriginServer(world, connection: connection, host: host).serve(http.wire, certificate: .valid)
+    }
+
+    private func checkSecrets(_ head: ReceivedHead) {
+        let text = String(decoding: head.bytes, as: UTF8.self)
+        if text.contains("secret-of-host") { world.fault("secrets", "the proxy got: \(text)") }
+        if (head.value(of: "proxy-authorization") != nil) != world.plan.client.hasProxyCredentials {
+            world.fault("proxy", "credentials of the proxy: \(text)")
+        }
+    }
+
+    /// Returns the host of `name:port`.
+    private func host(of authority: String) -> Int? {
+        guard let colon = authority.lastIndex(of: ":") else { return nil }
+        return host(
+            named: String(authority[..<colon]),
+            port: String(authority[authority.index(after: colon)...])
+        )
+    }
+
+    private func host(named name: String, port: String) -> Int? {
+        let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
+        let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
+        guard let host, port == (world.plan.hosts[host].isSecure ? "443" : "80") else { return nil }
+        return host
+    }
+
+    private func serveSOCKS(_ http: HTTPWire) async throws(WireError) {
+        let methods = try await take(Int(try await take(2, from: http)[1]), from: http)
+        let hasCredentials = world.plan.client.hasProxyCredentials
+        let method: UInt8 = hasCredentials ? 2 : 0
+        guard methods.contains(method) else {
+            world.fault("proxy", "SOCKS methods \(methods)")
+            throw .broken
+        }
+        try await http.wire.write([5, method])
+        if hasCredentials {
+            _ = try await take(Int(try await take(2, from: http)[1]), from: http)
+            let password = try await take(Int(try await take(1, from: http)[0]), from: http)
+            let isRight = String(decoding: password, as: UTF8.self) == World.proxySecret
+            try await http.wire.write([1, isRight ? 0 : 1])
+            guard isRight else { throw .broken }
+        }
+        let kind = try await take(4, from: http)[3]
+        let name: String
+        switch kind {
+        case 1, 4:
+            let address = IPAddress(bytes: try await take(kind == 1 ? 4 : 16, from: http))
+            name = address.map { "\($0)" } ?? ""
+        default:
+            name = String(
+                decoding: try await take(Int(try await take(1, from: http)[0]), from: http),
+                as: UTF8.self
+            )
+        }
+        let port = try await take(2, from: http)
+        guard let host = host(named: name, port: "\(Int(port[0]) << 8 | Int(port[1]))") else {
+            world.fault("proxy", "SOCKS to \(name)")
+            throw .broken
+        }
+        world.kernel.count("proxy: SOCKS")
+        try await http.wire.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+        await OriginServer(world, connection: connection, host: host).serve(http.wire, certificate: .valid)
+    }
+
+    private func take(_ count: Int, from http: HTTPWire) async throws(WireError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let more = try await http.bytes(count - bytes.count)
+            if more.isEmpty { throw .broken }
+            bytes += more
+        }
+        return bytes
+    }
+}

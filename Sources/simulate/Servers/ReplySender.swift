@@ -1,0 +1,108 @@
+internal import DirectCore
+
+/// Sends one reply of the plan.
+struct ReplySender {
+    private let world: World
+    private let http: HTTPWire
+    private let reply: ReplyPlan
+    private let place: Int
+    private let number: Int
+    private let host: Int
+    private let head: ReceivedHead
+
+    init(
+        _ world: World,
+        _ http: HTTPWire,
+        reply: ReplyPlan,
+        place: Int,
+        number: Int,
+        host: Int,
+        head: ReceivedHead
+    ) {
+        self.world = world
+        self.http = http
+        self.reply = reply
+        self.place = place
+        self.number = number
+        self.host = host
+        self.head = head
+    }
+
+    private var isHead: Bool { head.method == "HEAD" }
+
+    /// Sends the reply. Returns false if the connection has to end.
+    func send() async throws(WireError) -> Bool {
+        if reply.ending != .complete { world.kernel.count("fault: reply \(reply.ending)") }
+        if reply.ending == .closesBefore { return false }
+        for _ in 0..<reply.interim {
+            world.kernel.count("server: interim response")
+            try await write(Array("HTTP/1.1 103 Early Hints\r\nLink: </style>\r\n\r\n".utf8))
+        }
+        world.kernel.count("server: status \(reply.status)")
+        try await write(Array(headText.utf8))
+        if let tls = http.wire as? TLSWire, world.plan.hosts[host].updatesKeys {
+            world.kernel.count("server: key update")
+            try await tls.updateKeys()
+        }
+        if !isHead { try await sendBody() }
+        switch reply.ending {
+        case .complete: break
+        case .stalls:
+            await world.kernel.sleep(microseconds: 100_000_000)
+            return false
+        case .addsBytes:
+            // Never a response: if it came a moment later, nobody could tell for which request it is.
+            if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
+        case .closes, .breaksOff, .closesBefore: return false
+        }
+        return reply.framing != .untilClose || isHead
+    }
+
+    private var headText: String {
+        var text = "HTTP/1.1 \(reply.status) Status\r\nX-Reply: \(place)\r\n"
+        switch reply.framing {
+        case .length: text += "Content-Length: \(reply.size)\r\n"
+        case .chunked: text += "Transfer-Encoding: chunked\r\n"
+        case .untilClose: break
+        }
+        if (300..<400).contains(reply.status) {
+            text += "Location: \(world.url(ofHost: reply.target, call: number))\r\n"
+        }
+        if reply.setsCookie { text += "Set-Cookie: id=\(world.secret(ofHost: host)); Path=/\r\n" }
+        if let lifetime = reply.lifetime { text += "Cache-Control: max-age=\(lifetime)\r\n" }
+        return text + "\r\n"
+    }
+
+    /// Sends the body, or the beginning of it if the plan says so.
+    private func sendBody() async throws(WireError) {
+        let body = Pattern.bytes(Pattern.reply(place, ofCall: number), count: reply.size)
+        let isCut = reply.ending == .breaksOff || reply.ending == .stalls
+        let sent = body.prefix(isCut ? reply.size / 2 : reply.size)
+        let size = max(1, (sent.count + reply.parts - 1) / max(1, reply.parts))
+        var start = 0
+        while start < sent.count {
+            let part = sent[start..<min(sent.count, start + size)]
+            start += part.count
+            if start > part.count, reply.pause > 0 { await world.kernel.sleep(microseconds: reply.pause) }
+            if reply.framing == .chunked {
+                try await write(Array("\(String(part.count, radix: 16))\r\n".utf8) + part + [13, 10])
+            } else {
+                try await write(Array(part))
+            }
+        }
+        if reply.framing == .chunked, !isCut { try await write(Array("0\r\n\r\n".utf8)) }
+    }
+
+    /// Writes bytes, in small pieces if the host does.
+    private func write(_ bytes: [UInt8]) async throws(WireError) {
+        guard let size = world.plan.hosts[host].pieceSize, bytes.count < 5000 else {
+            return try await http.wire.write(bytes)
+        }
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + size)
+            try await http.wire.write(Array(bytes[start..<end]))
+            start = end
+        }
+    }
+}

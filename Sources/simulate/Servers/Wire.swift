@@ -1,0 +1,110 @@
+internal import CSimulation
+
+/// The server's side of a stream of bytes.
+protocol Wire: AnyObject, Sendable {
+    /// Returns the bytes that have arrived, waiting if there are none; an empty array at the end.
+    func read() async throws(WireError) -> [UInt8]
+    func write(_ bytes: [UInt8]) async throws(WireError)
+    /// Ends the stream. Without `politely`, TLS sends no close_notify.
+    func close(politely: Bool) async
+}
+
+/// The client has gone, or has violated the protocol.
+enum WireError: Error {
+    case broken
+}
+
+/// A stream over a simulated connection.
+final class SocketWire: Wire, @unchecked Sendable {
+    let connection: SimulatedConnection
+
+    init(_ connection: SimulatedConnection) {
+        self.connection = connection
+    }
+
+    func read() async throws(WireError) -> [UInt8] {
+        guard let bytes = await connection.kernel.serverReads(connection) else { throw .broken }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8]) async throws(WireError) {
+        guard await connection.kernel.serverWrites(bytes, to: connection) else { throw .broken }
+    }
+
+    func close(politely: Bool) async {
+        connection.kernel.serverCloses(connection)
+    }
+}
+
+/// A TLS server over another stream.
+final class TLSWire: Wire, @unchecked Sendable {
+    private let below: any Wire
+    private let tls: OpaquePointer
+    /// Whether the stream below has ended.
+    private var hasEnded = false
+    private var buffer = [UInt8](repeating: 0, count: 16384 + 256)
+
+    /// - Parameters:
+    ///   - context: The certificate.
+    ///   - tickets: The number of session tickets after the handshake.
+    init(over below: any Wire, context: UnsafeMutableRawPointer, tickets: Int, isOldVersion: Bool) {
+        self.below = below
+        tls = sim_tls_new(context, Int32(tickets), isOldVersion ? 1 : 0)
+    }
+
+    deinit {
+        sim_tls_free(tls)
+    }
+
+    /// The name that the client has sent; `nil` if none.
+    var serverName: String? { sim_tls_server_name(tls).map { String(cString: $0) } }
+
+    var isEstablished: Bool { sim_tls_is_established(tls) == 1 }
+
+    var isResumed: Bool { sim_tls_is_resumed(tls) == 1 }
+
+    func read() async throws(WireError) -> [UInt8] {
+        while true {
+            let count = sim_tls_read(tls, &buffer, Int32(buffer.count))
+            let decrypted = count > 0 ? Array(buffer.prefix(Int(count))) : []
+            try await passOn()
+            if count > 0 { return decrypted }
+            if count == -1 { return [] }
+            guard count == 0, !hasEnded else { throw .broken }
+            let bytes = try await below.read()
+            if bytes.isEmpty { hasEnded = true }
+            bytes.withUnsafeBytes { sim_tls_feed(tls, $0.baseAddress, $0.count) }
+        }
+    }
+
+    func write(_ bytes: [UInt8]) async throws(WireError) {
+        var start = 0
+        while start < bytes.count {
+            let part = Array(bytes[start..<min(bytes.count, start + 16384)])
+            guard sim_tls_write(tls, part, Int32(part.count)) == 1 else { throw .broken }
+            start += part.count
+            try await passOn()
+        }
+    }
+
+    /// Asks the client to change keys as well.
+    func updateKeys() async throws(WireError) {
+        sim_tls_update_keys(tls)
+    }
+
+    func close(politely: Bool) async {
+        if politely {
+            sim_tls_close(tls)
+            try? await passOn()
+        }
+        await below.close(politely: politely)
+    }
+
+    private func passOn() async throws(WireError) {
+        while true {
+            let count = sim_tls_take(tls, &buffer, Int32(buffer.count))
+            guard count > 0 else { return }
+            try await below.write(Array(buffer.prefix(Int(count))))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+/// Makes the client's settings from the plan.
+struct ClientMaker {
+    private let world: World
+    private let plan: ClientPlan
+
+    init(_ world: World) {
+        self.world = world
+        plan = world.plan.client
+    }
+
+    var configuration: HTTPClient.Configuration {
+        var settings = HTTPClient.Configuration()
+        settings.loop = world.loop
+        settings.tls.roots = .only([.der(Material.shared.root)])
+        settings.maximumConnectionsPerOrigin = plan.perOrigin
+        settings.maximumConnections = plan.connections
+        settings.maximumConnectionUses = plan.usesPerConnection
+        if let time = plan.idleTimeout { settings.idleTimeout = .microseconds(time) }
+        if let limit = plan.responseLimit { settings.timeouts.response = .microseconds(limit) }
+        if let limit = plan.queueLimit { settings.timeouts.queue = .microseconds(limit) }
+        if plan.retries {
+            var policy = RetryPolicy()
+            policy.repeatsAnyMethod = plan.repeatsAnyMethod
+            settings.retries = policy
+        }
+        if plan.triesNextOnWrongCertificate { settings.dialling.onCertificateMismatch = .tryNext }
+        if plan.keepsCookies { settings.cookies = CookieJar() }
+        if plan.caches {
+            settings.cache = try? ResponseCache(clock: { [loop = world.loop] in loop.date })
+        }
+        if plan.rebuildsRequests { settings.interceptors = [rebuild] }
+        if plan.hasNetworkInterceptor { settings.networkInterceptors = [{ try await $1($0) }] }
+        if plan.observes { settings.observer = { [world] _ in world.kernel.count("caller: event observed") } }
+        setAddresses(&settings)
+        setProxy(&settings)
+        return settings
+    }
+
+    /// An interceptor that builds the request anew from its parts.
+    private var rebuild: Interceptor {
+        { request, forward in
+            let copy = HTTPClient.Request(
+                request.method,
+                try request.url,
+                headers: request.headers,
+                body: request.body
+            )
+            return try await forward(copy)
+        }
+    }
+
+    private func setAddresses(_ settings: inout HTTPClient.Configuration) {
+        switch plan.resolving {
+        case .system, .request: return
+        case .map:
+            for host in world.plan.hosts.indices {
+                guard let pattern = try? HostPattern(Material.name(host)) else { continue }
+                try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
+            }
+        case .resolver: settings.resolver = WorldResolver(world: world)
+        case .cachingResolver:
+            settings.resolver = CachingResolver(WorldResolver(world: world), loop: world.loop)
+        }
+    }
+
+    private func setProxy(_ settings: inout HTTPClient.Configuration) {
+        let text: String
+        switch plan.proxy {
+        case .none: return
+        case .http: text = "http://\(Material.proxyName):3128"
+        case .https: text = "https://\(Material.proxyName):3129"
+        case .socks, .socksLocal: text = "socks5://\(Material.proxyName):1080"
+        }
+        guard var proxy = try? Proxy(text) else { return world.fault("setup", "no proxy \(text)") }
+        if plan.hasProxyCredentials {
+            proxy.credentials = Proxy.Credentials(user: "user", password: World.proxySecret)
+        }
+        if plan.proxy == .socksLocal { proxy.lookup = .byClient }
+        if plan.proxy == .https { proxy.tls = settings.tls }
+        settings.proxy = ProxySettings(proxy)
+    }
+}
+
+/// The world has no such name.
+enum LookupError: Error {
+    case unknownName
+}
+
+/// A resolver that answers after a while.
+struct WorldResolver: Resolver {
+    let world: World
+
+    var name: String { "world" }
+
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        world.kernel.count("resolver: question")
+        guard let number = world.host(named: host.text) else { throw LookupError.unknownName }
+        await world.kernel.sleep(microseconds: world.plan.hosts[number].resolveTime)
+        return Resolution(
+            world.endpoints(ofHost: number),
+            timeToLive: .milliseconds(200),
+            source: .resolver("world")
+        )
+    }
+}

@@ -1,0 +1,84 @@
+internal import CSimulation
+internal import DirectCore
+internal import TLSFixtures
+
+/// What all worlds have in common: the certificates and the TLS contexts of their servers.
+///
+/// Made before the first world, from random numbers with a fixed seed.
+final class Material {
+    nonisolated(unsafe) static let shared = Material()
+
+    let root: [UInt8]
+    private var contexts: [String: UnsafeMutableRawPointer] = [:]
+
+    /// The kinds of certificates that a server of a name may have.
+    enum Certificate: String, CaseIterable {
+        case valid, otherName, unknownIssuer
+    }
+
+    private init() {
+        let authority = TestAuthority("Simulated Root")
+        let stranger = TestAuthority("Unknown Root")
+        root = authority.rootDER
+        let names = (0..<Self.mostHosts).map(Self.name) + [Self.proxyName]
+        for name in names {
+            add(authority.certificate(for: name), name: name, kind: .valid)
+            add(authority.certificate(for: "other.test"), name: name, kind: .otherName)
+            add(stranger.certificate(for: name), name: name, kind: .unknownIssuer)
+        }
+    }
+
+    /// The name of a host of the world.
+    static func name(_ host: Int) -> String { "host\(host).test" }
+
+    static let proxyName = "proxy.test"
+    static let mostHosts = 3
+
+    func context(for name: String, kind: Certificate) -> UnsafeMutableRawPointer? {
+        contexts["\(kind) \(name)"]
+    }
+
+    /// Gives all servers new ticket keys, each its own: no session outlives its world, and none is resumed by a server
+    /// with another certificate.
+    func beginWorld(seed: UInt64) {
+        for (number, name) in contexts.keys.sorted().enumerated() {
+            guard let context = contexts[name] else { continue }
+            sim_tls_set_ticket_keys(context, seed &* 64 &+ UInt64(number))
+        }
+    }
+
+    private func add(_ certificate: FixtureCertificate, name: String, kind: Certificate) {
+        guard let context = sim_tls_context(certificate.chainPEM, certificate.keyPEM) else {
+            fatalError("OpenSSL does not accept the certificate of \(name)")
+        }
+        contexts["\(kind) \(name)"] = context
+    }
+}
+
+/// The bytes of a body. Each body has bytes of its own, so that bytes of another one are noticed.
+enum Pattern {
+    /// Returns the byte at a place.
+    static func byte(_ body: Int, at place: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8 &+ body &* 7 &+ body >> 5)
+    }
+
+    static func bytes(_ body: Int, count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            for place in 0..<count { buffer[place] = byte(body, at: place) }
+            used = count
+        }
+    }
+
+    /// Whether these are bytes of the body from that place on.
+    static func matches(_ bytes: some Collection<UInt8>, body: Int, from start: Int) -> Bool {
+        var place = start
+        for byte in bytes {
+            if byte != self.byte(body, at: place) { return false }
+            place += 1
+        }
+        return true
+    }
+
+    /// The number of the body of a call's reply.
+    static func reply(_ index: Int, ofCall call: Int) -> Int { call * 16 + index + 1000 }
+}

@@ -1,0 +1,175 @@
+/// A world as plain values. A seed becomes a plan, and a plan can be made smaller, kept in a file and run again.
+///
+/// Times are in microseconds.
+struct Plan: Codable, Equatable {
+    /// The seed of what is drawn while the world runs: delays, orders, sizes of segments.
+    var seed: UInt64
+    var network = NetworkPlan()
+    var client = ClientPlan()
+    var hosts: [HostPlan] = []
+    var calls: [CallPlan] = []
+}
+
+/// The settings of the client.
+struct ClientPlan: Codable, Equatable {
+    enum Proxy: String, Codable {
+        case none, http, https, socks, socksLocal
+    }
+
+    enum Resolving: String, Codable {
+        /// The system's resolver.
+        case system
+        /// The client's static map.
+        case map
+        /// Addresses in the request.
+        case request
+        /// A resolver that answers after a while.
+        case resolver
+        /// The same with a cache in front of it.
+        case cachingResolver
+    }
+
+    var perOrigin: Int?
+    var connections: Int?
+    var retries = false
+    var repeatsAnyMethod = false
+    var proxy = Proxy.none
+    var hasProxyCredentials = false
+    var resolving = Resolving.system
+    /// Whether a certificate for another name makes the client try the next address.
+    var triesNextOnWrongCertificate = false
+    var idleTimeout: Int?
+    var usesPerConnection: Int?
+    var keepsCookies = false
+    var caches = false
+    /// An interceptor that builds each request anew.
+    var rebuildsRequests = false
+    /// A network interceptor that passes everything on.
+    var hasNetworkInterceptor = false
+    var observes = false
+    /// Whether the client is released while calls run.
+    var isReleasedEarly = false
+    var responseLimit: Int?
+    var queueLimit: Int?
+}
+
+/// A server's name, its addresses and its manners.
+struct HostPlan: Codable, Equatable {
+    var isSecure = false
+    var addresses: [AddressPlan] = [AddressPlan()]
+    /// The server closes a connection that is idle for so long.
+    var idleClose: Int?
+    var tickets = 2
+    var isOldTLS = false
+    /// Closes without close_notify.
+    var isRude = false
+    var updatesKeys = false
+    /// Sends its responses in pieces of at most so many bytes, each a write of its own.
+    var pieceSize: Int?
+    /// The time that the resolver takes for this name.
+    var resolveTime = 1000
+}
+
+/// An address of a server.
+struct AddressPlan: Codable, Equatable {
+    enum Fate: String, Codable, CaseIterable {
+        case works
+        case refuses
+        case silent
+        /// Closes each connection at once.
+        case closes
+        /// Accepts connections and never reads.
+        case freezes
+        /// Has a certificate for another name (without TLS it works).
+        case wrongCertificate
+        /// Has a certificate of an issuer that nobody trusts.
+        case unknownIssuer
+        /// Works until `changeTime`; then all its connections break, and it refuses new ones.
+        case dies
+        /// Refuses until `changeTime`, and works afterwards.
+        case appears
+    }
+
+    var fate = Fate.works
+    var changeTime = 0
+    var isV6 = false
+}
+
+/// A call of the client's user.
+struct CallPlan: Codable, Equatable {
+    enum Kind: String, Codable {
+        case get, head, post, stream, streamOfKnownLength, put, prewarm
+    }
+
+    enum Reading: String, Codable {
+        /// The whole body at once.
+        case fetch
+        /// Piece by piece.
+        case pieces
+        /// Piece by piece, with pauses.
+        case slowly
+        /// One piece; then the body is dropped.
+        case firstPiece
+        /// Nothing of the body.
+        case none
+    }
+
+    var kind = Kind.get
+    var host = 0
+    var start = 0
+    var upload = 0
+    var uploadPause = 0
+    var reading = Reading.fetch
+    var total: Int?
+    var cancellation: Int?
+    var isOnLoop = false
+    var expectsContinue = false
+    /// Whether the request carries the host's secrets.
+    var carriesSecrets = false
+    /// The number of connections that a prewarming call asks for.
+    var count = 1
+    /// The replies to the requests of this call; the last one is repeated.
+    var replies: [ReplyPlan] = [ReplyPlan()]
+}
+
+/// A server's reply to one request.
+struct ReplyPlan: Codable, Equatable {
+    enum Framing: String, Codable {
+        case length, chunked, untilClose
+    }
+
+    enum Ending: String, Codable {
+        case complete
+        /// Closes after the response, without having announced it.
+        case closes
+        /// Breaks off in the middle of the body.
+        case breaksOff
+        /// Closes before the head.
+        case closesBefore
+        /// Sends bytes after the response that belong to none.
+        case addsBytes
+        /// Sends half of the body, and then nothing more.
+        case stalls
+    }
+
+    var status = 200
+    var size = 0
+    var framing = Framing.length
+    var ending = Ending.complete
+    /// The time until the head is sent.
+    var delay = 0
+    /// The body is sent in so many parts, with this pause between them.
+    var parts = 1
+    var pause = 0
+    /// The host of the Location field of a redirect.
+    var target = 0
+    /// The number of interim responses before it.
+    var interim = 0
+    /// Whether the reply is sent before the body of the request is read.
+    var isEarly = false
+    /// With `isEarly`: how the rest of the request is read, in pieces of this size with these pauses; 0 reads nothing.
+    var lateReading = 0
+    var latePause = 0
+    var setsCookie = false
+    var lifetime: Int?
+}

@@ -1,0 +1,133 @@
+internal import DirectCore
+
+/// The servers of a world: their addresses, and the fate of connections to them.
+extension World {
+    /// The password of the proxy. No server may see it.
+    static let proxySecret = "proxy-secret"
+
+    /// What only this host may see.
+    func secret(ofHost host: Int) -> String { "secret-of-host\(host)" }
+
+    func url(ofHost host: Int, call: Int) -> String {
+        "\(plan.hosts[host].isSecure ? "https" : "http")://\(Material.name(host))/\(call)"
+    }
+
+    func host(named name: String) -> Int? {
+        plan.hosts.indices.first { Material.name($0) == name }
+    }
+
+    func endpoints(ofHost host: Int) -> [Endpoint] {
+        plan.hosts[host].addresses.indices.map { Endpoint(address($0, ofHost: host)) }
+    }
+
+    /// The address of a place in a host's list.
+    func address(_ place: Int, ofHost host: Int) -> IPAddress {
+        let isV6 = plan.hosts[host].addresses[place].isV6
+        let last = UInt8(place + 1)
+        let bytes: [UInt8] =
+            isV6
+            ? [0x20, 1, 0xD, 0xB8, 0, 0, 0, UInt8(host), 0, 0, 0, 0, 0, 0, 0, last]
+            : [203, 0, UInt8(host), last]
+        guard let address = IPAddress(bytes: bytes) else { fatalError("an address has 4 or 16 bytes") }
+        return address
+    }
+
+    private var proxyAddress: IPAddress {
+        guard let address = IPAddress(bytes: [198, 51, 100, 1]) else { fatalError("an address has 4 bytes") }
+        return address
+    }
+
+    /// Makes names resolvable and addresses answer.
+    func openServers() {
+        kernel.lookUp = { [unowned self] name in
+            kernel.count("resolver: system lookup")
+            if name == Material.proxyName { return [proxyAddress] }
+            guard let host = host(named: name) else { return [] }
+            return plan.hosts[host].addresses.indices.map { address($0, ofHost: host) }
+        }
+        kernel.accept = { [unowned self] connection, address, port in
+            if address == proxyAddress { return .accepted { [self] in serveProxy($0, port: port) } }
+            guard let place = place(of: address) else {
+                fault("address", "\(address) belongs to no host")
+                return .refused
+            }
+            if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
+            guard port == (plan.hosts[place.host].isSecure ? 443 : 80) else { return .refused }
+            return fate(of: connection, at: place)
+        }
+        for host in plan.hosts.indices {
+            for address in plan.hosts[host].addresses.indices { scheduleDeath(of: address, ofHost: host) }
+        }
+    }
+
+    /// A host and one of its addresses.
+    struct Place {
+        let host: Int
+        let address: Int
+    }
+
+    func place(of address: IPAddress) -> Place? {
+        for host in plan.hosts.indices {
+            for place in plan.hosts[host].addresses.indices where self.address(place, ofHost: host) == address
+            {
+                return Place(host: host, address: place)
+            }
+        }
+        return nil
+    }
+
+    private func hasChanged(_ address: AddressPlan) -> Bool {
+        kernel.now >= 1_000_000_000 + UInt64(address.changeTime) * 1000
+    }
+
+    private func fate(of connection: SimulatedConnection, at place: Place) -> Kernel.Accepting {
+        let address = plan.hosts[place.host].addresses[place.address]
+        if address.fate != .works { kernel.count("fault: address \(address.fate)") }
+        switch address.fate {
+        case .refuses: return .refused
+        case .silent: return .silent
+        case .dies: if hasChanged(address) { return .refused }
+        case .appears: if !hasChanged(address) { return .refused }
+        case .works, .closes, .freezes, .wrongCertificate, .unknownIssuer: break
+        }
+        return .accepted { [self] connection in
+            accepted[place.host].append(connection)
+            switch address.fate {
+            case .closes: kernel.serverCloses(connection)
+            case .freezes: break
+            default: serve(connection, at: place)
+            }
+        }
+    }
+
+    private func scheduleDeath(of address: Int, ofHost host: Int) {
+        let plan = plan.hosts[host].addresses[address]
+        guard plan.fate == .dies else { return }
+        let own = self.address(address, ofHost: host)
+        kernel.after(nanoseconds: UInt64(plan.changeTime) * 1000) { [self] in
+            for connection in accepted[host] where connection.address == own { connection.reset() }
+        }
+    }
+
+    private func serve(_ connection: SimulatedConnection, at place: Place) {
+        Task { [self] in
+            let server = OriginServer(self, connection: connection, host: place.host)
+            await server.serve(SocketWire(connection), certificate: certificate(at: place))
+        }
+    }
+
+    private func certificate(at place: Place) -> Material.Certificate {
+        switch plan.hosts[place.host].addresses[place.address].fate {
+        case .wrongCertificate: .otherName
+        case .unknownIssuer: .unknownIssuer
+        default: .valid
+        }
+    }
+
+    private func serveProxy(_ connection: SimulatedConnection, port: Int) {
+        accepted[0].append(connection)
+        Task { [self] in
+            await ProxyServer(self, connection: connection).serve(SocketWire(connection), port: port)
+        }
+    }
+}

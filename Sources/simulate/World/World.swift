@@ -1,0 +1,133 @@
+internal import CSimulation
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+/// What a run of a world has shown.
+struct Verdict {
+    /// The faults, each with its judge: "judge: what was wrong".
+    var faults: [String]
+    let hash: UInt64
+    let steps: Int
+    let counts: [String: Int]
+    /// The readable trace, if it was wanted.
+    let trace: [String]
+    /// The virtual time that passed, in nanoseconds.
+    let time: UInt64
+
+    /// The judges that have found a fault.
+    var judges: Set<String> { Set(faults.map { String($0.prefix { $0 != ":" }) }) }
+}
+
+/// A world that runs: the client under test, its callers, its servers and the judges, on one thread.
+///
+/// `@unchecked Sendable` is safe because nothing of it leaves that thread.
+final class World: @unchecked Sendable {
+    let plan: Plan
+    let kernel: Kernel
+    let loop: EventLoop
+    private(set) var faults: [String] = []
+    /// What is known of each call.
+    var calls: [CallState]
+    /// The open connections of each host's servers that have had a request.
+    var served: [[SimulatedConnection]]
+    /// All connections that a server has accepted, by host, for the addresses that die.
+    var accepted: [[SimulatedConnection]]
+
+    /// What the servers and the caller have seen of a call.
+    struct CallState {
+        /// The number of its requests that have arrived at a server.
+        var requests = 0
+        /// The replies whose requests were received whole, in order.
+        var executed: [Int] = []
+        /// Those of them that were POST requests.
+        var executedPosts: [Int] = []
+        /// The number of bytes of the upload that the server of each reply has received.
+        var received: [Int: Int] = [:]
+        /// The replies whose connection broke while the server read the upload.
+        var brokenUploads: Set<Int> = []
+        /// Those of them where the client closed the connection with bytes unread, as it may after a response: the reset
+        /// destroys what the server has not read yet.
+        var excusedUploads: Set<Int> = []
+        var isOver = false
+        var outcome = ""
+        /// The reply that the caller got, and read whole; `nil` if the call failed.
+        var reply: Int?
+    }
+
+    init(_ plan: Plan, isTraced: Bool = false) {
+        self.plan = plan
+        kernel = Kernel(seed: plan.seed, network: plan.network, isTraced: isTraced)
+        Kernel.current = kernel
+        sim_enter(1)
+        loop = EventLoop(isDriven: ())
+        calls = Array(repeating: CallState(), count: plan.calls.count)
+        served = Array(repeating: [], count: plan.hosts.count)
+        accepted = Array(repeating: [], count: plan.hosts.count)
+    }
+
+    /// Runs a world and returns what the judges say.
+    static func run(_ plan: Plan, isTraced: Bool = false) -> Verdict {
+        let before = sim_live_connections()
+        let world = World(plan, isTraced: isTraced)
+        Material.shared.beginWorld(seed: plan.seed)
+        world.run()
+        if sim_live_connections() != before {
+            world.fault("leak", "\(sim_live_connections() - before) TLS connections were never freed")
+        }
+        sim_enter(0)
+        return Verdict(
+            faults: world.faults,
+            hash: world.kernel.record.hash,
+            steps: world.kernel.steps,
+            counts: world.kernel.counts,
+            trace: world.kernel.record.lines ?? [],
+            time: world.kernel.now
+        )
+    }
+
+    func fault(_ judge: String, _ words: @autoclosure () -> String) {
+        let text = "\(judge): \(words())"
+        kernel.explain("FAULT \(text)")
+        faults.append(text)
+    }
+
+    private func run() {
+        openServers()
+        do throws(Kernel.Fault) {
+            do {
+                let callers = Callers(self)
+                callers.begin()
+                try drive { callers.areDone }
+            }
+            // The client is gone by now. What it leaves behind has to end by itself.
+            let end = kernel.now + 300_000_000_000
+            try drive { [kernel] in kernel.connections.isEmpty && kernel.threads == 0 || kernel.now > end }
+            if !kernel.connections.isEmpty {
+                fault("descriptors", "\(kernel.connections.count) were never closed")
+            }
+            // Servers still read what is on its way to them.
+            try drive { [kernel] in kernel.isQuiet }
+            closeServers()
+            try drive { [kernel] in kernel.isQuiet }
+        } catch {
+            let open = calls.indices.filter { !calls[$0].isOver }
+            fault(error == .hang ? "hang" : "endless", "with unfinished calls \(open)")
+            abandon()
+        }
+        judgeAtTheEnd()
+    }
+
+    private func drive(until isOver: () -> Bool) throws(Kernel.Fault) {
+        try kernel.run({ loop.turn() }, until: isOver)
+    }
+
+    /// Ends what still runs in a world that hangs, as far as that is possible: its tasks stay suspended for ever.
+    private func abandon() {
+        closeServers()
+    }
+
+    private func closeServers() {
+        for connection in accepted.joined() { kernel.serverCloses(connection) }
+    }
+}

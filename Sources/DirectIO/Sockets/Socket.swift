@@ -4,12 +4,15 @@ internal import Darwin
 internal import Glibc
 #endif
 package import DirectCore
+internal import Synchronization
 
 /// A TCP socket: non-blocking, close-on-exec, registered once with an event loop.
 ///
 /// Its owner must close it. The loop holds a reference until then.
 package final class Socket: LoopHandle, @unchecked Sendable {
     private var descriptor: Int32
+    /// Whether sending has found the connection reset.
+    private let wasReset = Atomic<Bool>(false)
 
     /// The result of one attempt to send or receive.
     package enum Outcome {
@@ -109,7 +112,11 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         let (received, code) = retryingInterrupts { recv(descriptor, buffer, count, 0) }
         if received == count { input.signal() }
         if received > 0 { return .moved(received) }
-        if received == 0 { return .endOfStream }
+        if received == 0 {
+            // The system reports a reset to one call only, and to later ones the end of the stream. After a FIN it would
+            // have been EPIPE (Linux, tcp_reset), so this is no end that the peer has announced.
+            return wasReset.load(ordering: .relaxed) ? .failed(ECONNRESET) : .endOfStream
+        }
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
     }
 
@@ -137,6 +144,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
         if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
+        if code == ECONNRESET { wasReset.store(true, ordering: .relaxed) }
         // Another attempt fails immediately, so no task must wait for room.
         output.signal()
         return .failed(code)

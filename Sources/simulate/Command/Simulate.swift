@@ -17,6 +17,7 @@ struct Simulate {
         Kernel.install()
         sim_enter(1)
         _ = Material.shared
+        _ = Pattern.bytes(0, count: 1)
         // What is made once, on first use, is made before the first world that counts.
         for seed in 0..<20 { _ = World.run(Plan(seed: UInt64(seed))) }
         guard let command = Command(CommandLine.arguments.dropFirst()) else { return fail(Command.usage) }

@@ -72,6 +72,8 @@ final class Kernel: @unchecked Sendable {
         case step(() -> Void)
     }
 
+    /// Whether the client's users have released it.
+    var isClientReleased = false
     private var events = EventHeap()
     private var ready: [Work] = []
     private var queue: [SimulatedConnection] = []
@@ -313,10 +315,10 @@ final class Kernel: @unchecked Sendable {
         }
         note("close", place: connection.number, amount: connection.down.available)
         connection.isOpenForClient = false
+        connection.wasClosedAfterRelease = isClientReleased
         connection.token = nil
         // Unread bytes make a close a reset (RFC 2525, section 2.17).
         if connection.down.available > 0 {
-            connection.wasClosedUnread = true
             after(delay: delay()) { connection.reset() }
         } else {
             finish(connection, isUp: true)

@@ -57,8 +57,8 @@ final class SimulatedConnection: @unchecked Sendable {
     /// Whether the server has accepted the connection and not closed it yet.
     var isOpenForServer = false
     var isConnected = false
-    /// Whether the client has closed it with unread bytes.
-    var wasClosedUnread = false
+    /// Whether the client has closed it after its users had released it.
+    var wasClosedAfterRelease = false
     /// The error that the client's next call reports.
     var pendingError: Int32 = 0
     /// Whether the connection was reset.
@@ -110,7 +110,7 @@ final class SimulatedConnection: @unchecked Sendable {
         guard !isBroken else { return }
         kernel.note("reset", place: number)
         isBroken = true
-        pendingError = ECONNRESET
+        pendingError = down.hasEnded ? EPIPE : ECONNRESET
         kernel.report(self)
         wakeServer()
     }

@@ -222,7 +222,7 @@ final class OriginServer: @unchecked Sendable {
             }
         } catch {
             world.calls[number].brokenUploads.insert(place)
-            if connection.wasClosedUnread { world.calls[number].excusedUploads.insert(place) }
+            if connection.wasClosedAfterRelease { world.calls[number].excusedUploads.insert(place) }
             throw error
         }
         let received = world.calls[number].received[place] ?? 0

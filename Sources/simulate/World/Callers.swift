@@ -63,7 +63,10 @@ final class Callers: @unchecked Sendable {
         }
         world.calls[number].isOver = true
         done += 1
-        if done == plan.calls.count { self.client = nil }
+        if done == plan.calls.count {
+            kernel.isClientReleased = true
+            self.client = nil
+        }
     }
 
     /// Sends the request and reads the response as the plan says.
@@ -168,7 +171,7 @@ struct UploadPieces: AsyncSequence, Sendable {
             guard sent < pieces.count else { return nil }
             if pieces.pause > 0 { await pieces.world.kernel.sleep(microseconds: pieces.pause) }
             let size = Swift.min(10_000, pieces.count - sent)
-            let piece = (sent..<sent + size).map { Pattern.byte(pieces.body, at: $0) }
+            let piece = Pattern.bytes(pieces.body, from: sent, count: size)
             sent += size
             return piece
         }

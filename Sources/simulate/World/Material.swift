@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import DirectCore
+internal import Glibc
 internal import TLSFixtures
 
 /// What all worlds have in common: the certificates and the TLS contexts of their servers.
@@ -57,26 +58,34 @@ final class Material {
 
 /// The bytes of a body. Each body has bytes of its own, so that bytes of another one are noticed.
 enum Pattern {
-    /// Returns the byte at a place.
-    static func byte(_ body: Int, at place: Int) -> UInt8 {
-        UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8 &+ body &* 7 &+ body >> 5)
-    }
+    private static let mostBytes = 1 << 20
+    private static let bodies = 1 << 16
 
-    static func bytes(_ body: Int, count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
-            for place in 0..<count { buffer[place] = byte(body, at: place) }
-            used = count
+    /// Random bytes, of which each body is a part.
+    private static let noise: [UInt8] = {
+        var dice = Dice(seed: 0xB0D1E5)
+        return (0..<(mostBytes + bodies) / 8).flatMap { _ in
+            withUnsafeBytes(of: dice.next()) { Array($0) }
         }
+    }()
+
+    private static func offset(of body: Int) -> Int { body &* 7919 & (bodies - 1) }
+
+    static func bytes(_ body: Int, from start: Int = 0, count: Int) -> [UInt8] {
+        let first = offset(of: body) + start
+        return Array(noise[first..<first + count])
     }
 
     /// Whether these are bytes of the body from that place on.
-    static func matches(_ bytes: some Collection<UInt8>, body: Int, from start: Int) -> Bool {
-        var place = start
-        for byte in bytes {
-            if byte != self.byte(body, at: place) { return false }
-            place += 1
+    static func matches(_ bytes: [UInt8], body: Int, from start: Int) -> Bool {
+        let first = offset(of: body) + start
+        guard start + bytes.count <= mostBytes else { return false }
+        return noise.withUnsafeBytes { noise in
+            bytes.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress, let other = noise.baseAddress else { return true }
+                return memcmp(base, other + first, bytes.count) == 0
+            }
         }
-        return true
     }
 
     /// The number of the body of a call's reply.

@@ -46,8 +46,8 @@ final class World: @unchecked Sendable {
         var received: [Int: Int] = [:]
         /// The replies whose connection broke while the server read the upload.
         var brokenUploads: Set<Int> = []
-        /// Those of them where the client closed the connection with bytes unread, as it may after a response: the reset
-        /// destroys what the server has not read yet.
+        /// Those of them where the client had been released, and its connections closed, before the server had read all:
+        /// what then arrives from the server is answered with a reset, which destroys what the server has not read yet.
         var excusedUploads: Set<Int> = []
         var isOver = false
         var outcome = ""

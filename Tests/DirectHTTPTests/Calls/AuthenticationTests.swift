@@ -1,13 +1,14 @@
 @testable import DirectCore
 import DirectIO
 @testable import DirectTransport
+import DirectTestCommands
 import Synchronization
 import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
 
-@Suite("Credentials of requests")
+@Suite("Credentials of requests", .idleLimit)
 struct AuthenticationTests {
     @Test("Credentials of the URL are sent as Basic to its origin, and appear nowhere else")
     func urlUser() async throws {
@@ -117,8 +118,6 @@ struct AuthenticationTests {
         let saidToTokens = Mutex<[String?]>([])
         let origin = try HTTPURL("http://a.test").origin
         let client = HTTPClient {
-            // Ends a test that fails.
-            $0.timeouts.total = .seconds(30)
             $0.transport = { request in
                 let said = request.headers["Authorization"]
                 if try request.url.text.hasSuffix("/token") {

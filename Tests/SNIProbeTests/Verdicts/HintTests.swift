@@ -82,13 +82,14 @@ struct HintTests {
     func whatHasBeenComparedIsNotToBeComparedAgain() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))
         let reset = try FixtureServer.start(behaviour: .bytes([.awaitArrival, .reset]))
-        for server in [silent, reset] {
+        // Only silence is waited for. The reset has the usual limit, however busy the machine is.
+        for (server, limit) in [(silent, ["-t", "300ms"]), (reset, [])] {
             let place = "a.test@\(server.authority)"
-            let text = try await hint([place, "-t", "300ms"]) ?? ""
+            let text = try await hint([place] + limit) ?? ""
             #expect(text.contains("with the name and without"))
             #expect(!text.contains("--no-sni"))
             // Without an earlier comparison the hint suggests one.
-            #expect(try await hint([place, "-t", "300ms", "--skip-default"])?.contains("--no-sni") == true)
+            #expect(try await hint([place, "--skip-default"] + limit)?.contains("--no-sni") == true)
         }
     }
 
@@ -98,10 +99,10 @@ struct HintTests {
         let server = try FixtureServer.start(
             behaviour: .bytes([.awaitArrival, .send([22, 3, 3, 0x40, 0, 2]), .stall])
         )
-        let record = try await record(["a.test@\(server.authority)", "-t", "300ms"])
+        let record = try await record(["a.test@\(server.authority)", "-t", "3s"])
         #expect(
             record.faults == [
-                Fault(.timeoutTLS, "handshake not finished in 300 ms", brief: "unfinished in 300 ms")
+                Fault(.timeoutTLS, "handshake not finished in 3 s", brief: "unfinished in 3 s")
             ]
         )
         #expect(record.hint?.text.contains("began to answer") == true)

@@ -119,13 +119,21 @@ extension World {
         if received == call.upload { return }
         if !reply.isEarly {
             fault("upload", "call \(number) succeeded after \(received) of \(call.upload) bytes")
-        } else if reply.status < 300, !state.excusedUploads.contains(place), !call.expectsContinue,
-            reply.ending == .complete, reply.framing != .untilClose,
-            plan.network.resets == 0,
-            !plan.hosts.contains(where: { $0.addresses.contains { $0.fate == .dies } })
-        {
+        } else if isReadToItsEnd(reply), !state.excusedUploads.contains(place), !call.expectsContinue {
             fault("upload", "call \(number) gave up its upload after \(received) of \(call.upload) bytes")
         }
+    }
+
+    /// Whether a server that answers early reads the whole upload afterwards if the client sends it.
+    ///
+    /// Not if the client may close the connection as idle, with all of the upload on its way: what then arrives from the
+    /// server is answered with a reset, which destroys what the server has not read yet.
+    private func isReadToItsEnd(_ reply: ReplyPlan) -> Bool {
+        let client = plan.client
+        return reply.status < 300 && reply.ending == .complete && reply.framing != .untilClose
+            && client.idleTimeout == nil && client.usesPerConnection == nil && client.connections == nil
+            && plan.network.resets == 0
+            && !plan.hosts.contains { $0.addresses.contains { $0.fate == .dies } }
     }
 
     /// A request that must not be repeated is executed once.
@@ -163,6 +171,7 @@ struct Reasons {
         if client.responseLimit != nil || client.queueLimit != nil { return true }
         if plan.hosts.contains(where: { $0.addresses.contains { $0.fate != .works } }) { return true }
         // A response that never ends keeps its connection from the other calls.
+        if plan.calls.contains(where: readsForLong) { return true }
         // Bytes behind a response may arrive when the next request has been sent.
         if plan.calls.contains(where: { $0.replies.contains { [.stalls, .addsBytes].contains($0.ending) } }) {
             return true
@@ -175,6 +184,14 @@ struct Reasons {
         }
         if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
         return hasRedirectProblem(call) || hasUploadProblem(call)
+    }
+
+    /// Whether a server reads an upload for seconds after it has answered: the next request on that connection waits.
+    private func readsForLong(_ call: CallPlan) -> Bool {
+        call.replies.contains { reply in
+            reply.isEarly && reply.lateReading > 0
+                && call.upload / reply.lateReading * reply.latePause > 5_000_000
+        }
     }
 
     /// From https to http a redirect is refused. The last reply is repeated, so it must not be one.

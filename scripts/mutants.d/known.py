@@ -1,0 +1,94 @@
+"""Faults that the client once had, put into its sources of today. `scripts/simulate-proof` runs simulated worlds with
+each of them: a simulation that does not find a known fault would not find an unknown one either."""
+
+from model import Place
+
+
+def add_to(table):
+    """Adds the faults."""
+    add_transfers(table)
+    add_waits(table)
+    add_connections(table)
+
+
+def add(table, name, *places):
+    """Adds one fault, at one place or at several. Each place is a file, an anchor and what it becomes."""
+    file, at, becomes = places[0]
+    table.place(name, file, at, becomes, "", members=(name,))
+    mutant = table.mutants[-1]
+    table.places.extend(Place(*place, mutant) for place in places[1:])
+
+
+def add_transfers(table):
+    """Adds faults of uploads, bodies and bytes."""
+    add(
+        table, "plain text beside the TLS of a proxy",
+        (
+            "Connection/Connection.swift", "self.layers = |layers|",
+            "(facts.proxy != nil && facts.tls == nil && forwarding == nil ? LayerStack(layers.socket) : layers)",
+        ),
+    )
+    add(
+        table, "an upload ends with its response",
+        ("Transport/Transport.swift", "guard reading.isAtEnd, |reading.isRequestSent| else", "true"),
+        ("Exchange/BodyReading.swift", "if let upload, |!isRequestSent| {", "false"),
+    )
+    add(
+        table, "a refused upload hides what befell its response",
+        ("Exchange/Upload.swift", "if case .failed(.cancelled) = new, |isStopped| {", "false"),
+    )
+    add(
+        table, "a reset that only the upload noticed",
+        ("Sockets/Socket.swift", "return |wasReset.load(ordering: .relaxed)| ? .failed", "false"),
+    )
+
+
+def add_waits(table):
+    """Adds faults of limits and waits."""
+    add(
+        table, "the limit of a call is not looked at while bytes keep coming",
+        ("Waiting/Deadline.swift", "guard |end < .never|, now() >= end else", "false"),
+    )
+    add(
+        table, "no limit while TLS waits for the other direction",
+        ("EventLoop/LoopHandle.swift", "await wait(crosswiseAt: writersInput, until: |deadline|)", ".never"),
+        ("EventLoop/LoopHandle.swift", "await wait(crosswiseAt: readersOutput, until: |deadline|)", ".never"),
+    )
+    add(
+        table, "a task that always has bytes never yields",
+        ("Waiting/YieldCounter.swift", "var isDue: Bool { |moved >= Self.bytesBetweenYields| }", "false"),
+    )
+    add(
+        table, "a retry waits after it has drained",
+        (
+            "Pipeline/Attempts.swift", "try await loop.sleep(until: |end|)",
+            "loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)",
+        ),
+    )
+
+
+def add_connections(table):
+    """Adds faults of the pool and of addresses."""
+    add(
+        table, "a retry never changes its address",
+        (
+            "Pipeline/FailedEndpoints.swift",
+            "return Detour(failed: |failed|, misdirected", "[]",
+        ),
+    )
+    add(
+        table, "a closed idle connection is not noticed on the loop",
+        ("Transport/Transport.swift", "asksKernel: |!method.mayBeSentTwice(with: body)|,", "false"),
+    )
+    add(
+        table, "a frozen server costs a limit for each of its connections",
+        ("Transport/Transport+Replacing.swift", "if |isReused|, failure.showsFrozen(connection)", "false"),
+    )
+    add(
+        table, "a request is sent twice on a dead connection whatever its method",
+        ("Transport/Transport+Replacing.swift", "failure.showsStale(connection), |request.mayBeSentTwice| else", "true"),
+    )
+    add(
+        table, "bytes behind a response are kept for the next one",
+        ("Transport/Transport.swift", "if case .reusable = connection.reuse, |!connection.hasUnparsedBytes|,", "true"),
+    )

@@ -7,7 +7,6 @@ struct Report {
     private var time: UInt64 = 0
     private var counts: [String: Int] = [:]
     private var requests: [Int] = []
-    private var connections: [Int] = []
 
     mutating func add(_ verdict: Verdict, seed: UInt64) {
         worlds += 1

@@ -221,7 +221,6 @@ final class OriginServer: @unchecked Sendable {
                 world.calls[number].received[place] = start + bytes.count
             }
         } catch {
-            world.calls[number].brokenUploads.insert(place)
             if connection.wasClosedAfterRelease { world.calls[number].excusedUploads.insert(place) }
             throw error
         }
@@ -234,7 +233,6 @@ final class OriginServer: @unchecked Sendable {
 
     /// Notes that a request has been executed.
     private func note(_ head: ReceivedHead, call number: Int, place: Int) {
-        world.calls[number].executed.append(place)
         if head.method == "POST" { world.calls[number].executedPosts.append(place) }
     }
 }

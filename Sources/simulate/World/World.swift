@@ -38,15 +38,11 @@ final class World: @unchecked Sendable {
     struct CallState {
         /// The number of its requests that have arrived at a server.
         var requests = 0
-        /// The replies whose requests were received whole, in order.
-        var executed: [Int] = []
-        /// Those of them that were POST requests.
+        /// The replies whose POST requests were received whole, in order.
         var executedPosts: [Int] = []
         /// The number of bytes of the upload that the server of each reply has received.
         var received: [Int: Int] = [:]
-        /// The replies whose connection broke while the server read the upload.
-        var brokenUploads: Set<Int> = []
-        /// Those of them where the client had been released, and its connections closed, before the server had read all:
+        /// The replies where the client had been released, and its connections closed, before the server had read all:
         /// what then arrives from the server is answered with a reset, which destroys what the server has not read yet.
         var excusedUploads: Set<Int> = []
         var isOver = false
@@ -113,18 +109,14 @@ final class World: @unchecked Sendable {
         } catch {
             let open = calls.indices.filter { !calls[$0].isOver }
             fault(error == .hang ? "hang" : "endless", "with unfinished calls \(open)")
-            abandon()
+            // Its tasks stay suspended for ever.
+            closeServers()
         }
         judgeAtTheEnd()
     }
 
     private func drive(until isOver: () -> Bool) throws(Kernel.Fault) {
         try kernel.run({ loop.turn() }, until: isOver)
-    }
-
-    /// Ends what still runs in a world that hangs, as far as that is possible: its tasks stay suspended for ever.
-    private func abandon() {
-        closeServers()
     }
 
     private func closeServers() {

@@ -217,7 +217,7 @@ let package = Package(
 #if os(Linux)
 // The client in a simulated world (scripts/simulate), which replaces functions of glibc. These targets are no products.
 package.targets += [
-    .target(name: "CSimulation", dependencies: ["CDirectOpenSSL"]),
+    .target(name: "CSimulation", dependencies: ["CDirectOpenSSL", "CDirectZlib"]),
     .executableTarget(
         name: "simulate",
         dependencies: ["CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "TLSFixtures"],

@@ -52,6 +52,26 @@ static int accept_name(SSL *ssl, int *alert, void *argument) {
     return SSL_TLSEXT_ERR_OK;
 }
 
+// Makes a session ticket larger than the record of 512 bytes that such a server sends.
+static int enlarge_ticket(SSL *ssl, void *argument) {
+    static const char data[700];
+    (void)argument;
+    return SSL_get_app_data(ssl) ? SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, sizeof data) : 1;
+}
+
+static SSL_TICKET_RETURN accept_ticket(
+    SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t length, SSL_TICKET_STATUS status, void *argument
+) {
+    (void)ssl, (void)session, (void)name, (void)length, (void)argument;
+    switch (status) {
+    case SSL_TICKET_SUCCESS: return SSL_TICKET_RETURN_USE;
+    case SSL_TICKET_SUCCESS_RENEW: return SSL_TICKET_RETURN_USE_RENEW;
+    case SSL_TICKET_EMPTY:
+    case SSL_TICKET_NO_DECRYPT: return SSL_TICKET_RETURN_IGNORE_RENEW;
+    default: return SSL_TICKET_RETURN_ABORT;
+    }
+}
+
 void *sim_tls_context(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context) return NULL;
@@ -63,6 +83,7 @@ void *sim_tls_context(const char *chain, const char *key) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_tlsext_servername_callback(context, accept_name);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    SSL_CTX_set_session_ticket_cb(context, enlarge_ticket, accept_ticket, NULL);
     return context;
 }
 
@@ -72,7 +93,7 @@ void sim_tls_set_ticket_keys(void *context, uint64_t seed) {
     SSL_CTX_set_tlsext_ticket_keys((SSL_CTX *)context, keys, sizeof keys);
 }
 
-struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12) {
+struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12, int tickets_are_large) {
     struct sim_tls *tls = malloc(sizeof *tls);
     if (!tls) abort();
     tls->ssl = SSL_new(context);
@@ -84,6 +105,10 @@ struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_1
     SSL_set_accept_state(tls->ssl);
     SSL_set_num_tickets(tls->ssl, (size_t)tickets);
     if (tickets == 0) SSL_set_options(tls->ssl, SSL_OP_NO_TICKET);
+    if (tickets_are_large) {
+        SSL_set_max_send_fragment(tls->ssl, 512);
+        SSL_set_app_data(tls->ssl, tls);
+    }
     if (highest_version_is_12) SSL_set_max_proto_version(tls->ssl, TLS1_2_VERSION);
     return tls;
 }
@@ -121,6 +146,14 @@ int sim_tls_take(struct sim_tls *tls, void *buffer, int count) {
     return result > 0 ? result : 0;
 }
 
+int sim_tls_take_record(struct sim_tls *tls, void *buffer, int count) {
+    char *waiting;
+    long available = BIO_get_mem_data(tls->output, &waiting);
+    if (available < 5) return 0;
+    int size = 5 + ((unsigned char)waiting[3] << 8 | (unsigned char)waiting[4]);
+    return sim_tls_take(tls, buffer, size < count ? size : count);
+}
+
 void sim_tls_close(struct sim_tls *tls) {
     ERR_clear_error();
     if (SSL_is_init_finished(tls->ssl)) SSL_shutdown(tls->ssl);
@@ -137,6 +170,7 @@ void sim_tls_update_keys(struct sim_tls *tls) {
     ERR_clear_error();
 }
 
+int sim_tls_version(struct sim_tls *tls) { return SSL_version(tls->ssl); }
 int sim_tls_is_established(struct sim_tls *tls) { return SSL_is_init_finished(tls->ssl); }
 int sim_tls_is_resumed(struct sim_tls *tls) { return SSL_session_reused(tls->ssl); }
 const char *sim_tls_server_name(struct sim_tls *tls) {

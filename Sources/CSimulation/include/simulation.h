@@ -65,7 +65,7 @@ void sim_seed_openssl(void);
 void *sim_tls_context(const char *chain, const char *key);
 // Sets the keys of session tickets, so that they differ between worlds and not between runs.
 void sim_tls_set_ticket_keys(void *context, uint64_t seed);
-struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12);
+struct sim_tls *sim_tls_new(void *context, int tickets, int highest_version_is_12, int tickets_are_large);
 void sim_tls_free(struct sim_tls *tls);
 // Gives the server bytes that have arrived.
 void sim_tls_feed(struct sim_tls *tls, const void *bytes, size_t count);
@@ -76,14 +76,21 @@ int sim_tls_read(struct sim_tls *tls, void *buffer, int count);
 int sim_tls_write(struct sim_tls *tls, const void *bytes, int count);
 // Takes bytes to send. Returns their count.
 int sim_tls_take(struct sim_tls *tls, void *buffer, int count);
+// As sim_tls_take, but at most one record.
+int sim_tls_take_record(struct sim_tls *tls, void *buffer, int count);
 // Sends a close_notify.
 void sim_tls_close(struct sim_tls *tls);
 // Asks for new keys (TLS 1.3).
 void sim_tls_update_keys(struct sim_tls *tls);
+// The number of the version: 0x0303 for TLS 1.2, 0x0304 for TLS 1.3.
+int sim_tls_version(struct sim_tls *tls);
 int sim_tls_is_established(struct sim_tls *tls);
 // Whether the client has resumed a session.
 int sim_tls_is_resumed(struct sim_tls *tls);
 // The server name that the client has sent; NULL if none. Valid until the next call.
 const char *sim_tls_server_name(struct sim_tls *tls);
+
+// Compresses bytes as gzip or, without `is_gzip`, as zlib. Returns their count, or 0 if the buffer is too small.
+size_t sim_compress(const void *bytes, size_t count, int is_gzip, void *buffer, size_t capacity);
 #endif
 #endif

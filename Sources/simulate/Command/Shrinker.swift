@@ -48,6 +48,7 @@ extension Plan {
         let usual = NetworkPlan()
         add { $0.network.resets = 0 }
         add { $0.network.socketFailures = 0 }
+        add { $0.network.descriptors = nil }
         add { $0.network.shortSends = 0 }
         add { ($0.network.jobCost, $0.network.byteCost) = (0, 0) }
         add { $0.network.segmentLimit = usual.segmentLimit }
@@ -73,6 +74,16 @@ extension Plan {
         add { $0.client.isReleasedEarly = false }
         add { $0.client.responseLimit = nil }
         add { $0.client.queueLimit = nil }
+        add { $0.client.readLimit = nil }
+        add { $0.client.connectLimit = nil }
+        add { $0.client.continueLimit = nil }
+        add { $0.client.slowestBytes = nil }
+        add { $0.client.isOldTLS = false }
+        add { $0.client.decoding = usual.decoding }
+        add { $0.client.hasOwnSecret = false }
+        add { $0.client.rebuildsRedirects = false }
+        add { $0.client.addsUserBelowCache = false }
+        add { $0.client.proxyPause = nil }
         add { $0.client.triesNextOnWrongCertificate = false }
     }
 
@@ -93,6 +104,7 @@ extension Plan {
         add { $0.hosts[place].isOldTLS = false }
         add { $0.hosts[place].tickets = usual.tickets }
         add { $0.hosts[place].resolveTime = usual.resolveTime }
+        add { $0.hosts[place].ticketPause = nil }
     }
 
     private func simplifyCall(at place: Int, with add: Adding) {
@@ -111,6 +123,9 @@ extension Plan {
         add { $0.calls[place].uploadPause = 0 }
         add { $0.calls[place].upload /= 2 }
         add { $0.calls[place].kind = .get }
+        add { $0.calls[place].resource = nil }
+        add { $0.calls[place].work = 0 }
+        add { $0.calls[place].follows = false }
         for reply in calls[place].replies.indices { simplifyReply(reply, ofCall: place, with: add) }
     }
 
@@ -129,5 +144,8 @@ extension Plan {
         change { $0.isEarly = false }
         change { $0.setsCookie = false }
         change { $0.lifetime = nil }
+        change { $0.variesByUser = false }
+        change { $0.isCoded = false }
+        change { $0.isSilentBeforeBody = false }
     }
 }

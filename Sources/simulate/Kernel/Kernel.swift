@@ -1,27 +1,5 @@
 internal import CSimulation
 internal import DirectCore
-internal import Glibc
-
-/// The properties of a world's network.
-struct NetworkPlan: Codable, Equatable {
-    /// The time that a segment takes, in microseconds.
-    var shortestDelay = 100
-    var longestDelay = 2000
-    var segmentLimit = 16384
-    var sendBuffer = 65536
-    var receiveBuffer = 65536
-    /// Of a hundred sends: cut short although there is room.
-    var shortSends = 0
-    /// Of a thousand segments: the connection breaks with it.
-    var resets = 0
-    /// The time that a blocking call takes to begin, in microseconds.
-    var longestThreadStart = 1000
-    /// Of a hundred sockets: refused, because no descriptor is left.
-    var socketFailures = 0
-    /// The processor's time: at most so many nanoseconds for a job, and so many for each byte that is received.
-    var jobCost = 0
-    var byteCost = 0
-}
 
 /// The simulated system: sockets, the readiness queue, clocks, and the order in which ready jobs run.
 ///
@@ -40,18 +18,22 @@ final class Kernel: @unchecked Sendable {
         case endless
     }
 
-    private(set) var now: UInt64 = 1_000_000_000
+    var now: UInt64 = 1_000_000_000
     let network: NetworkPlan
     private(set) var record: Record
     private(set) var steps = 0
     /// Counts how often things happened, by name.
     private(set) var counts: [String: Int] = [:]
     /// The open descriptors.
-    private(set) var connections: [Int32: SimulatedConnection] = [:]
+    var connections: [Int32: SimulatedConnection] = [:]
+    /// All connections so far, by their number less one.
+    var allConnections: [SimulatedConnection] = []
     /// The number of threads that were started and have not run yet.
     private(set) var threads = 0
     /// Answers the system's resolver.
     var lookUp: (String) -> [IPAddress] = { _ in [] }
+    /// Sees what the client sends.
+    var sees: (SimulatedConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
     /// Decides the fate of a connection attempt.
     var accept: (SimulatedConnection, IPAddress, Int) -> Accepting = { _, _, _ in .refused }
 
@@ -74,13 +56,14 @@ final class Kernel: @unchecked Sendable {
 
     /// Whether the client's users have released it.
     var isClientReleased = false
-    private var events = EventHeap()
+    var events = EventHeap()
     private var ready: [Work] = []
     private var queue: [SimulatedConnection] = []
-    private var connectionCount = 0
-    private var path: Dice
+    var path: Dice
     private var schedule: Dice
     private var system: Dice
+    /// The bytes that the client has received since it let other tasks run.
+    var bytesAtATime = 0
     private var isStuck = false
 
     init(seed: UInt64, network: NetworkPlan, isTraced: Bool) {
@@ -111,7 +94,7 @@ final class Kernel: @unchecked Sendable {
     // MARK: Time
 
     /// Runs a step of the network later. It must not resume a task that may run on the client's loop.
-    private func after(delay: UInt64, _ run: @escaping () -> Void) {
+    func after(delay: UInt64, _ run: @escaping () -> Void) {
         events.add(at: now &+ delay, run)
     }
 
@@ -128,7 +111,13 @@ final class Kernel: @unchecked Sendable {
         }
     }
 
-    private func delay() -> UInt64 {
+    /// Takes the processor's time within a job: the network goes on meanwhile, and nothing else does.
+    func work(microseconds: Int) {
+        now += UInt64(microseconds) * 1000
+        runDueEvents()
+    }
+
+    func delay() -> UInt64 {
         UInt64(path.number(in: network.shortestDelay...max(network.shortestDelay, network.longestDelay)))
             * 1000
     }
@@ -160,6 +149,7 @@ final class Kernel: @unchecked Sendable {
             if !ready.isEmpty, schedule.below(8) != 0 {
                 let place = schedule.below(ready.count)
                 let work = ready.remove(at: place)
+                bytesAtATime = 0
                 if !ready.isEmpty { note("job", place: place, amount: ready.count) }
                 switch work {
                 case .job(let job): sim_run_job(job)
@@ -182,6 +172,7 @@ final class Kernel: @unchecked Sendable {
 
     /// Waits for events, as epoll_wait.
     func wait(_ buffer: UnsafeMutableRawPointer, capacity: Int, milliseconds: Int32) -> Int32 {
+        bytesAtATime = 0
         let end = milliseconds < 0 ? UInt64.max : now &+ UInt64(milliseconds) * 1_000_000
         runDueEvents()
         while queue.isEmpty, ready.isEmpty {
@@ -204,7 +195,7 @@ final class Kernel: @unchecked Sendable {
         return Int32(count)
     }
 
-    private func runDueEvents() {
+    func runDueEvents() {
         while let next = events.next, next <= now { events.pop()?.run() }
     }
 
@@ -221,224 +212,5 @@ final class Kernel: @unchecked Sendable {
         if token != nil, connection.readiness != 0 { report(connection) }
     }
 
-    // MARK: Sockets
-
-    func openSocket() -> Int32 {
-        if path.chance(network.socketFailures) {
-            count("fault: no descriptor")
-            note("no descriptor")
-            return -EMFILE
-        }
-        connectionCount += 1
-        let descriptor = sim_first_descriptor() + 16 + Int32(connectionCount)
-        connections[descriptor] = SimulatedConnection(self, descriptor: descriptor, number: connectionCount)
-        return descriptor
-    }
-
-    func connect(_ descriptor: Int32, to address: IPAddress, port: Int) -> Int32 {
-        guard let connection = connections[descriptor] else { return -EBADF }
-        connection.address = address
-        note("connect", place: connection.number, amount: port)
-        explain("  connection \(connection.number) is to \(address):\(port)")
-        let fate = accept(connection, address, port)
-        if case .silent = fate { return -EINPROGRESS }
-        after(delay: delay() * 2) { [self] in
-            guard connection.isOpenForClient else { return }
-            if case .accepted(let serve) = fate {
-                (connection.isConnected, connection.isOpenForServer) = (true, true)
-                note("connected", place: connection.number)
-                serve(connection)
-            } else {
-                connection.isBroken = true
-                connection.pendingError = ECONNREFUSED
-                note("refused", place: connection.number)
-            }
-            report(connection)
-        }
-        return -EINPROGRESS
-    }
-
-    func receive(on descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peeks: Bool) -> Int {
-        guard let connection = connections[descriptor] else { return -Int(EBADF) }
-        if connection.down.available > 0 {
-            let bytes = connection.down.take(min(buffer.count, connection.down.available), peeks: peeks)
-            buffer.copyBytes(from: bytes)
-            note(
-                "receive",
-                place: connection.number,
-                amount: bytes.count,
-                content: bytes.withUnsafeBytes(Record.hash)
-            )
-            if peeks { return bytes.count }
-            now += UInt64(bytes.count * network.byteCost)
-            after(delay: delay()) { connection.wakeServer() }
-            return bytes.count
-        }
-        if connection.pendingError != 0 { return -Int(takeError(descriptor, peeks: peeks)) }
-        if connection.down.hasEnded || connection.isBroken { return 0 }
-        return -Int(EAGAIN)
-    }
-
-    func send(on descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        guard let connection = connections[descriptor] else { return -Int(EBADF) }
-        guard !connection.isBroken, !connection.up.isFinished else {
-            let code = takeError(descriptor)
-            return -Int(code == 0 ? EPIPE : code)
-        }
-        var taken = min(bytes.count, connection.up.room)
-        if taken > 1, path.chance(network.shortSends) {
-            count("fault: short send")
-            taken = 1 + path.below(taken)
-            // Room is reported again, as by a kernel that was short of memory for a moment.
-            if taken < bytes.count { after(delay: delay()) { [self] in report(connection) } }
-        }
-        guard taken > 0 else {
-            count("fault: full buffer")
-            return -Int(EAGAIN)
-        }
-        let part = UnsafeRawBufferPointer(rebasing: bytes[..<taken])
-        note("send", place: connection.number, amount: taken, content: Record.hash(of: part))
-        transmit([UInt8](part), on: connection, isUp: true)
-        return taken
-    }
-
-    func shutDown(_ descriptor: Int32) {
-        guard let connection = connections[descriptor] else { return }
-        note("shut down", place: connection.number)
-        finish(connection, isUp: true)
-    }
-
-    func close(_ descriptor: Int32) -> Int32 {
-        guard let connection = connections.removeValue(forKey: descriptor) else {
-            // Descriptors of the queue and of its alarm are not counted.
-            return descriptor < sim_first_descriptor() + 16 ? 0 : -EBADF
-        }
-        note("close", place: connection.number, amount: connection.down.available)
-        connection.isOpenForClient = false
-        connection.wasClosedAfterRelease = isClientReleased
-        connection.token = nil
-        // Unread bytes make a close a reset (RFC 2525, section 2.17).
-        if connection.down.available > 0 {
-            after(delay: delay()) { connection.reset() }
-        } else {
-            finish(connection, isUp: true)
-        }
-        return 0
-    }
-
-    /// Returns and clears the error that the next call reports.
-    func takeError(_ descriptor: Int32, peeks: Bool = false) -> Int32 {
-        guard let connection = connections[descriptor] else { return EBADF }
-        defer { if !peeks { connection.pendingError = 0 } }
-        return connection.pendingError
-    }
-
-    func isConnected(_ descriptor: Int32) -> Bool { connections[descriptor]?.isConnected == true }
-
     func randomWord() -> UInt64 { system.next() }
-
-    // MARK: The path
-
-    /// Sends bytes in segments that arrive in order.
-    func transmit(_ bytes: [UInt8], on connection: SimulatedConnection, isUp: Bool) {
-        if isUp { connection.up.send(bytes.count) } else { connection.down.send(bytes.count) }
-        var start = 0
-        while start < bytes.count {
-            let half = (network.segmentLimit + 1) / 2
-            let size = min(bytes.count - start, half + path.below(half))
-            let segment = bytes[start..<start + size]
-            start += size
-            if path.below(1000) < network.resets {
-                count("fault: reset")
-                after(delay: delay()) { connection.reset() }
-            }
-            arrive(on: connection, isUp: isUp) { [self] in deliver(segment, to: connection, isUp: isUp) }
-        }
-    }
-
-    /// Sends the FIN of one direction.
-    func finish(_ connection: SimulatedConnection, isUp: Bool) {
-        guard !(isUp ? connection.up.isFinished : connection.down.isFinished) else { return }
-        if isUp { connection.up.isFinished = true } else { connection.down.isFinished = true }
-        arrive(on: connection, isUp: isUp) { [self] in
-            if isUp {
-                connection.up.hasEnded = true
-                connection.wakeServer()
-            } else {
-                connection.down.hasEnded = true
-                report(connection)
-            }
-        }
-    }
-
-    /// Runs `event` at the other side, after everything that was sent before.
-    private func arrive(on connection: SimulatedConnection, isUp: Bool, _ event: @escaping () -> Void) {
-        let last = isUp ? connection.up.lastArrival : connection.down.lastArrival
-        let time = max(last + 1, now + delay())
-        if isUp { connection.up.lastArrival = time } else { connection.down.lastArrival = time }
-        events.add(at: time, event)
-    }
-
-    private func deliver(_ segment: ArraySlice<UInt8>, to connection: SimulatedConnection, isUp: Bool) {
-        guard !connection.isBroken else { return }
-        // The other side has closed: it answers with a reset.
-        guard isUp ? connection.isOpenForServer : connection.isOpenForClient else {
-            return after(delay: delay()) { connection.reset() }
-        }
-        if isUp {
-            connection.up.arrive(segment)
-            connection.wakeServer()
-        } else {
-            connection.down.arrive(segment)
-            report(connection)
-        }
-    }
-
-    // MARK: The server's side
-
-    /// Reads as the server. Returns an empty array at the end, `nil` if the connection is broken.
-    func serverReads(_ connection: SimulatedConnection) async -> [UInt8]? {
-        while true {
-            if connection.isBroken || !connection.isOpenForServer { return nil }
-            if connection.up.available > 0 {
-                let bytes = connection.up.take(connection.up.available)
-                // The client sees room when the acknowledgement has arrived.
-                after(delay: delay()) { [self] in if connection.isConnected { report(connection) } }
-                return bytes
-            }
-            if connection.up.hasEnded { return [] }
-            await connection.waitForInput()
-        }
-    }
-
-    /// Writes as the server. Returns false if the connection is broken.
-    func serverWrites(_ bytes: [UInt8], to connection: SimulatedConnection) async -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            if connection.isBroken || !connection.isOpenForServer || connection.down.isFinished {
-                return false
-            }
-            let taken = min(rest.count, connection.down.room)
-            guard taken > 0 else {
-                await connection.waitForRoom()
-                continue
-            }
-            transmit(Array(rest.prefix(taken)), on: connection, isUp: false)
-            rest = rest.dropFirst(taken)
-        }
-        return true
-    }
-
-    /// Closes as the server.
-    func serverCloses(_ connection: SimulatedConnection) {
-        guard connection.isOpenForServer else { return }
-        connection.isOpenForServer = false
-        note("server closes", place: connection.number, amount: connection.up.available)
-        if connection.up.available > 0 {
-            after(delay: delay()) { connection.reset() }
-        } else {
-            finish(connection, isUp: false)
-        }
-        connection.wakeServer()
-    }
 }

@@ -41,6 +41,12 @@ struct Pipe {
     }
 }
 
+/// A host of the world and one of its addresses.
+struct Place: Equatable {
+    let host: Int
+    let address: Int
+}
+
 /// A TCP connection between the client under test and a server of the world.
 final class SimulatedConnection: @unchecked Sendable {
     let descriptor: Int32
@@ -63,6 +69,37 @@ final class SimulatedConnection: @unchecked Sendable {
     var pendingError: Int32 = 0
     /// Whether the connection was reset.
     var isBroken = false
+    /// When things happened.
+    var times = Times()
+    /// The address of the server in the world; `nil` for the proxy's.
+    var place: Place?
+    /// Whether the server waits for a request, all earlier ones being answered.
+    var isIdle = false
+    /// Whether the server, or its machine, has stopped: it reads and writes nothing more.
+    var isStopped = false
+    /// Whether it was idle then.
+    private(set) var wasIdleWhenStopped = false
+    /// What is sent without end.
+    private var flood: (piece: [UInt8], left: Int)?
+
+    /// The times of a connection; `nil` for what has not happened.
+    struct Times {
+        var connect: UInt64 = 0
+        var connected: UInt64?
+        var firstRequest: UInt64?
+        /// When a proxy had done its part: what follows is for the server behind it.
+        var tunnel: UInt64?
+        /// Since when the server waits for a request.
+        var idle: UInt64 = 0
+        var stopped: UInt64?
+        /// The client's first bytes since the server has stopped.
+        var sentAfterStop: UInt64?
+        /// When the client closed it.
+        var closed: UInt64?
+        /// When the client could notice the end.
+        var ended: UInt64?
+    }
+
     /// What the client's readiness queue reports for the descriptor; `nil` if it is not watched.
     var token: UnsafeMutableRawPointer?
     var isInQueue = false
@@ -88,8 +125,43 @@ final class SimulatedConnection: @unchecked Sendable {
         return events
     }
 
+    /// Whether nothing is on its way in either direction, and the server waits for a request.
+    var isAtRest: Bool {
+        isIdle && isOpenForClient && isOpenForServer && !isBroken && down.outstanding == 0
+            && up.outstanding == 0 && !down.isFinished && !up.isFinished
+    }
+
+    /// Sends the piece again and again, as fast as the client takes it.
+    func send(endlessly piece: [UInt8], count: Int) {
+        flood = (piece, count)
+        refill()
+        kernel.report(self)
+    }
+
+    /// Fills the pipe with the next bytes of a flood.
+    func refill() {
+        guard let (piece, left) = flood, isOpenForServer, !isBroken else { return }
+        var rest = left
+        while rest > 0, down.room >= piece.count {
+            down.send(piece.count)
+            down.arrive(piece[...])
+            rest -= piece.count
+        }
+        flood = rest > 0 ? (piece, rest) : nil
+        if rest <= 0 { kernel.after(nanoseconds: 1000) { [self] in kernel.serverCloses(self) } }
+    }
+
+    /// Lets the server stop, from now on and for ever.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        wasIdleWhenStopped = isAtRest
+        times.stopped = kernel.now
+    }
+
     /// Resumes the server's tasks.
     func wakeServer() {
+        if isStopped, isOpenForServer, !isBroken { return }
         let waiting = [waiter, writer]
         (waiter, writer) = (nil, nil)
         for continuation in waiting { continuation?.resume() }

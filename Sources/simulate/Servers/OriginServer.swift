@@ -29,13 +29,14 @@ final class OriginServer: @unchecked Sendable {
             guard let context = Material.shared.context(for: Material.name(ownHost), kind: certificate) else {
                 return
             }
-            let tls = TLSWire(
+            top = TLSWire(
                 over: wire,
                 context: context,
                 tickets: host.tickets,
-                isOldVersion: host.isOldTLS
+                isOldVersion: host.isOldTLS,
+                ticketPause: host.ticketPause,
+                kernel: kernel
             )
-            top = tls
         }
         await serve(HTTPWire(top), first: nil, isProven: !host.isSecure || certificate == .valid)
     }
@@ -72,7 +73,10 @@ final class OriginServer: @unchecked Sendable {
                 kernel.serverCloses(connection)
             }
         }
+        if count > 0 { (connection.isIdle, connection.times.idle) = (true, kernel.now) }
         let head = try await http.head()
+        connection.isIdle = false
+        if connection.times.firstRequest == nil { connection.times.firstRequest = kernel.now }
         count += 1
         return head
     }
@@ -82,6 +86,12 @@ final class OriginServer: @unchecked Sendable {
         guard let ownHost, plan.hosts[ownHost].isSecure, let tls = http.wire as? TLSWire else { return }
         kernel.count("judge: server name")
         if tls.isResumed { kernel.count("server: resumed session") }
+        if plan.client.isOldTLS, !tls.isOldVersion {
+            world.fault(
+                "version",
+                "\(Material.name(ownHost)) got a newer version of TLS than the client allows"
+            )
+        }
         if tls.serverName != Material.name(ownHost) {
             world.fault(
                 "name",
@@ -97,11 +107,13 @@ final class OriginServer: @unchecked Sendable {
         kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
         kernel.count("server: request")
         judge(head, host: host)
+        RequestJudge(world, number: number, host: host).judge(head)
         let index = world.calls[number].requests
         world.calls[number].requests += 1
         let replies = plan.calls[number].replies
         let place = min(index, replies.count - 1)
         let reply = replies[place]
+        world.calls[number].tries.append(Try(connection.place, reply, at: kernel.now))
         if !reply.isEarly { try await readUpload(of: head, call: number, place: place, on: http) }
         if !reply.isEarly || !hasBody(head) { note(head, call: number, place: place) }
         if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
@@ -112,7 +124,9 @@ final class OriginServer: @unchecked Sendable {
             place: place,
             number: number,
             host: host,
-            head: head
+            head: head,
+            connection: connection,
+            turn: count
         )
         let goesOn = try await sender.send()
         if reply.isEarly, hasBody(head) {
@@ -147,7 +161,11 @@ final class OriginServer: @unchecked Sendable {
             named = authority
             target = String(target[slash...])
         }
-        guard let number = Int(target.dropFirst()), plan.calls.indices.contains(number) else {
+        let isShared = target.hasPrefix("/shared/")
+        let digits = isShared ? head.value(of: "x-call") ?? "" : String(target.dropFirst())
+        guard let number = Int(digits), plan.calls.indices.contains(number),
+            !isShared || target == world.path(ofCall: number)
+        else {
             world.fault("target", "the target \(target)")
             return nil
         }
@@ -198,10 +216,12 @@ final class OriginServer: @unchecked Sendable {
         isLate: Bool = false
     ) async throws(WireError) {
         guard hasBody(head) else { return }
-        if !isLate, head.value(of: "expect") != nil {
+        let reply = plan.calls[number].replies[place]
+        let isExpecting = !isLate && head.value(of: "expect") != nil
+        if isExpecting, !reply.isSilentBeforeBody {
             try await http.wire.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
-        let reply = plan.calls[number].replies[place]
+        let begin = kernel.now
         let reader = UploadReader(
             http,
             isChunked: head.value(of: "transfer-encoding") != nil,
@@ -214,6 +234,9 @@ final class OriginServer: @unchecked Sendable {
                 let bytes = try await reader.next(isLate ? reply.lateReading : 16384)
                 if bytes.isEmpty { break }
                 let start = world.calls[number].received[place] ?? 0
+                if start == 0, isExpecting, reply.isSilentBeforeBody {
+                    RequestJudge(world, number: number, host: 0).judgeWait(kernel.now - begin)
+                }
                 kernel.count("judge: bytes of an upload")
                 if !Pattern.matches(bytes, body: number, from: start) {
                     world.fault("upload bytes", "call \(number), from byte \(start)")
@@ -234,46 +257,5 @@ final class OriginServer: @unchecked Sendable {
     /// Notes that a request has been executed.
     private func note(_ head: ReceivedHead, call number: Int, place: Int) {
         if head.method == "POST" { world.calls[number].executedPosts.append(place) }
-    }
-}
-
-/// Reads the body of a request, by length or in chunks.
-struct UploadReader {
-    private let http: HTTPWire
-    private let isChunked: Bool
-    private let state: State
-
-    private final class State {
-        var left: Int
-        var isAtEnd = false
-
-        init(left: Int) {
-            self.left = left
-        }
-    }
-
-    init(_ http: HTTPWire, isChunked: Bool, length: Int) {
-        self.http = http
-        self.isChunked = isChunked
-        state = State(left: isChunked ? 0 : length)
-    }
-
-    /// Returns at most `count` bytes; none at the end.
-    func next(_ count: Int) async throws(WireError) -> [UInt8] {
-        if state.left == 0 {
-            if !isChunked || state.isAtEnd { return [] }
-            guard let size = Int(try await http.line(), radix: 16) else { throw .broken }
-            if size == 0 {
-                while try await !http.line().isEmpty {}
-                state.isAtEnd = true
-                return []
-            }
-            state.left = size
-        }
-        let bytes = try await http.bytes(min(count, state.left))
-        if bytes.isEmpty { throw .broken }
-        state.left -= bytes.count
-        if isChunked, state.left == 0 { _ = try await http.line() }
-        return bytes
     }
 }

@@ -19,8 +19,14 @@ final class ProxyServer: @unchecked Sendable {
                 guard let context = Material.shared.context(for: Material.proxyName, kind: .valid) else {
                     return
                 }
-                let tls = TLSWire(over: socket, context: context, tickets: 2, isOldVersion: false)
-                wire = tls
+                wire = TLSWire(
+                    over: socket,
+                    context: context,
+                    tickets: 2,
+                    isOldVersion: false,
+                    ticketPause: nil,
+                    kernel: world.kernel
+                )
             }
             let http = HTTPWire(wire)
             if port == 1080 { try await serveSOCKS(http) } else { try await serveHTTP(http) }
@@ -32,6 +38,7 @@ final class ProxyServer: @unchecked Sendable {
     private func serveHTTP(_ http: HTTPWire) async throws(WireError) {
         guard let head = try await http.head() else { return await http.wire.close(politely: true) }
         guard head.method == "CONNECT" else {
+            connection.times.tunnel = world.kernel.now
             // A plain request, and those that follow it: they may be for different hosts.
             let server = OriginServer(world, connection: connection, host: nil)
             return await server.serve(http, first: head)
@@ -42,7 +49,8 @@ final class ProxyServer: @unchecked Sendable {
             world.fault("proxy", "CONNECT \(head.target)")
             throw .broken
         }
-        try await http.wire.write(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
+        try await reply(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8), on: http)
+        connection.times.tunnel = world.kernel.now
         await OriginServer(world, connection: connection, host: host).serve(http.wire, certificate: .valid)
     }
 
@@ -78,12 +86,12 @@ final class ProxyServer: @unchecked Sendable {
             world.fault("proxy", "SOCKS methods \(methods)")
             throw .broken
         }
-        try await http.wire.write([5, method])
+        try await reply([5, method], on: http)
         if hasCredentials {
             _ = try await take(Int(try await take(2, from: http)[1]), from: http)
             let password = try await take(Int(try await take(1, from: http)[0]), from: http)
             let isRight = String(decoding: password, as: UTF8.self) == World.proxySecret
-            try await http.wire.write([1, isRight ? 0 : 1])
+            try await reply([1, isRight ? 0 : 1], on: http)
             guard isRight else { throw .broken }
         }
         let kind = try await take(4, from: http)[3]
@@ -104,8 +112,19 @@ final class ProxyServer: @unchecked Sendable {
             throw .broken
         }
         world.kernel.count("proxy: SOCKS")
-        try await http.wire.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+        try await reply([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], on: http)
+        connection.times.tunnel = world.kernel.now
         await OriginServer(world, connection: connection, host: host).serve(http.wire, certificate: .valid)
+    }
+
+    /// Sends a reply of the proxy itself, as slowly as the plan says.
+    private func reply(_ bytes: [UInt8], on http: HTTPWire) async throws(WireError) {
+        guard let pause = world.plan.client.proxyPause else { return try await http.wire.write(bytes) }
+        world.kernel.count("fault: slow proxy")
+        for byte in bytes {
+            await world.kernel.sleep(microseconds: pause)
+            try await http.wire.write([byte])
+        }
     }
 
     private func take(_ count: Int, from http: HTTPWire) async throws(WireError) -> [UInt8] {

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import DirectCore
 
 /// Sends one reply of the plan.
@@ -9,6 +10,12 @@ struct ReplySender {
     private let number: Int
     private let host: Int
     private let head: ReceivedHead
+    /// The connection, and the place of the request among those on it.
+    private let connection: SimulatedConnection
+    private let turn: Int
+    /// The body, coded if the request accepts that.
+    private let body: [UInt8]
+    private let coding: String?
 
     init(
         _ world: World,
@@ -17,8 +24,17 @@ struct ReplySender {
         place: Int,
         number: Int,
         host: Int,
-        head: ReceivedHead
+        head: ReceivedHead,
+        connection: SimulatedConnection,
+        turn: Int
     ) {
+        self.connection = connection
+        self.turn = turn
+        let plain = Pattern.bytes(Pattern.reply(place, ofCall: number), count: reply.size)
+        let accepted = head.value(of: "accept-encoding") ?? ""
+        let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
+        coding = codings.isEmpty ? nil : codings[number % codings.count]
+        body = coding.map { Self.compress(plain, isGzip: $0 == "gzip") } ?? plain
         self.world = world
         self.http = http
         self.reply = reply
@@ -44,12 +60,21 @@ struct ReplySender {
             world.kernel.count("server: key update")
             try await tls.updateKeys()
         }
-        if !isHead { try await sendBody() }
+        if !isHead {
+            if reply.ending == .floods {
+                try await flood()
+            } else {
+                try await sendBody()
+            }
+        }
+        world.calls[number].bodyEnd = world.kernel.now
         switch reply.ending {
         case .complete: break
         case .stalls:
+            world.calls[number].stalled = world.kernel.now
             await world.kernel.sleep(microseconds: 100_000_000)
             return false
+        case .floods: return false
         case .addsBytes:
             // Never a response: if it came a moment later, nobody could tell for which request it is.
             if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
@@ -59,12 +84,24 @@ struct ReplySender {
     }
 
     private var headText: String {
-        var text = "HTTP/1.1 \(reply.status) Status\r\nX-Reply: \(place)\r\n"
+        var text = "HTTP/1.1 \(reply.status) Status\r\nX-Reply: \(place)\r\nX-Call: \(number)\r\n"
+        text += "X-Connection: \(connection.number)\r\nX-Turn: \(turn)\r\n"
+        if let user = head.value(of: "authorization") { text += "X-User: \(user)\r\n" }
+        let isFlood = reply.ending == .floods && !isHead
         switch reply.framing {
-        case .length: text += "Content-Length: \(reply.size)\r\n"
+        case _ where isFlood && reply.flood == .tinyChunks: text += "Transfer-Encoding: chunked\r\n"
+        case _ where isFlood: text += "Content-Length: 1000000000\r\n"
+        case .length: text += "Content-Length: \(body.count)\r\n"
         case .chunked: text += "Transfer-Encoding: chunked\r\n"
         case .untilClose: break
         }
+        if isFlood, reply.flood == .emptyMembers {
+            text += "Content-Encoding: gzip\r\n"
+        } else if let coding {
+            world.kernel.count("server: content coded as \(coding)")
+            text += "Content-Encoding: \(coding)\r\n"
+        }
+        if reply.variesByUser { text += "Vary: Authorization\r\n" }
         if (300..<400).contains(reply.status) {
             text += "Location: \(world.url(ofHost: reply.target, call: number))\r\n"
         }
@@ -73,11 +110,30 @@ struct ReplySender {
         return text + "\r\n"
     }
 
+    private static func compress(_ bytes: [UInt8], isGzip: Bool) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 200)
+        buffer.removeLast(
+            buffer.count - sim_compress(bytes, bytes.count, isGzip ? 1 : 0, &buffer, buffer.count)
+        )
+        return buffer
+    }
+
+    private func flood() async throws(WireError) {
+        let piece: [UInt8]
+        switch reply.flood {
+        case .bytes: piece = Array(repeating: 0x61, count: 4096)
+        case .tinyChunks: piece = Array("1\r\na\r\n".utf8)
+        case .emptyMembers: piece = Self.compress([], isGzip: true)
+        }
+        let pieces = [UInt8](repeatElement(piece, count: max(1, 4096 / piece.count)).joined())
+        try await http.wire.flood(pieces, count: 3_000_000)
+    }
+
     /// Sends the body, or the beginning of it if the plan says so.
     private func sendBody() async throws(WireError) {
-        let body = Pattern.bytes(Pattern.reply(place, ofCall: number), count: reply.size)
+        world.calls[number].bodyBegin = world.kernel.now
         let isCut = reply.ending == .breaksOff || reply.ending == .stalls
-        let sent = body.prefix(isCut ? reply.size / 2 : reply.size)
+        let sent = body.prefix(isCut ? body.count / 2 : body.count)
         let size = max(1, (sent.count + reply.parts - 1) / max(1, reply.parts))
         var start = 0
         while start < sent.count {

@@ -5,6 +5,8 @@ protocol Wire: AnyObject, Sendable {
     /// Returns the bytes that have arrived, waiting if there are none; an empty array at the end.
     func read() async throws(WireError) -> [UInt8]
     func write(_ bytes: [UInt8]) async throws(WireError)
+    /// Sends the piece again and again, so many bytes in all; then the stream ends.
+    func flood(_ piece: [UInt8], count: Int) async throws(WireError)
     /// Ends the stream. Without `politely`, TLS sends no close_notify.
     func close(politely: Bool) async
 }
@@ -31,6 +33,10 @@ final class SocketWire: Wire, @unchecked Sendable {
         guard await connection.kernel.serverWrites(bytes, to: connection) else { throw .broken }
     }
 
+    func flood(_ piece: [UInt8], count: Int) async throws(WireError) {
+        connection.send(endlessly: piece, count: count)
+    }
+
     func close(politely: Bool) async {
         connection.kernel.serverCloses(connection)
     }
@@ -43,13 +49,26 @@ final class TLSWire: Wire, @unchecked Sendable {
     /// Whether the stream below has ended.
     private var hasEnded = false
     private var buffer = [UInt8](repeating: 0, count: 16384 + 256)
+    /// The pause in the middle of the session tickets, in microseconds; `nil` afterwards, or if there is none.
+    private var ticketPause: Int?
+    private let kernel: Kernel
 
     /// - Parameters:
     ///   - context: The certificate.
     ///   - tickets: The number of session tickets after the handshake.
-    init(over below: any Wire, context: UnsafeMutableRawPointer, tickets: Int, isOldVersion: Bool) {
+    ///   - ticketPause: The pause in the middle of them; `nil` for none.
+    init(
+        over below: any Wire,
+        context: UnsafeMutableRawPointer,
+        tickets: Int,
+        isOldVersion: Bool,
+        ticketPause: Int?,
+        kernel: Kernel
+    ) {
         self.below = below
-        tls = sim_tls_new(context, Int32(tickets), isOldVersion ? 1 : 0)
+        self.ticketPause = ticketPause
+        self.kernel = kernel
+        tls = sim_tls_new(context, Int32(tickets), isOldVersion ? 1 : 0, ticketPause == nil ? 0 : 1)
     }
 
     deinit {
@@ -60,6 +79,8 @@ final class TLSWire: Wire, @unchecked Sendable {
     var serverName: String? { sim_tls_server_name(tls).map { String(cString: $0) } }
 
     var isEstablished: Bool { sim_tls_is_established(tls) == 1 }
+
+    var isOldVersion: Bool { sim_tls_version(tls) == 0x0303 }
 
     var isResumed: Bool { sim_tls_is_resumed(tls) == 1 }
 
@@ -87,6 +108,16 @@ final class TLSWire: Wire, @unchecked Sendable {
         }
     }
 
+    func flood(_ piece: [UInt8], count: Int) async throws(WireError) {
+        let bytes = Array(repeatElement(piece, count: max(1, 16384 / piece.count)).joined())
+        var left = min(count, 400_000)
+        while left > 0 {
+            try await write(bytes)
+            left -= bytes.count
+        }
+        await close(politely: true)
+    }
+
     /// Asks the client to change keys as well.
     func updateKeys() async throws(WireError) {
         sim_tls_update_keys(tls)
@@ -101,6 +132,15 @@ final class TLSWire: Wire, @unchecked Sendable {
     }
 
     private func passOn() async throws(WireError) {
+        if let pause = ticketPause, isEstablished {
+            ticketPause = nil
+            let count = sim_tls_take_record(tls, &buffer, Int32(buffer.count))
+            if count > 0 {
+                try await below.write(Array(buffer.prefix(Int(count))))
+                kernel.count("fault: half a session ticket")
+                await kernel.sleep(microseconds: pause)
+            }
+        }
         while true {
             let count = sim_tls_take(tls, &buffer, Int32(buffer.count))
             guard count > 0 else { return }

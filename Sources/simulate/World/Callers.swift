@@ -21,36 +21,49 @@ final class Callers: @unchecked Sendable {
 
     /// Starts the tasks. Each waits for its time.
     func begin() {
-        for number in plan.calls.indices {
-            let client = client
-            let task: Task<Void, Never>
-            if plan.calls[number].isOnLoop {
-                task = Task(executorPreference: world.loop) { [self] in await make(number, with: client) }
-            } else {
-                task = Task { [self] in await make(number, with: client) }
-            }
-            guard let cancellation = plan.calls[number].cancellation else { continue }
-            let time = UInt64(plan.calls[number].start + cancellation) * 1000
-            kernel.after(nanoseconds: time) { [self] in
-                guard !world.calls[number].isOver else { return }
-                kernel.note("cancel", place: number)
-                kernel.count("caller: cancellation")
-                task.cancel()
-            }
+        var numbers = plan.calls.indices[...]
+        while let first = numbers.popFirst() {
+            let more = numbers.prefix { plan.calls[$0].follows }
+            numbers = numbers.dropFirst(more.count)
+            start([first] + more)
         }
         // The tasks hold the client from now on, or nobody does.
         if plan.client.isReleasedEarly { client = nil }
     }
 
+    /// Starts the task of calls that follow each other. A cancellation ends the whole task.
+    private func start(_ numbers: [Int]) {
+        let client = client
+        let work = { @Sendable [self] in
+            for number in numbers { await make(number, with: client) }
+        }
+        let task =
+            plan.calls[numbers[0]].isOnLoop
+            ? Task(executorPreference: world.loop, operation: work) : Task(operation: work)
+        guard let cancellation = plan.calls[numbers[0]].cancellation else { return }
+        let time = UInt64(plan.calls[numbers[0]].start + cancellation) * 1000
+        kernel.after(nanoseconds: time) { [self] in
+            guard let current = numbers.first(where: { !world.calls[$0].isOver }) else { return }
+            kernel.note("cancel", place: current)
+            kernel.count("caller: cancellation")
+            task.cancel()
+        }
+    }
+
     private func make(_ number: Int, with client: HTTPClient?) async {
         let call = plan.calls[number]
         guard let client else { return }
-        await kernel.sleep(microseconds: call.start)
+        if !call.follows || call.start > 0 { await kernel.sleep(microseconds: call.start) }
+        if call.follows, call.work > 0 {
+            kernel.count("caller: work between calls")
+            kernel.work(microseconds: call.work)
+        }
         kernel.note("call", place: number)
-        kernel.explain("  call \(number) is \(call.kind) of \(url(number))")
+        kernel.explain("  call \(number) is \(call.kind) of \(world.url(ofCall: number))")
         kernel.count("caller: \(call.kind)")
-        let start = kernel.now
-        let judge = CallJudge(world, number: number, start: start)
+        let judge = CallJudge(world, number: number, start: kernel.now)
+        world.calls[number].start = kernel.now
+        world.activeCalls += 1
         do {
             if call.kind == .prewarm {
                 try await client.prewarm(request(number), connections: call.count)
@@ -61,7 +74,9 @@ final class Callers: @unchecked Sendable {
         } catch {
             judge.judge(error)
         }
+        world.activeCalls -= 1
         world.calls[number].isOver = true
+        world.calls[number].end = kernel.now
         done += 1
         if done == plan.calls.count {
             kernel.isClientReleased = true
@@ -75,7 +90,14 @@ final class Callers: @unchecked Sendable {
         let request = request(number)
         if call.reading == .fetch {
             let response = try await client.fetch(request)
-            return ReceivedResponse(response.status.code, response.headers, response.body, isWhole: true)
+            return ReceivedResponse(
+                response.status.code,
+                response.headers,
+                response.body,
+                isWhole: true,
+                response.transaction,
+                response.retryStop
+            )
         }
         let response = try await client.send(request)
         var body: [UInt8] = []
@@ -87,14 +109,20 @@ final class Callers: @unchecked Sendable {
             }
         }
         let isWhole = call.reading != .none && call.reading != .firstPiece
-        return ReceivedResponse(response.status.code, response.headers, body, isWhole: isWhole)
+        return ReceivedResponse(
+            response.status.code,
+            response.headers,
+            body,
+            isWhole: isWhole,
+            response.transaction,
+            response.retryStop
+        )
     }
-
-    private func url(_ number: Int) -> String { world.url(ofHost: plan.calls[number].host, call: number) }
 
     private func request(_ number: Int) -> HTTPClient.Request {
         let call = plan.calls[number]
-        var request = HTTPClient.Request(method(of: call.kind), url(number), body: body(number))
+        var request = HTTPClient.Request(method(of: call.kind), world.url(ofCall: number), body: body(number))
+        if call.resource != nil { request.headers.add("X-Call", "\(number)") }
         if call.carriesSecrets {
             request.headers.add("Authorization", "Bearer " + world.secret(ofHost: call.host))
             request.headers.add("X-Api-Key", world.secret(ofHost: call.host))
@@ -141,39 +169,22 @@ struct ReceivedResponse {
     let body: [UInt8]
     /// Whether the caller has read all of the body.
     let isWhole: Bool
+    let transaction: HTTPTransaction?
+    let retryStop: RetryStop?
 
-    init(_ status: UInt16, _ headers: HTTPHeaders, _ body: [UInt8], isWhole: Bool) {
+    init(
+        _ status: UInt16,
+        _ headers: HTTPHeaders,
+        _ body: [UInt8],
+        isWhole: Bool,
+        _ transaction: HTTPTransaction?,
+        _ retryStop: RetryStop?
+    ) {
+        self.transaction = transaction
+        self.retryStop = retryStop
         self.status = status
         self.headers = headers
         self.body = body
         self.isWhole = isWhole
-    }
-}
-
-/// A body that is made piece by piece, with pauses.
-struct UploadPieces: AsyncSequence, Sendable {
-    let world: World
-    let body: Int
-    let count: Int
-    let pause: Int
-
-    func makeAsyncIterator() -> Iterator { Iterator(pieces: self) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate let pieces: UploadPieces
-        private var sent = 0
-
-        fileprivate init(pieces: UploadPieces) {
-            self.pieces = pieces
-        }
-
-        mutating func next() async throws -> [UInt8]? {
-            guard sent < pieces.count else { return nil }
-            if pieces.pause > 0 { await pieces.world.kernel.sleep(microseconds: pieces.pause) }
-            let size = Swift.min(10_000, pieces.count - sent)
-            let piece = Pattern.bytes(pieces.body, from: sent, count: size)
-            sent += size
-            return piece
-        }
     }
 }

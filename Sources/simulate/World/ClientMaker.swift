@@ -22,6 +22,26 @@ struct ClientMaker {
         if let time = plan.idleTimeout { settings.idleTimeout = .microseconds(time) }
         if let limit = plan.responseLimit { settings.timeouts.response = .microseconds(limit) }
         if let limit = plan.queueLimit { settings.timeouts.queue = .microseconds(limit) }
+        if let limit = plan.readLimit { settings.timeouts.read = .microseconds(limit) }
+        if let limit = plan.connectLimit {
+            settings.timeouts.connect = .microseconds(limit)
+            settings.timeouts.tls = .microseconds(limit)
+        }
+        if let limit = plan.continueLimit { settings.timeouts.continue = .microseconds(limit) }
+        if let bytes = plan.slowestBytes {
+            settings.timeouts.minimumSpeed = Timeouts.Speed(bytes: bytes, in: .microseconds(plan.slowestTime))
+        }
+        if plan.isOldTLS { settings.tls.maximumVersion = .tls12 }
+        setDecoding(&settings.decoding)
+        if plan.hasOwnSecret { settings.headers.add("X-Client-Key", World.clientSecret) }
+        if plan.rebuildsRedirects {
+            settings.redirects.decide = { redirect in
+                let next = redirect.next
+                return .follow(
+                    HTTPClient.Request(next.method, redirect.url, headers: next.headers, body: next.body)
+                )
+            }
+        }
         if plan.retries {
             var policy = RetryPolicy()
             policy.repeatsAnyMethod = plan.repeatsAnyMethod
@@ -34,6 +54,7 @@ struct ClientMaker {
         }
         if plan.rebuildsRequests { settings.interceptors = [rebuild] }
         if plan.hasNetworkInterceptor { settings.networkInterceptors = [{ try await $1($0) }] }
+        if plan.addsUserBelowCache { settings.networkInterceptors.append(addUser) }
         if plan.observes { settings.observer = { [world] _ in world.kernel.count("caller: event observed") } }
         setAddresses(&settings)
         setProxy(&settings)
@@ -50,6 +71,28 @@ struct ClientMaker {
                 body: request.body
             )
             return try await forward(copy)
+        }
+    }
+
+    /// A network interceptor that adds the user of the call, if the call itself has no credentials.
+    private var addUser: Interceptor {
+        { [world] request, forward in
+            var request = request
+            let path = try request.url.text.split(separator: "/").last ?? ""
+            let number = request.headers["X-Call"].flatMap { Int($0) } ?? Int(path)
+            if request.headers["Authorization"] == nil, let number {
+                request.headers.add("Authorization", world.user(ofCall: number))
+            }
+            return try await forward(request)
+        }
+    }
+
+    private func setDecoding(_ settings: inout DecodingSettings) {
+        switch plan.decoding {
+        case .none: settings.isEnabled = false
+        case .gzip: settings.codings = [.gzip]
+        case .deflate: settings.codings = [.deflate]
+        case .both: settings.codings = [.gzip, .deflate]
         }
     }
 

@@ -15,6 +15,134 @@ extension Plan {
         for _ in 0..<dice.number(in: 2...12) {
             calls.append(CallPlan(drawnFrom: &dice, hostCount: hosts.count, isSmall: isSmall))
         }
+        if dice.chance(30) { chainCalls(&dice) }
+        if client.caches || dice.chance(10) { shareResources(&dice) }
+        if dice.chance(40) { calmDown() }
+        switch dice.below(100) {
+        case 0..<10: becomeSequence(&dice)
+        case 10..<18:
+            becomeSequence(&dice)
+            askForTheSame(&dice)
+        case 18..<26: stopServer(&dice)
+        default: break
+        }
+    }
+
+    /// Takes away what may make a call fail: where everything works, the judges ask for more.
+    private mutating func calmDown() {
+        (network.resets, network.socketFailures, network.descriptors) = (0, 0, nil)
+        (client.responseLimit, client.queueLimit, client.readLimit) = (nil, nil, nil)
+        (client.connectLimit, client.slowestBytes, client.isReleasedEarly) = (nil, nil, false)
+        for host in hosts.indices {
+            hosts[host].isRude = false
+            if (hosts[host].ticketPause ?? 0) > 1_000_000 { hosts[host].ticketPause = nil }
+            for address in hosts[host].addresses.indices { hosts[host].addresses[address].fate = .works }
+        }
+        for call in calls.indices {
+            (calls[call].total, calls[call].cancellation) = (nil, nil)
+            for reply in calls[call].replies.indices where calls[call].replies[reply].ending != .closes {
+                calls[call].replies[reply].ending = .complete
+            }
+        }
+    }
+
+    /// Lets calls follow each other in the task of the one before.
+    private mutating func chainCalls(_ dice: inout Dice) {
+        let mostWork = dice.one(of: [0, 0, 5000, 300_000])
+        for place in calls.indices.dropFirst() where dice.chance(80) {
+            calls[place].follows = true
+            calls[place].cancellation = nil
+            calls[place].start = dice.one(of: [0, 0, 3000, 100_000])
+            if mostWork > 0, calls[place].isOnLoop || dice.chance(30) {
+                calls[place].work = dice.number(in: 0...mostWork)
+            }
+        }
+    }
+
+    /// Lets calls ask for the same resource.
+    private mutating func shareResources(_ dice: inout Dice) {
+        for place in calls.indices where [.get, .head].contains(calls[place].kind) && dice.chance(60) {
+            calls[place].resource = dice.below(2)
+            for reply in calls[place].replies.indices {
+                if [300..<400, 417..<422].contains(where: { $0.contains(calls[place].replies[reply].status) })
+                {
+                    calls[place].replies[reply].status = 200
+                }
+            }
+        }
+    }
+}
+
+/// Worlds for judges that need many things to come together.
+extension Plan {
+    /// Small calls one after the other: here it can be told which connection each has to use.
+    private mutating func becomeSequence(_ dice: inout Dice) {
+        calmDown()
+        (client.usesPerConnection, client.idleTimeout) = (nil, nil)
+        for host in hosts.indices {
+            (hosts[host].idleClose, hosts[host].updatesKeys, hosts[host].ticketPause) = (nil, false, nil)
+        }
+        for call in calls.indices {
+            makeSmall(call, &dice)
+            calls[call].follows = call > 0
+            calls[call].start = dice.one(of: [0, 1000, 100_000])
+        }
+    }
+
+    private mutating func makeSmall(_ call: Int, _ dice: inout Dice) {
+        calls[call].kind = dice.one(of: [.get, .get, .head, .post])
+        calls[call].upload = dice.one(of: [0, 100])
+        calls[call].reading = dice.one(of: [.fetch, .pieces, .none])
+        calls[call].host = dice.chance(70) ? 0 : calls[call].host
+        for reply in calls[call].replies.indices {
+            calls[call].replies[reply].isEarly = false
+            calls[call].replies[reply].size = dice.one(of: [0, 10, 3000])
+            calls[call].replies[reply].ending = .complete
+            if ![200, 302, 503].contains(calls[call].replies[reply].status) {
+                calls[call].replies[reply].status = 200
+            }
+        }
+    }
+
+    /// Calls for few resources, which a cache can answer.
+    private mutating func askForTheSame(_ dice: inout Dice) {
+        client.caches = true
+        client.keepsCookies = dice.chance(20)
+        client.addsUserBelowCache = dice.chance(30)
+        for call in calls.indices where [.get, .head].contains(calls[call].kind) {
+            (calls[call].resource, calls[call].host) = (dice.below(2), 0)
+            calls[call].carriesSecrets = dice.chance(20)
+            calls[call].reading = .fetch
+            for reply in calls[call].replies.indices {
+                calls[call].replies[reply].status = 200
+                calls[call].replies[reply].lifetime = dice.one(of: [0, 60, 60, 3600])
+            }
+        }
+    }
+
+    /// A server with several connections stops, and is asked again afterwards.
+    private mutating func stopServer(_ dice: inout Dice) {
+        calmDown()
+        (client.proxy, client.idleTimeout, client.usesPerConnection) = (.none, nil, nil)
+        (client.responseLimit, client.perOrigin, client.connections) = (
+            dice.one(of: [30_000, 300_000]), nil, nil
+        )
+        hosts[0].idleClose = nil
+        for address in hosts[0].addresses.indices {
+            hosts[0].addresses[address].fate = address == 0 || dice.chance(70) ? .stops : .works
+            hosts[0].addresses[address].changeTime = 300_000
+        }
+        let parallel = dice.number(in: 2...4)
+        for call in calls.indices {
+            makeSmall(call, &dice)
+            (calls[call].kind, calls[call].upload, calls[call].host) = (dice.one(of: [.get, .head]), 0, 0)
+            calls[call].follows = call > parallel
+            calls[call].start = call < parallel ? 0 : call == parallel ? 600_000 : dice.one(of: [0, 50_000])
+            for reply in calls[call].replies.indices {
+                (calls[call].replies[reply].status, calls[call].replies[reply].framing) = (200, .length)
+                (calls[call].replies[reply].parts, calls[call].replies[reply].delay) = (1, 10_000)
+            }
+        }
     }
 }
 
@@ -30,6 +158,7 @@ extension NetworkPlan {
         if dice.chance(30) { shortSends = 20 }
         if dice.chance(15) { resets = dice.one(of: [2, 10, 40]) }
         if dice.chance(5) { socketFailures = 20 }
+        if dice.chance(8) { descriptors = dice.number(in: 1...6) }
         if dice.chance(30) { (jobCost, byteCost) = (dice.number(in: 1...200) * 1000, dice.below(200)) }
     }
 }
@@ -55,6 +184,16 @@ extension ClientPlan {
         isReleasedEarly = dice.chance(10)
         if dice.chance(15) { responseLimit = dice.one(of: [20_000, 300_000]) }
         if dice.chance(10) { queueLimit = dice.one(of: [20_000, 500_000]) }
+        if dice.chance(10) { readLimit = dice.one(of: [50_000, 500_000]) }
+        if dice.chance(15) { connectLimit = dice.one(of: [60_000, 300_000]) }
+        if dice.chance(25) { continueLimit = dice.one(of: [30_000, 200_000]) }
+        if dice.chance(10) { slowestBytes = dice.one(of: [2000, 20_000]) }
+        isOldTLS = dice.chance(15)
+        decoding = dice.one(of: [.both, .both] + Decoding.allCases)
+        hasOwnSecret = dice.chance(30)
+        rebuildsRedirects = dice.chance(20)
+        addsUserBelowCache = dice.chance(15)
+        if proxy != .none, dice.chance(20) { proxyPause = dice.one(of: [1000, 40_000]) }
     }
 }
 
@@ -73,6 +212,7 @@ extension HostPlan {
         updatesKeys = dice.chance(15)
         if dice.chance(10) { pieceSize = dice.one(of: [1, 7, 1000]) }
         resolveTime = dice.one(of: [100, 5000, 50_000])
+        if dice.chance(10) { ticketPause = dice.one(of: [1000, 50_000, 100_000_000]) }
     }
 }
 
@@ -121,6 +261,7 @@ extension ReplyPlan {
         framing = dice.one(of: [.length, .length, .chunked, .untilClose])
         if dice.chance(25) {
             ending = dice.one(of: [.closes, .closes, .breaksOff, .closesBefore, .addsBytes, .stalls])
+            if dice.chance(8) { (ending, flood) = (.floods, dice.one(of: Flood.allCases)) }
         }
         if dice.chance(30) { delay = dice.one(of: [500, 10_000, 100_000]) }
         if dice.chance(25) { (parts, pause) = (dice.number(in: 2...20), dice.one(of: [0, 1000, 20_000])) }
@@ -132,6 +273,9 @@ extension ReplyPlan {
             latePause = dice.number(in: 0...100) * 1000
         }
         setsCookie = dice.chance(20)
-        if dice.chance(30) { lifetime = dice.one(of: [0, 1, 60]) }
+        if dice.chance(40) { lifetime = dice.one(of: [0, 1, 60, 60]) }
+        variesByUser = dice.chance(15)
+        isCoded = dice.chance(25)
+        isSilentBeforeBody = dice.chance(50)
     }
 }

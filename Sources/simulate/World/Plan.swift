@@ -8,6 +8,12 @@ struct Plan: Codable, Equatable {
     var client = ClientPlan()
     var hosts: [HostPlan] = []
     var calls: [CallPlan] = []
+
+    /// Whether the task that makes the call is cancelled at some time.
+    func isCancelled(_ number: Int) -> Bool {
+        let first = calls[...number].lastIndex { !$0.follows } ?? 0
+        return calls[first].cancellation != nil
+    }
 }
 
 /// The settings of the client.
@@ -35,6 +41,8 @@ struct ClientPlan: Codable, Equatable {
     var repeatsAnyMethod = false
     var proxy = Proxy.none
     var hasProxyCredentials = false
+    /// The proxy sends its own replies byte by byte, with this pause before each.
+    var proxyPause: Int?
     var resolving = Resolving.system
     /// Whether a certificate for another name makes the client try the next address.
     var triesNextOnWrongCertificate = false
@@ -51,6 +59,29 @@ struct ClientPlan: Codable, Equatable {
     var isReleasedEarly = false
     var responseLimit: Int?
     var queueLimit: Int?
+    var readLimit: Int?
+    /// The limit of a connection's opening, of the TLS handshake too, and of the conversation with a proxy.
+    var connectLimit: Int?
+    /// The time that the client waits for a server's 100 (Continue).
+    var continueLimit: Int?
+    /// The slowest transfer that is accepted: so many bytes in each of these intervals.
+    var slowestBytes: Int?
+    var slowestTime = 100_000
+    /// Whether the client speaks no newer version of TLS than 1.2.
+    var isOldTLS = false
+    var decoding = Decoding.both
+    /// Whether the client has a field of its own with a secret, which no request after a redirect to another origin
+    /// may carry.
+    var hasOwnSecret = false
+    /// Whether the policy of redirects builds each request anew.
+    var rebuildsRedirects = false
+    /// Whether a network interceptor adds the user's name, which the cache above it does not see.
+    var addsUserBelowCache = false
+
+    /// The codings that the client asks for.
+    enum Decoding: String, Codable, CaseIterable {
+        case none, gzip, deflate, both
+    }
 }
 
 /// A server's name, its addresses and its manners.
@@ -68,6 +99,8 @@ struct HostPlan: Codable, Equatable {
     var pieceSize: Int?
     /// The time that the resolver takes for this name.
     var resolveTime = 1000
+    /// Session tickets are as large as two records, with this pause between the two.
+    var ticketPause: Int?
 }
 
 /// An address of a server.
@@ -88,6 +121,8 @@ struct AddressPlan: Codable, Equatable {
         case dies
         /// Refuses until `changeTime`, and works afterwards.
         case appears
+        /// Works until `changeTime`; then it reads and writes nothing more.
+        case stops
     }
 
     var fate = Fate.works
@@ -116,6 +151,7 @@ struct CallPlan: Codable, Equatable {
 
     var kind = Kind.get
     var host = 0
+    /// The time until it begins, since the beginning of the world or, with `follows`, since the call before it.
     var start = 0
     var upload = 0
     var uploadPause = 0
@@ -126,6 +162,12 @@ struct CallPlan: Codable, Equatable {
     var expectsContinue = false
     /// Whether the request carries the host's secrets.
     var carriesSecrets = false
+    /// Whether it is made by the task of the call before it, when that is over.
+    var follows = false
+    /// With `follows`: the processor's time that the task takes before it, without suspending.
+    var work = 0
+    /// The number of a URL that calls have in common; `nil` for a URL of its own.
+    var resource: Int?
     /// The number of connections that a prewarming call asks for.
     var count = 1
     /// The replies to the requests of this call; the last one is repeated.
@@ -150,6 +192,17 @@ struct ReplyPlan: Codable, Equatable {
         case addsBytes
         /// Sends half of the body, and then nothing more.
         case stalls
+        /// Sends bytes without end, faster than the client can read them.
+        case floods
+    }
+
+    /// What a flood consists of.
+    enum Flood: String, Codable, CaseIterable {
+        case bytes
+        /// Chunks of one byte.
+        case tinyChunks
+        /// Members of gzip that decode to nothing.
+        case emptyMembers
     }
 
     var status = 200
@@ -172,4 +225,11 @@ struct ReplyPlan: Codable, Equatable {
     var latePause = 0
     var setsCookie = false
     var lifetime: Int?
+    /// Whether caches have to distinguish users.
+    var variesByUser = false
+    /// Whether the content is coded, if the request accepts that.
+    var isCoded = false
+    var flood = Flood.bytes
+    /// Whether a request that expects 100 (Continue) gets none.
+    var isSilentBeforeBody = false
 }

@@ -8,9 +8,25 @@ extension World {
     /// What only this host may see.
     func secret(ofHost host: Int) -> String { "secret-of-host\(host)" }
 
-    func url(ofHost host: Int, call: Int) -> String {
-        "\(plan.hosts[host].isSecure ? "https" : "http")://\(Material.name(host))/\(call)"
+    /// What only the servers of the origin may see that a call begins at.
+    static let clientSecret = "secret-of-client"
+
+    /// The URL of the call's own resource at a host.
+    func url(ofHost host: Int, call: Int) -> String { origin(host) + "/\(call)" }
+
+    /// The URL that the caller asks for.
+    func url(ofCall number: Int) -> String { origin(plan.calls[number].host) + path(ofCall: number) }
+
+    func path(ofCall number: Int) -> String {
+        plan.calls[number].resource.map { "/shared/\($0)" } ?? "/\(number)"
     }
+
+    private func origin(_ host: Int) -> String {
+        "\(plan.hosts[host].isSecure ? "https" : "http")://\(Material.name(host))"
+    }
+
+    /// The user for whom the call is made, as an interceptor below the cache adds it.
+    func user(ofCall number: Int) -> String { "User \(number % 2)" }
 
     func host(named name: String) -> Int? {
         plan.hosts.indices.first { Material.name($0) == name }
@@ -52,18 +68,17 @@ extension World {
                 return .refused
             }
             if plan.client.proxy != .none { fault("address", "\(address) was dialled past the proxy") }
+            connection.place = place
+            PoolJudge(self).judgeDial(to: place)
             guard port == (plan.hosts[place.host].isSecure ? 443 : 80) else { return .refused }
             return fate(of: connection, at: place)
         }
-        for host in plan.hosts.indices {
-            for address in plan.hosts[host].addresses.indices { scheduleDeath(of: address, ofHost: host) }
+        kernel.sees = { [unowned self] connection, bytes in
+            PoolJudge(self).judge(bytes, sentOn: connection)
         }
-    }
-
-    /// A host and one of its addresses.
-    struct Place {
-        let host: Int
-        let address: Int
+        for host in plan.hosts.indices {
+            for address in plan.hosts[host].addresses.indices { scheduleChange(of: address, ofHost: host) }
+        }
     }
 
     func place(of address: IPAddress) -> Place? {
@@ -88,24 +103,27 @@ extension World {
         case .silent: return .silent
         case .dies: if hasChanged(address) { return .refused }
         case .appears: if !hasChanged(address) { return .refused }
-        case .works, .closes, .freezes, .wrongCertificate, .unknownIssuer: break
+        case .works, .closes, .freezes, .stops, .wrongCertificate, .unknownIssuer: break
         }
         return .accepted { [self] connection in
             accepted[place.host].append(connection)
             switch address.fate {
             case .closes: kernel.serverCloses(connection)
             case .freezes: break
+            case .stops where hasChanged(address): connection.stop()
             default: serve(connection, at: place)
             }
         }
     }
 
-    private func scheduleDeath(of address: Int, ofHost host: Int) {
+    private func scheduleChange(of address: Int, ofHost host: Int) {
         let plan = plan.hosts[host].addresses[address]
-        guard plan.fate == .dies else { return }
+        guard plan.fate == .dies || plan.fate == .stops else { return }
         let own = self.address(address, ofHost: host)
         kernel.after(nanoseconds: UInt64(plan.changeTime) * 1000) { [self] in
-            for connection in accepted[host] where connection.address == own { connection.reset() }
+            for connection in accepted[host] where connection.address == own {
+                if plan.fate == .dies { connection.reset() } else { connection.stop() }
+            }
         }
     }
 

@@ -19,6 +19,20 @@ struct Verdict {
     var judges: Set<String> { Set(faults.map { String($0.prefix { $0 != ":" }) }) }
 }
 
+/// A request that has arrived at a server.
+struct Try {
+    /// The address of the server; `nil` behind a proxy.
+    let place: Place?
+    let reply: ReplyPlan
+    let time: UInt64
+
+    init(_ place: Place?, _ reply: ReplyPlan, at time: UInt64) {
+        self.place = place
+        self.reply = reply
+        self.time = time
+    }
+}
+
 /// A world that runs: the client under test, its callers, its servers and the judges, on one thread.
 ///
 /// `@unchecked Sendable` is safe because nothing of it leaves that thread.
@@ -45,11 +59,28 @@ final class World: @unchecked Sendable {
         /// The replies where the client had been released, and its connections closed, before the server had read all:
         /// what then arrives from the server is answered with a reset, which destroys what the server has not read yet.
         var excusedUploads: Set<Int> = []
+        /// The requests that have arrived, and how they were answered.
+        var tries: [Try] = []
+        /// When the server began to send the last body, and when it had sent it or given it up.
+        var bodyBegin: UInt64 = 0
+        var bodyEnd: UInt64 = 0
+        /// When the server stopped in the middle of a response.
+        var stalled: UInt64?
+        /// When the call began, and when it ended.
+        var start: UInt64?
+        var end: UInt64?
+        /// Whether the caller has a response that a cache may keep, and when it had it.
+        var cacheable: UInt64?
+        /// Whether a request of it has arrived at another origin than the first.
+        var hasCrossed = false
         var isOver = false
         var outcome = ""
         /// The reply that the caller got, and read whole; `nil` if the call failed.
         var reply: Int?
     }
+
+    /// The number of calls under way.
+    var activeCalls = 0
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan

@@ -1,0 +1,96 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// Judges the outcome of one call: its bytes, its time, and whether it had a reason to fail.
+struct CallJudge {
+    private let world: World
+    private let number: Int
+    private let start: UInt64
+    private var plan: Plan { world.plan }
+    private var call: CallPlan { plan.calls[number] }
+
+    init(_ world: World, number: Int, start: UInt64) {
+        self.world = world
+        self.number = number
+        self.start = start
+    }
+
+    func note(_ outcome: String) {
+        world.calls[number].outcome = outcome
+        world.kernel.note("outcome", place: number, amount: outcome.utf8.count)
+        world.kernel.explain("  call \(number): \(outcome)")
+    }
+
+    /// Judges a response.
+    func judge(_ response: ReceivedResponse) {
+        note("\(response.status), \(response.body.count) bytes")
+        world.kernel.count("caller: response")
+        judgeTime(isSuccess: true)
+        ResponseJudge(world, number: number, start: start, response).judge()
+    }
+
+    /// Judges an error.
+    func judge(_ error: any Error) {
+        note("\(error)")
+        world.kernel.count("caller: error")
+        judgeTime(isSuccess: false)
+        let text = "\(error)"
+        for host in plan.hosts.indices where text.contains(world.secret(ofHost: host)) {
+            world.fault("secrets", "the error of call \(number) has a secret: \(text)")
+        }
+        if text.contains(World.clientSecret) { world.fault("secrets", "an error has the client's: \(text)") }
+        if text.contains(World.proxySecret) { world.fault("secrets", "an error has the proxy's: \(text)") }
+        if !(error is HTTPError), !(error is CancellationError) {
+            world.fault("error", "call \(number) ended with \(type(of: error)): \(error)")
+        }
+        if error is CancellationError, !plan.isCancelled(number) {
+            world.fault("error", "call \(number) was never cancelled")
+        }
+        PoolJudge(world).judgeShortage(error, ofCall: number)
+        judgeStall()
+        guard !Reasons(plan, number).mayFail else { return }
+        world.fault("no reason", "call \(number) ended with \(error)")
+    }
+
+    /// A server that stops in the middle of a response costs the limit of reading, and no more.
+    private func judgeStall() {
+        guard let limit = plan.client.readLimit, let stalled = world.calls[number].stalled,
+            ![.slowly, .firstPiece, .none].contains(call.reading), plan.network.resets == 0
+        else { return }
+        world.kernel.count("judge: stall")
+        let passed = world.kernel.now - stalled
+        // What was sent before may still be on its way.
+        let onTheWay = UInt64(plan.network.longestDelay) * 1000 * 40
+        if passed > UInt64(limit) * 1000 + onTheWay + slack {
+            world.fault("stall", "call \(number) waited \(passed / 1000) microseconds for more of a body")
+        }
+    }
+
+    private var slack: UInt64 { plan.slack }
+
+    /// Judges the call's time against its deadline and its cancellation, and against all that could delay it.
+    private func judgeTime(isSuccess: Bool) {
+        let elapsed = world.kernel.now - start
+        let pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
+        if let total = call.total {
+            world.kernel.count("judge: deadline")
+            if elapsed > UInt64(total) * 1000 + slack + pauses {
+                world.fault("deadline", "call \(number) took \(elapsed / 1000) of \(total) microseconds")
+            }
+        }
+        if let cancellation = call.cancellation, !isSuccess {
+            world.kernel.count("judge: cancellation")
+            if elapsed > UInt64(cancellation) * 1000 + slack + pauses {
+                world.fault(
+                    "cancellation",
+                    "call \(number) took \(elapsed / 1000), not \(cancellation) microseconds"
+                )
+            }
+        }
+        guard !Reasons(plan, number).mayFail else { return }
+        world.kernel.count("judge: slow")
+        if elapsed > Reasons(plan, number).longestTime {
+            world.fault("slow", "call \(number) took \(elapsed / 1000) microseconds")
+        }
+    }
+}

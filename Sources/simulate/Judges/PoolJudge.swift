@@ -1,0 +1,134 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import Glibc
+
+/// Judges the use of connections: which are opened, which are used again, and which are given up.
+struct PoolJudge {
+    private let world: World
+    private let plan: Plan
+
+    init(_ world: World) {
+        self.world = world
+        plan = world.plan
+    }
+
+    /// No connection is opened beside one that is idle.
+    ///
+    /// Only where one call is under way, and has sent nothing yet: otherwise the dial may have begun before that
+    /// connection was idle.
+    func judgeDial(to place: Place) {
+        guard let time = loneBeginning(at: place.host), !canBeUnfit(at: place.host) else { return }
+        world.kernel.count("judge: reuse")
+        let idle = world.kernel.allConnections.first { connection in
+            connection.place?.host == place.host && connection.isAtRest
+                && connection.times.idle + 50_000_000 < time
+        }
+        if let idle {
+            world.fault(
+                "reuse",
+                "a connection to host \(place.host) is opened beside connection \(idle.number)"
+            )
+        }
+    }
+
+    /// Returns when the only call under way began; `nil` if there are others, or if it has sent a request.
+    private func loneBeginning(at host: Int) -> UInt64? {
+        guard world.activeCalls == 1,
+            let number = world.calls.indices.first(where: {
+                world.calls[$0].start != nil && !world.calls[$0].isOver
+            }),
+            plan.calls[number].host == host, world.calls[number].tries.isEmpty
+        else { return nil }
+        return world.calls[number].start
+    }
+
+    /// Whether an idle connection to the host may be one that the client must not or cannot use.
+    private func canBeUnfit(at host: Int) -> Bool {
+        let client = plan.client
+        return client.usesPerConnection != nil || client.idleTimeout != nil || plan.network.resets > 0
+            || plan.hosts[host].updatesKeys || plan.hosts[host].ticketPause != nil
+            || plan.calls.contains { $0.kind == .prewarm }
+            || plan.calls.contains { $0.replies.contains { ![.complete].contains($0.ending) || $0.isEarly } }
+            || plan.hosts[host].idleClose != nil
+            || plan.calls.contains { $0.replies.contains { [417, 421, 408].contains($0.status) } }
+            || plan.hosts[host].addresses.contains { $0.fate != .works }
+    }
+
+    /// A request that must not be sent twice is not sent on a connection whose end has arrived long ago.
+    func judge(_ bytes: UnsafeRawBufferPointer, sentOn connection: SimulatedConnection) {
+        if connection.isStopped, connection.times.sentAfterStop == nil {
+            connection.times.sentAfterStop = world.kernel.now
+        }
+        guard bytes.starts(with: "POST ".utf8), !plan.client.repeatsAnyMethod else { return }
+        world.kernel.count("judge: stale connection")
+        let job = UInt64(plan.network.jobCost * 20)
+        if let ended = connection.times.ended, ended + 1_000_000 + job < world.kernel.now {
+            world.fault("stale", "a request is sent on connection \(connection.number), which has ended")
+        }
+    }
+
+    /// A call does not fail for want of a descriptor while there is an idle connection that could be closed.
+    func judgeShortage(_ error: any Error, ofCall number: Int) {
+        guard let error = error as? HTTPError, case .system(let system) = error.reason,
+            system.isDescriptorShortage
+        else { return }
+        world.kernel.count("judge: shortage of descriptors")
+        let since = world.kernel.now - 300_000_000
+        let idle = world.kernel.allConnections.first { $0.isAtRest && $0.times.idle < since }
+        if let idle, plan.network.descriptors != nil {
+            world.fault("shortage", "call \(number) had no descriptor, and connection \(idle.number) is idle")
+        }
+    }
+
+    /// Judges what can be told at the end only.
+    func judgeAtTheEnd() {
+        for connection in world.kernel.allConnections { judgeOpening(of: connection) }
+        judgeSiblings()
+    }
+
+    /// A proxy has to answer within the limits, however many bytes it sends.
+    private func judgeOpening(of connection: SimulatedConnection) {
+        // A connection that was made ahead may be idle from the beginning.
+        guard plan.client.proxy != .none, let limit = plan.client.connectLimit,
+            !plan.calls.contains(where: { $0.kind == .prewarm })
+        else { return }
+        world.kernel.count("judge: time of a proxy")
+        // Connecting, TLS with the proxy, and the conversation with it have the limit each.
+        let longest = UInt64(limit) * 1000 * 3 + slack
+        let end = connection.times.tunnel ?? connection.times.closed ?? world.kernel.now
+        if end - connection.times.connect > longest {
+            world.fault(
+                "opening",
+                "a proxy kept the client waiting for \((end - connection.times.connect) / 1000)"
+            )
+        }
+    }
+
+    /// When a request on a connection that was used before is not answered in time, no other one of those to the same
+    /// address is used any more that have not been heard from since.
+    private func judgeSiblings() {
+        guard let limit = plan.client.responseLimit, plan.client.proxy == .none, plan.network.resets == 0,
+            !plan.client.isReleasedEarly,
+            !plan.calls.contains(where: { $0.cancellation != nil || $0.upload > 0 })
+        else { return }
+        let stopped = world.kernel.allConnections.filter { $0.wasIdleWhenStopped }
+        for first in stopped {
+            guard let sent = first.times.sentAfterStop, let stop = first.times.stopped,
+                let closed = first.times.closed,
+                sent > stop + 50_000_000, closed >= sent + UInt64(limit) * 1000
+            else { continue }
+            world.kernel.count("judge: siblings of a connection")
+            for second in stopped where second !== first && second.address == first.address {
+                guard let later = second.times.sentAfterStop, later > closed + slack,
+                    (second.times.closed ?? .max) > later + slack
+                else { continue }
+                world.fault(
+                    "siblings",
+                    "connection \(second.number) was used after \(first.number) had timed out"
+                )
+            }
+        }
+    }
+
+    private var slack: UInt64 { plan.slack }
+}

@@ -1,0 +1,106 @@
+/// The reasons in a plan for which a call may fail.
+struct Reasons {
+    private let plan: Plan
+    private let number: Int
+
+    init(_ plan: Plan, _ number: Int) {
+        self.plan = plan
+        self.number = number
+    }
+
+    /// Whether there is any. When in doubt there is: this judge is about calls for which everything works.
+    var mayFail: Bool {
+        let call = plan.calls[number]
+        let network = plan.network
+        if call.total != nil || call.cancellation != nil || network.resets > 0 || network.socketFailures > 0
+            || network.descriptors != nil
+        {
+            return true
+        }
+        let client = plan.client
+        let limits = [client.responseLimit, client.queueLimit, client.readLimit, client.connectLimit]
+        if limits.contains(where: { $0 != nil }) || client.slowestBytes != nil { return true }
+        // A cancellation ends all calls of its task.
+        if plan.isCancelled(number) { return true }
+        if plan.hosts.contains(where: { ($0.ticketPause ?? 0) > 1_000_000 }) { return true }
+        if plan.hosts.contains(where: { $0.addresses.contains { $0.fate != .works } }) { return true }
+        // A response that never ends keeps its connection from the other calls.
+        if plan.calls.contains(where: readsForLong) { return true }
+        // Bytes behind a response may arrive when the next request has been sent.
+        if plan.calls.contains(where: {
+            $0.replies.contains { [.stalls, .addsBytes, .floods].contains($0.ending) }
+        }) {
+            return true
+        }
+        // Without a close_notify the end of such a body cannot be told from a cut.
+        if plan.hosts.contains(where: { ($0.isSecure || client.proxy == .https) && $0.isRude }),
+            call.replies.contains(where: { $0.framing == .untilClose })
+        {
+            return true
+        }
+        if call.replies.contains(where: { ![.complete, .closes].contains($0.ending) }) { return true }
+        return hasRedirectProblem(call) || hasUploadProblem(call)
+    }
+
+    /// Whether a server reads an upload for seconds after it has answered: the next request on that connection waits.
+    private func readsForLong(_ call: CallPlan) -> Bool {
+        call.replies.contains { reply in
+            reply.isEarly && reply.lateReading > 0
+                && call.upload / reply.lateReading * reply.latePause > 5_000_000
+        }
+    }
+
+    /// From https to http a redirect is refused. The last reply is repeated, so it must not be one.
+    private func hasRedirectProblem(_ call: CallPlan) -> Bool {
+        if let last = call.replies.last, (300..<400).contains(last.status) { return true }
+        let redirects = call.replies.filter { (300..<400).contains($0.status) }
+        // A redirect to itself that is kept in the cache never ends.
+        if plan.client.caches, redirects.contains(where: { ($0.lifetime ?? 0) > 0 }) { return true }
+        guard !redirects.isEmpty else { return false }
+        let hosts = [call.host] + redirects.map(\.target)
+        return hosts.contains { plan.hosts[$0].isSecure } && hosts.contains { !plan.hosts[$0].isSecure }
+    }
+
+    /// A request that was cut off while it was sent cannot be repeated.
+    private func hasUploadProblem(_ call: CallPlan) -> Bool {
+        guard ![.get, .head, .prewarm].contains(call.kind) else { return false }
+        if plan.hosts.contains(where: { $0.idleClose != nil }) { return true }
+        if plan.calls.contains(where: {
+            $0.replies.contains { $0.ending != .complete || $0.framing == .untilClose }
+        }) {
+            return true
+        }
+        return call.replies.contains { $0.status != 200 || $0.isEarly }
+    }
+
+    /// The longest time that a call takes for which everything works, in nanoseconds: as long as all calls one after
+    /// the other, with the waits of all retries and the limits that are there for other reasons.
+    var longestTime: UInt64 {
+        let calls = plan.calls.map(longestTime).reduce(0, +)
+        return UInt64(5_000_000 + calls) * 1000 + plan.slack * UInt64(plan.calls.count)
+    }
+
+    /// The longest time of one call, in microseconds.
+    private func longestTime(of call: CallPlan) -> Int {
+        let network = plan.network
+        // A connection, its name and its handshakes; then each segment may have to wait for room.
+        let requests = call.replies.count + 3
+        let opening = 60_000 + 12 * network.longestDelay + network.longestThreadStart * 4
+        let bytes = (call.upload + (call.replies.map(\.size).max() ?? 0)) * requests
+        let window = min(network.receiveBuffer, network.sendBuffer, network.segmentLimit)
+        let moving = (bytes / max(1, window / 2) + 4) * 3 * network.longestDelay
+        let work = bytes * network.byteCost / 1000 * 2 + 400 * network.jobCost / 1000
+        let pauses = (call.upload / 10_000 + 1) * call.uploadPause * requests + bytes / 10
+        let replies = call.replies.map { reply in
+            let late =
+                reply.isEarly && reply.lateReading > 0 ? call.upload / reply.lateReading * reply.latePause : 0
+            return reply.delay + reply.parts * reply.pause + late
+        }
+        let waits = plan.client.retries ? 5_000_000 : 0
+        let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
+        let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
+        let tickets = (plan.hosts.compactMap(\.ticketPause).max() ?? 0) * requests
+        return opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
+            + proxy + tickets + call.work + call.start + (call.expectsContinue ? 1_100_000 * requests : 0)
+    }
+}

@@ -1,0 +1,69 @@
+internal import DirectCore
+
+/// Judges what a server has received: secrets, the fields that settings ask for, and the wait for 100 (Continue).
+struct RequestJudge {
+    private let world: World
+    private let number: Int
+    private let host: Int
+    private var plan: Plan { world.plan }
+
+    init(_ world: World, number: Int, host: Int) {
+        self.world = world
+        self.number = number
+        self.host = host
+    }
+
+    func judge(_ head: ReceivedHead) {
+        judgeClientSecret(head)
+        judgeAcceptEncoding(head)
+    }
+
+    /// The client's own secret is for the origin that the call begins at. After a redirect to another one it is sent
+    /// nowhere, not even on the way back.
+    private func judgeClientSecret(_ head: ReceivedHead) {
+        guard plan.client.hasOwnSecret else { return }
+        if host != plan.calls[number].host { world.calls[number].hasCrossed = true }
+        let isSent = head.fields.contains { $0.value.contains(World.clientSecret) }
+        world.kernel.count("judge: the client's own secret")
+        if isSent, world.calls[number].hasCrossed {
+            world.fault("secrets", "\(Material.name(host)) got the client's secret after a redirect")
+        }
+        if !isSent, !world.calls[number].hasCrossed {
+            world.fault("fields", "\(Material.name(host)) did not get the client's field")
+        }
+    }
+
+    /// The codings asked for are those of the settings.
+    private func judgeAcceptEncoding(_ head: ReceivedHead) {
+        let expected: String? =
+            switch plan.client.decoding {
+            case .none: nil
+            case .gzip: "gzip"
+            case .deflate: "deflate"
+            case .both: "gzip, deflate"
+            }
+        world.kernel.count("judge: codings")
+        let received = head.value(of: "accept-encoding")
+        if received != expected {
+            world.fault("fields", "Accept-Encoding is \(received ?? "missing"), not \(expected ?? "missing")")
+        }
+    }
+
+    /// Without a 100 (Continue) the body comes after the time that the settings say.
+    ///
+    /// - Parameter passed: The nanoseconds between the head and the body.
+    func judgeWait(_ passed: UInt64) {
+        // A server that pauses in its handshake, or still reads an earlier upload, sees the head late.
+        guard plan.hosts.allSatisfy({ $0.ticketPause == nil }),
+            !plan.calls.contains(where: { $0.replies.contains { $0.isEarly && $0.lateReading > 0 } })
+        else { return }
+        world.kernel.count("judge: wait for 100 (Continue)")
+        let call = plan.calls[number]
+        let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
+        let way = UInt64(plan.network.longestDelay) * 1000
+        let slack = plan.slack + UInt64(call.uploadPause * 1000)
+        if passed + way < limit || passed > limit + 2 * way + slack {
+            world.fault("continue", "the body came \(passed / 1000) microseconds after the head")
+        }
+    }
+}

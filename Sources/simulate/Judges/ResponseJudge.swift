@@ -1,0 +1,231 @@
+internal import DirectCore
+internal import DirectHTTP
+
+/// Judges a response that a caller has got: its bytes, where it comes from, and what the client reports of it.
+struct ResponseJudge {
+    private let world: World
+    private let number: Int
+    private let start: UInt64
+    private let response: ReceivedResponse
+    private var plan: Plan { world.plan }
+    private var call: CallPlan { plan.calls[number] }
+
+    init(_ world: World, number: Int, start: UInt64, _ response: ReceivedResponse) {
+        self.world = world
+        self.number = number
+        self.start = start
+        self.response = response
+    }
+
+    func judge() {
+        guard let place = field("X-Reply"), let owner = field("X-Call"),
+            plan.calls.indices.contains(owner), plan.calls[owner].replies.indices.contains(place)
+        else { return world.fault("response", "call \(number) got a response that no server has sent") }
+        let reply = plan.calls[owner].replies[place]
+        if owner != number { judgeCached(from: owner, reply) }
+        judgeBytes(of: reply, place, ofCall: owner)
+        judgeUser()
+        judgeRetries()
+        guard owner == number else { return }
+        judgeUnused(reply)
+        judgeSpeed(of: reply)
+        if let transaction = response.transaction { judge(transaction) }
+        noteCacheable(reply)
+    }
+
+    private func field(_ name: String) -> Int? { response.headers[name].flatMap { Int($0) } }
+
+    // MARK: Bytes
+
+    private func judgeBytes(of reply: ReplyPlan, _ place: Int, ofCall owner: Int) {
+        world.kernel.count("judge: bytes of a response")
+        if response.status != UInt16(reply.status) {
+            world.fault("response", "call \(number) got \(response.status) instead of \(reply.status)")
+        }
+        guard reply.ending != .floods else { return }
+        if !Pattern.matches(response.body, body: Pattern.reply(place, ofCall: owner), from: 0) {
+            world.fault("response bytes", "call \(number) got other bytes")
+        }
+        guard response.isWhole else { return }
+        if owner == number { world.calls[number].reply = place }
+        let expected = call.kind == .head ? 0 : reply.size
+        if response.body.count != expected, !mayBeCut(reply) {
+            world.fault("response bytes", "call \(number) got \(response.body.count) bytes of \(expected)")
+        }
+    }
+
+    /// Whether a cut body cannot be told from a whole one: only its end of the connection ends it, and without TLS, or
+    /// after a close_notify, nothing shows that it came too early.
+    private func mayBeCut(_ reply: ReplyPlan) -> Bool {
+        guard reply.framing == .untilClose else { return false }
+        return reply.ending == .breaksOff || plan.network.resets > 0 || reply.ending == .stalls
+    }
+
+    // MARK: The cache
+
+    /// A response to another call may come from a cache only, and only as long as it is fresh.
+    private func judgeCached(from owner: Int, _ reply: ReplyPlan) {
+        world.kernel.count("judge: cached response")
+        let other = plan.calls[owner]
+        let age = (world.kernel.now - (world.calls[owner].start ?? 0)) / 1_000_000_000
+        let isAllowed =
+            plan.client.caches && call.resource != nil && call.resource == other.resource
+            && call.host == other.host && [.get, .head].contains(call.kind) && other.kind == .get
+        if !isAllowed || age > UInt64(reply.lifetime ?? 0) + 60 {
+            world.fault("cache", "call \(number) got the response of call \(owner), \(age) seconds old")
+        }
+    }
+
+    /// The response is the one that was made for the user.
+    private func judgeUser() {
+        guard plan.client.addsUserBelowCache, let user = response.headers["X-User"], user.hasPrefix("User")
+        else {
+            return
+        }
+        world.kernel.count("judge: user of a response")
+        if user != world.user(ofCall: number) {
+            world.fault("cache", "call \(number) of \(world.user(ofCall: number)) got what is for \(user)")
+        }
+    }
+
+    /// A fresh response in the cache makes a request needless.
+    private func judgeUnused(_ reply: ReplyPlan) {
+        guard let resource = call.resource, [.get, .head].contains(call.kind), mayUseCache(call) else {
+            return
+        }
+        world.kernel.count("judge: use of the cache")
+        for other in plan.calls.indices where other != number {
+            let earlier = plan.calls[other]
+            guard earlier.resource == resource, earlier.host == call.host, mayUseCache(earlier),
+                let kept = world.calls[other].cacheable, kept + 5_000_000 < start,
+                let place = world.calls[other].reply
+            else { continue }
+            let lifetime = UInt64(earlier.replies[place].lifetime ?? 0)
+            guard lifetime > 1,
+                world.kernel.now - (world.calls[other].start ?? 0) < (lifetime - 1) * 1_000_000_000
+            else { continue }
+            world.fault("cache", "call \(number) was sent although the response of call \(other) is fresh")
+        }
+    }
+
+    private func mayUseCache(_ call: CallPlan) -> Bool {
+        plan.client.caches && !call.carriesSecrets && !plan.client.addsUserBelowCache
+            && !plan.client.keepsCookies
+    }
+
+    /// Notes that a cache may keep the response from now on.
+    private func noteCacheable(_ reply: ReplyPlan) {
+        let state = world.calls[number]
+        guard response.isWhole, call.kind == .get, response.status == 200, !reply.variesByUser,
+            reply.framing != .untilClose, reply.size <= 40_000, state.tries.count == 1
+        else { return }
+        world.calls[number].cacheable = world.kernel.now
+    }
+
+    // MARK: Retries
+
+    /// With a policy of retries, a status of its list is delivered with the reason why there is no further attempt.
+    private func judgeRetries() {
+        guard plan.client.retries, [408, 425, 429, 502, 503, 504].contains(response.status) else { return }
+        world.kernel.count("judge: retries")
+        if response.retryStop == nil {
+            world.fault(
+                "retries",
+                "call \(number) got \(response.status) without a retry, and without a reason"
+            )
+        }
+    }
+
+    // MARK: Figures
+
+    /// A transfer slower than the limit must have failed.
+    private func judgeSpeed(of reply: ReplyPlan) {
+        guard let slowest = plan.client.slowestBytes, response.isWhole, call.reading == .fetch,
+            call.kind != .head, reply.ending == .complete
+        else { return }
+        let state = world.calls[number]
+        guard state.bodyEnd > state.bodyBegin else { return }
+        world.kernel.count("judge: speed")
+        let time = (state.bodyEnd - state.bodyBegin) / 1000
+        if response.body.count < slowest, time > 3 * UInt64(plan.client.slowestTime) + 100_000 {
+            world.fault("speed", "call \(number) got \(response.body.count) bytes in \(time) microseconds")
+        }
+    }
+
+    /// What the client reports of its connection must be what the world has seen.
+    private func judge(_ transaction: HTTPTransaction) {
+        guard plan.client.proxy == .none, let connection = field("X-Connection").flatMap(connection),
+            let turn = field("X-Turn"), let connected = connection.times.connected
+        else { return }
+        world.kernel.count("judge: figures of a connection")
+        if let address = connection.address, transaction.endpoint.address != address {
+            world.fault("figures", "the endpoint is \(transaction.endpoint), not \(address)")
+        }
+        let isPrewarmed = plan.calls.contains { $0.kind == .prewarm }
+        if !isPrewarmed, transaction.isReused != (turn > 1) {
+            world.fault("figures", "request \(turn) of a connection, reused: \(transaction.isReused)")
+        }
+        // A wait for a descriptor counts as part of connecting.
+        guard !transaction.isReused, plan.network.descriptors == nil, plan.network.socketFailures == 0 else {
+            return
+        }
+        judge(transaction.connectTime, atLeast: connected - connection.times.connect, "connectTime")
+        judgeResolveTime(transaction)
+        let isSecure = plan.hosts[connection.place?.host ?? 0].isSecure
+        if (transaction.tlsTime != nil) != isSecure {
+            world.fault("figures", "tlsTime is \(String(describing: transaction.tlsTime))")
+        }
+        // A handshake takes one round trip at least, and the request comes after it.
+        guard isSecure, let first = connection.times.firstRequest,
+            plan.hosts[connection.place?.host ?? 0].ticketPause == nil
+        else { return }
+        judge(
+            transaction.tlsTime,
+            atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,
+            atMost: first - connected,
+            "tlsTime"
+        )
+        // A send that is cut short makes the rest of the request arrive later.
+        guard plan.network.shortSends == 0 else { return }
+        if let sum = transaction.connectTime.flatMap({ connect in transaction.tlsTime.map { connect + $0 } })
+        {
+            // Between the handshake's last byte and the request's arrival there is one way, and the wait for the first
+            // piece of a body.
+            let since = first - connection.times.connect
+            let way = UInt64(plan.network.longestDelay + call.uploadPause) * 1000
+            judge(
+                sum,
+                atLeast: since > way + slack ? since - way - slack : 0,
+                atMost: since,
+                "connectTime and tlsTime"
+            )
+        }
+    }
+
+    private func connection(_ number: Int) -> SimulatedConnection? {
+        let all = world.kernel.allConnections
+        return all.indices.contains(number - 1) ? all[number - 1] : nil
+    }
+
+    private func judgeResolveTime(_ transaction: HTTPTransaction) {
+        guard plan.client.resolving == .resolver, let host = world.calls[number].tries.last?.place?.host
+        else {
+            return
+        }
+        judge(transaction.resolveTime, atLeast: UInt64(plan.hosts[host].resolveTime) * 1000, "resolveTime")
+    }
+
+    /// Judges a time that the client has measured.
+    private func judge(_ time: Duration?, atLeast least: UInt64, atMost most: UInt64? = nil, _ name: String) {
+        guard let time else { return world.fault("figures", "\(name) is missing") }
+        let most = most ?? least + slack
+        let measured =
+            UInt64(max(0, time.components.seconds)) * 1_000_000_000
+            + UInt64(max(0, time.components.attoseconds / 1_000_000_000))
+        if measured + 1000 < least || measured > most + 1000 {
+            world.fault("figures", "\(name) is \(measured) nanoseconds, not from \(least) to \(most)")
+        }
+    }
+
+    private var slack: UInt64 { plan.slack }
+}

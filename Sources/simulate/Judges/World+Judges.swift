@@ -1,0 +1,84 @@
+extension World {
+    /// Judges what can be told at the end only.
+    func judgeAtTheEnd() {
+        for number in calls.indices {
+            judgeUpload(number)
+            judgeRepetition(number)
+            judgeAddresses(number)
+        }
+        PoolJudge(self).judgeAtTheEnd()
+        kernel.count("judge: descriptors")
+        kernel.count("judge: leaks")
+    }
+
+    /// A success means that the server has got the whole upload, or gave its final answer before.
+    private func judgeUpload(_ number: Int) {
+        let (call, state) = (plan.calls[number], calls[number])
+        guard let place = state.reply, let received = state.received[place] else { return }
+        kernel.count("judge: upload")
+        let reply = call.replies[place]
+        if received == call.upload { return }
+        if !reply.isEarly {
+            fault("upload", "call \(number) succeeded after \(received) of \(call.upload) bytes")
+        } else if isReadToItsEnd(reply), !state.excusedUploads.contains(place), !call.expectsContinue {
+            fault("upload", "call \(number) gave up its upload after \(received) of \(call.upload) bytes")
+        }
+    }
+
+    /// Whether a server that answers early reads the whole upload afterwards if the client sends it.
+    ///
+    /// Not if the client may close the connection as idle, with all of the upload on its way: what then arrives from the
+    /// server is answered with a reset, which destroys what the server has not read yet.
+    private func isReadToItsEnd(_ reply: ReplyPlan) -> Bool {
+        let client = plan.client
+        return reply.status < 300 && reply.ending == .complete && reply.framing != .untilClose
+            && client.idleTimeout == nil && client.usesPerConnection == nil && client.connections == nil
+            && plan.network.resets == 0
+            && !plan.hosts.contains { $0.addresses.contains { $0.fate == .dies } }
+    }
+
+    /// A request that must not be repeated is executed once.
+    private func judgeRepetition(_ number: Int) {
+        let (call, state) = (plan.calls[number], calls[number])
+        guard [.post, .stream, .streamOfKnownLength].contains(call.kind), !plan.client.repeatsAnyMethod else {
+            return
+        }
+        kernel.count("judge: executed once")
+        // These replies ask for another request.
+        let again: Set<Int> = [301, 302, 303, 307, 308, 408, 417, 421]
+        let final = state.executedPosts.filter { !again.contains(call.replies[$0].status) }
+        if final.count > 1 { fault("twice", "call \(number) was executed \(final.count) times") }
+    }
+
+    /// After a failure at one address, the next attempt is made at another one if there is any.
+    private func judgeAddresses(_ number: Int) {
+        guard plan.client.retries, plan.network.resets == 0, plan.network.socketFailures == 0,
+            plan.network.descriptors == nil
+        else { return }
+        let tries = calls[number].tries
+        // A server that does not serve the name is worse than one that fails.
+        guard !tries.contains(where: { $0.reply.status == 421 }) else { return }
+        for (first, second) in zip(tries, tries.dropFirst()) {
+            guard let place = first.place, place.host == second.place?.host,
+                [502, 503, 504].contains(first.reply.status), first.reply.ending == .complete,
+                plan.hosts[place.host].addresses.allSatisfy({ $0.fate == .works }),
+                plan.hosts[place.host].addresses.count > 1
+            else { continue }
+            kernel.count("judge: address of a retry")
+            if second.place == place {
+                fault("address", "call \(number) was retried at the address that failed")
+            }
+        }
+    }
+}
+
+extension Plan {
+    /// What a call may take beyond its limits, in nanoseconds: the loop looks for passed deadlines each millisecond, and
+    /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and a caller
+    /// may keep the loop busy.
+    var slack: UInt64 {
+        let work = network.jobCost * 30 + network.byteCost * 70_000
+        let longest = calls.map(\.work).max() ?? 0
+        return 3_000_000 + UInt64(work * (calls.count + 1) + longest * 1000)
+    }
+}

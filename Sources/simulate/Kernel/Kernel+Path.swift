@@ -1,0 +1,106 @@
+internal import DirectCore
+
+/// The path between client and servers, and the servers' side.
+extension Kernel {
+    /// Sends bytes in segments that arrive in order.
+    func transmit(_ bytes: [UInt8], on connection: SimulatedConnection, isUp: Bool) {
+        if isUp { connection.up.send(bytes.count) } else { connection.down.send(bytes.count) }
+        var start = 0
+        while start < bytes.count {
+            let half = (network.segmentLimit + 1) / 2
+            let size = min(bytes.count - start, half + path.below(half))
+            let segment = bytes[start..<start + size]
+            start += size
+            if path.below(1000) < network.resets {
+                count("fault: reset")
+                after(delay: delay()) { connection.reset() }
+            }
+            arrive(on: connection, isUp: isUp) { [self] in deliver(segment, to: connection, isUp: isUp) }
+        }
+    }
+
+    /// Sends the FIN of one direction.
+    func finish(_ connection: SimulatedConnection, isUp: Bool) {
+        guard !(isUp ? connection.up.isFinished : connection.down.isFinished) else { return }
+        if isUp { connection.up.isFinished = true } else { connection.down.isFinished = true }
+        arrive(on: connection, isUp: isUp) { [self] in
+            if isUp {
+                connection.up.hasEnded = true
+                connection.wakeServer()
+            } else {
+                connection.down.hasEnded = true
+                connection.times.ended = now
+                report(connection)
+            }
+        }
+    }
+
+    /// Runs `event` at the other side, after everything that was sent before.
+    private func arrive(on connection: SimulatedConnection, isUp: Bool, _ event: @escaping () -> Void) {
+        let last = isUp ? connection.up.lastArrival : connection.down.lastArrival
+        let time = max(last + 1, now + delay())
+        if isUp { connection.up.lastArrival = time } else { connection.down.lastArrival = time }
+        events.add(at: time, event)
+    }
+
+    private func deliver(_ segment: ArraySlice<UInt8>, to connection: SimulatedConnection, isUp: Bool) {
+        guard !connection.isBroken else { return }
+        // The other side has closed: it answers with a reset.
+        guard isUp ? connection.isOpenForServer : connection.isOpenForClient else {
+            return after(delay: delay()) { connection.reset() }
+        }
+        if isUp {
+            connection.up.arrive(segment)
+            connection.wakeServer()
+        } else {
+            connection.down.arrive(segment)
+            report(connection)
+        }
+    }
+
+    /// Reads as the server. Returns an empty array at the end, `nil` if the connection is broken.
+    func serverReads(_ connection: SimulatedConnection) async -> [UInt8]? {
+        while true {
+            if connection.isBroken || !connection.isOpenForServer { return nil }
+            if !connection.isStopped, connection.up.available > 0 {
+                let bytes = connection.up.take(connection.up.available)
+                // The client sees room when the acknowledgement has arrived.
+                after(delay: delay()) { [self] in if connection.isConnected { report(connection) } }
+                return bytes
+            }
+            if connection.up.hasEnded, !connection.isStopped { return [] }
+            await connection.waitForInput()
+        }
+    }
+
+    /// Writes as the server. Returns false if the connection is broken.
+    func serverWrites(_ bytes: [UInt8], to connection: SimulatedConnection) async -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            if connection.isBroken || !connection.isOpenForServer || connection.down.isFinished {
+                return false
+            }
+            let taken = connection.isStopped ? 0 : min(rest.count, connection.down.room)
+            guard taken > 0 else {
+                await connection.waitForRoom()
+                continue
+            }
+            transmit(Array(rest.prefix(taken)), on: connection, isUp: false)
+            rest = rest.dropFirst(taken)
+        }
+        return true
+    }
+
+    /// Closes as the server.
+    func serverCloses(_ connection: SimulatedConnection) {
+        guard connection.isOpenForServer else { return }
+        connection.isOpenForServer = false
+        note("server closes", place: connection.number, amount: connection.up.available)
+        if connection.up.available > 0 {
+            after(delay: delay()) { connection.reset() }
+        } else {
+            finish(connection, isUp: false)
+        }
+        connection.wakeServer()
+    }
+}

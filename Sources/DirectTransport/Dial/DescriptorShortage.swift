@@ -62,12 +62,14 @@ struct DescriptorShortage: Sendable {
         }
     }
 
-    /// Makes the last attempt when the time limit has passed. A shortage is now an error, or a time-out if the
+    /// Makes the last attempt when the time limit has passed. It may be the first one, of a second address that is tried
+    /// late. Idle connections still make room for it; a shortage without them is now an error, or a time-out if the
     /// whole call is over.
     private func openLastTime(
         _ limits: DialLimits,
         open: () throws(TransportError) -> Socket
     ) throws(TransportError) -> Socket {
+        if limits.end > limits.loop.now, let socket = try openClosingIdle(open) { return socket }
         do throws(TransportError) {
             return try open()
         } catch {

@@ -91,6 +91,22 @@ struct FewDescriptorsTests {
         }
     }
 
+    @Test("Idle connections make room for an address that is tried when the time limit has passed")
+    func late() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let asked = Locked(0)
+        let lab = Lab(canMakeRoom: true) { _ throws(Socket.StartFailure) in
+            // Also when the dialler asks once more, without having made room.
+            let count = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            if count < 3 { throw .system(SystemError("socket", code: EMFILE)) }
+        }
+        try await lab.dial([server.endpoint], queue: .zero).close()
+        #expect(asked.withLock { $0 } == 3)
+    }
+
     @Test("The system's resolver is asked again if it lacked a descriptor")
     func lookUp() async throws {
         let lab = Lab(canMakeRoom: true) { _ in }

@@ -59,6 +59,37 @@ def add_waits(table):
         ("Waiting/YieldCounter.swift", "var isDue: Bool { |moved >= Self.bytesBetweenYields| }", "false"),
     )
     add(
+        table, "a proxy restarts its limit with each byte",
+        (
+            "Proxy/ProxyNegotiation.swift",
+            "try deadline.check(at: |connection.loop.now|)\n            if case .moved = step { return }",
+            "Instant(nanoseconds: 0)",
+        ),
+        (
+            "Proxy/ProxyNegotiation.swift",
+            "if case .moved = step { return }\n            try await connection.wait(for: step, as: .reader, |deadline|)",
+            "{ var fresh = deadline; fresh.extend(from: connection.loop.now); return fresh }()",
+        ),
+        (
+            "Proxy/ProxyNegotiation.swift",
+            "try deadline.check(at: |connection.loop.now|)\n            if case .moved(let moved) = step {",
+            "Instant(nanoseconds: 0)",
+        ),
+        (
+            "Proxy/ProxyNegotiation.swift",
+            "} else {\n                try await connection.wait(for: step, as: .reader, |deadline|)",
+            "{ var fresh = deadline; fresh.extend(from: connection.loop.now); return fresh }()",
+        ),
+    )
+    add(
+        table, "a connection made ahead is held back",
+        (
+            "Transport/Transport+Connecting.swift", "            let connection = try await |connect(request)|\n            pool.deliver",
+            "{ () async throws(DialFailure) -> Connection in let made = try await connect(request); "
+            "try? await loop.sleep(until: loop.now.advanced(byNanoseconds: 7_500_000_000)); return made }()",
+        ),
+    )
+    add(
         table, "a retry waits after it has drained",
         (
             "Pipeline/Attempts.swift", "try await loop.sleep(until: |end|)",
@@ -69,6 +100,25 @@ def add_waits(table):
 
 def add_connections(table):
     """Adds faults of the pool and of addresses."""
+    add(
+        table, "a request that was built anew forgets the origin it left",
+        ("Pipeline/HopRequest.swift", "var hop = |with(next)|", "HopRequest(next)"),
+    )
+    add(
+        table, "the cache does not see what is added below it",
+        ("Cache/SentRequests.swift", "allSatisfy { |fields[$0] == sent.fields[$0]| }", "true"),
+    )
+    add(
+        table, "no idle connection is closed when descriptors run out",
+        (
+            "Dial/DescriptorShortage.swift", "= { |ConnectionPools.shared.closeLongestIdle()| }",
+            "false",
+        ),
+    )
+    add(
+        table, "a whole response keeps its connection until it is read",
+        ("Transport/Transport.swift", "guard |reading.isAtEnd|, reading.isRequestSent else", "false"),
+    )
     add(
         table, "a retry never changes its address",
         (

@@ -31,6 +31,20 @@ struct PoolJudge {
         }
     }
 
+    /// No connection is closed that could serve the next request.
+    func judgeClose(of connection: SimulatedConnection) {
+        guard let host = connection.place?.host, !canBeUnfit(at: host), plan.client.connections == nil,
+            !world.kernel.isClientReleased, !(plan.client.retries && plan.client.perOrigin != nil),
+            !plan.client.isReleasedEarly, plan.network.descriptors == nil,
+            plan.calls.allSatisfy({ $0.follows || $0 == plan.calls.first })
+        else { return }
+        world.kernel.count("judge: closing")
+        guard connection.isIdle, !connection.isBroken, connection.down.outstanding == 0,
+            !connection.down.isFinished
+        else { return }
+        world.fault("waste", "connection \(connection.number) is closed although it could be used again")
+    }
+
     /// Returns when the only call under way began; `nil` if there are others, or if it has sent a request.
     private func loneBeginning(at host: Int) -> UInt64? {
         guard world.activeCalls == 1,
@@ -52,6 +66,13 @@ struct PoolJudge {
             || plan.hosts[host].idleClose != nil
             || plan.calls.contains { $0.replies.contains { [417, 421, 408].contains($0.status) } }
             || plan.hosts[host].addresses.contains { $0.fate != .works }
+            || plan.calls.contains(where: leavesBody)
+    }
+
+    /// Whether a body whose end has not arrived yet is not read: it cannot be waited for.
+    private func leavesBody(_ call: CallPlan) -> Bool {
+        call.reading == .firstPiece
+            || call.reading == .none && call.replies.contains { $0.parts > 1 || $0.framing == .chunked }
     }
 
     /// A request that must not be sent twice is not sent on a connection whose end has arrived long ago.

@@ -102,6 +102,7 @@ extension Kernel {
             return descriptor < sim_first_descriptor() + 16 ? 0 : -EBADF
         }
         note("close", place: connection.number, amount: connection.down.available)
+        closes(connection)
         connection.isOpenForClient = false
         connection.times.closed = now
         connection.wasClosedAfterRelease = isClientReleased

@@ -91,6 +91,7 @@ extension Plan {
 
     private mutating func makeSmall(_ call: Int, _ dice: inout Dice) {
         calls[call].kind = dice.one(of: [.get, .get, .head, .post])
+        calls[call].resource = nil
         calls[call].upload = dice.one(of: [0, 100])
         calls[call].reading = dice.one(of: [.fetch, .pieces, .none])
         calls[call].host = dice.chance(70) ? 0 : calls[call].host

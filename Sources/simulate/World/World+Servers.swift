@@ -76,6 +76,7 @@ extension World {
         kernel.sees = { [unowned self] connection, bytes in
             PoolJudge(self).judge(bytes, sentOn: connection)
         }
+        kernel.closes = { [unowned self] in PoolJudge(self).judgeClose(of: $0) }
         for host in plan.hosts.indices {
             for address in plan.hosts[host].addresses.indices { scheduleChange(of: address, ofHost: host) }
         }

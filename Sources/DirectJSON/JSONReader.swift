@@ -57,11 +57,14 @@ package struct JSONReader {
             guard reader.peek == UInt8(ascii: "\"") else {
                 throw reader.fault("a member needs a name in quotes")
             }
+            // Errors quote it as JSON, escaped: the text may come from a server, and the error may go to a log.
             let name = try reader.text()
-            guard names.insert(name).inserted else { throw reader.fault("\"\(name)\" is a duplicate name") }
+            guard names.insert(name).inserted else {
+                throw reader.fault("\(JSONValue.string(name)) is a duplicate name")
+            }
             reader.skipSpace()
             guard reader.take(UInt8(ascii: ":")) else {
-                throw reader.fault("a colon is missing after \"\(name)\"")
+                throw reader.fault("a colon is missing after \(JSONValue.string(name))")
             }
             members.append(JSONValue.Member(name: name, value: try reader.value(depth: depth + 1)))
         }

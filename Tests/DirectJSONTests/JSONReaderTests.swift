@@ -58,6 +58,19 @@ struct JSONReaderTests {
         }
     }
 
+    @Test(
+        "An error quotes a name with its control characters escaped, and stays one line",
+        arguments: [
+            (#"{"a\n\u001b[2J":1,"a\n\u001b[2J":2}"#, "is a duplicate name"),
+            (#"{"a\n\u001b[2J" 1}"#, "a colon is missing after"),
+        ]
+    )
+    func nameInAnError(_ text: String, _ words: String) throws {
+        let error = try #require(throws: JSONError.self) { try JSONReader.read(Array(text.utf8)) }
+        #expect(error.what.contains(words) && error.what.contains(#""a\n\u001b[2J""#))
+        #expect(error.what.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
+    }
+
     @Test("Written JSON has no character that a terminal obeys")
     func controls() {
         #expect("\(JSONValue.string("\u{1B}[2J\u{7F}\u{9B}"))" == #""\u001b[2J\u007f\u009b""#)

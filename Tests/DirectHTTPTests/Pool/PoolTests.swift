@@ -6,23 +6,6 @@ import Testing
 
 @testable import DirectHTTP
 
-/// A connection as far as the pool knows one.
-final class FakeMember: PoolMember {
-    var pooledState = PooledState()
-    var createdAt = Instant(nanoseconds: 0)
-    var keepAlive: KeepAliveHint?
-    var tracksResolver = false
-    let endpoint: Endpoint
-    let source: AddressSource
-
-    init(_ endpoint: Endpoint = "10.0.0.1:443", _ source: AddressSource = .system) {
-        self.endpoint = endpoint
-        self.source = source
-    }
-
-    func serves(_ route: Route) -> Bool { route.allows(endpoint, from: source) }
-}
-
 @Suite("The pool's decisions")
 struct PoolTests {
     private let a = PoolKey(origin: Origin(scheme: .https, host: .init(name: "a.test"), port: 443))
@@ -600,15 +583,4 @@ private final class FakePool {
 extension Pool<FakeMember>.Actions {
     fileprivate var grant: Pool<FakeMember>.Assignment? { grants.first }
     fileprivate var closed: FakeMember? { close.first }
-}
-
-extension HTTPHost {
-    /// A name that is known to be good.
-    init(name: String) {
-        do {
-            try self.init(name)
-        } catch {
-            fatalError("\(name): \(error)")
-        }
-    }
 }

@@ -1,0 +1,58 @@
+/// The input of one run: texts at its start, numbers at its end.
+///
+/// Numbers are taken from the last byte backwards, so that an input can be made from a vector by appending them, and a
+/// longer text does not change them. When no bytes are left, every number is 0. Several texts are separated by the byte
+/// 0x1F, which is a control character that no format here gives a meaning.
+struct Choices {
+    /// The byte between two texts.
+    static let separator: UInt8 = 0x1F
+
+    private var bytes: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes[...]
+    }
+
+    /// The next number below `limit`, which is at most 65536.
+    mutating func number(below limit: Int) -> Int {
+        let low = Int(bytes.popLast() ?? 0)
+        guard limit > 256 else { return low % limit }
+        return (low | Int(bytes.popLast() ?? 0) << 8) % limit
+    }
+
+    mutating func flag() -> Bool { number(below: 2) == 1 }
+
+    /// The next 64 bits.
+    mutating func word() -> UInt64 {
+        (0..<8).reduce(0) { word, _ in word << 8 | UInt64(bytes.popLast() ?? 0) }
+    }
+
+    /// One of the elements.
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[number(below: elements.count)]
+    }
+
+    /// Whether all bytes are used.
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// All bytes that are left.
+    mutating func rest() -> [UInt8] {
+        defer { bytes = [] }
+        return Array(bytes)
+    }
+
+    /// The texts in all bytes that are left; at least one, which may be empty.
+    mutating func texts() -> [[UInt8]] {
+        rest().split(separator: Self.separator, omittingEmptySubsequences: false).map(Array.init)
+    }
+
+    /// Up to `limit` places between 0 and `count`, in ascending order.
+    mutating func cuts(of count: Int, atMost limit: Int = 6) -> [Int] {
+        (0..<number(below: limit + 1)).map { _ in number(below: min(count + 1, 65536)) }.sorted()
+    }
+}
+
+extension [UInt8] {
+    /// The bytes as text; invalid UTF-8 is replaced.
+    var text: String { String(decoding: self, as: UTF8.self) }
+}

@@ -1,0 +1,298 @@
+"""Makes the first inputs of the fuzzing targets from the vectors.
+
+  python3 Fuzzing/seeds.py Fixtures/vectors FOLDER TARGET…
+
+writes a folder for each target. An input is texts, with the byte 0x1F between them, and then numbers, of which the
+target takes the last one first (Fuzzing/Choices.swift).
+"""
+
+import base64
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+LARGEST = 4000
+
+
+def vectors(folder, topic):
+    for path in sorted((folder / topic).glob("*.json")):
+        yield from json.loads(path.read_text())
+
+
+def raw(text):
+    """The bytes of a text in a vector: each character is a byte."""
+    return text.encode("latin-1", "replace")
+
+
+def joined(*texts, numbers=()):
+    return b"\x1f".join(texts) + bytes(reversed(numbers))
+
+
+def response(folder):
+    methods = {"GET": 0, "HEAD": 1, "CONNECT": 2, "POST": 3}
+    leniencies = {"acceptsBareLineFeeds": 1, "unfoldsLines": 2, "acceptsDoubtfulFraming": 4, "acceptsBareLineFeedsInChunks": 8}
+    for vector in vectors(folder, "response"):
+        close = {None: 0, "clean": 1, "unclean": 2}[vector.get("close")]
+        leniency = sum(leniencies[name] for name in vector.get("leniency", []))
+        method = methods.get(vector.get("method", "GET"), 0)
+        # No small limits, and no cuts besides those that the target makes itself.
+        numbers = [method, int(vector.get("upgrade", False)), close, leniency, 0, 0]
+        yield joined(raw(vector["input"]), numbers=numbers)
+
+
+def head(folder):
+    for vector in vectors(folder, "response"):
+        text = raw(vector["input"])
+        yield joined(text, numbers=[0, 0, 3])
+        yield joined(text.partition(b"\r\n")[2], numbers=[1, 0, 3])
+
+
+def chunks(folder):
+    for vector in vectors(folder, "response"):
+        body = raw(vector["input"]).partition(b"\r\n\r\n")[2]
+        if body:
+            yield joined(body, numbers=[0, 1, 5, 0, 2, 0, 7, 0, 50, 0])
+
+
+def request_texts(vector):
+    fields = vector.get("headers", []) + vector.get("extra", []) + vector.get("trailers", [])
+    texts = [vector.get("method", "GET"), vector.get("target", "/"), vector.get("authority", "a.example")]
+    return [raw(text) for text in texts + [text for field in fields for text in field]]
+
+
+def request(folder):
+    for vector in vectors(folder, "request"):
+        framing = {"none": 0, "chunked": 4}.get(vector.get("framing", "none"), 2)
+        flags = [int(vector.get(name, False)) for name in ("expectContinue", "close", "upgrade")]
+        yield joined(*request_texts(vector), numbers=[framing, *flags, len(vector.get("extra", [])) % 4])
+
+
+def headers(folder):
+    for vector in vectors(folder, "request"):
+        texts = request_texts(vector)
+        steps = [[kind] + [0] * 6 + [kind * 7 % 256, kind] for kind in (0, 0, 5, 1, 3, 2, 0, 4)]
+        yield joined(*texts, numbers=[len(steps)] + [number for step in steps for number in step])
+
+
+def urls(folder):
+    for vector in vectors(folder, "redirect"):
+        yield from (request["url"] for request in vector["expect"].get("requests", []))
+        yield from (answer["location"] for answer in vector["answers"] if isinstance(answer.get("location"), str))
+    for vector in vectors(folder, "cookies"):
+        yield from (response["url"] for response in vector["responses"])
+
+
+def url(folder):
+    extra = ["http://[::1%25lo]:80/%2e/../a?b#c", "https://user:pass%20word@a.test:444/\u00e9/'<>?\"'#`"]
+    yield from (text.encode() for text in [*urls(folder), *extra])
+
+
+def reference(folder):
+    for vector in vectors(folder, "redirect"):
+        for answer in vector["answers"]:
+            if isinstance(answer.get("location"), str):
+                yield joined(vector["request"]["url"].encode(), answer["location"].encode())
+
+
+def address(folder):
+    texts = {"203.0.113.7", "203.0.113.7:8443", "2001:db8::7", "[2001:db8::7]:8443", "[fe80::1%eth0]:443", "::ffff:1.2.3.4", "1::2:0:0:3"}
+    for vector in vectors(folder, "names"):
+        texts.add(vector["identity"])
+    yield from (text.encode() for text in sorted(texts))
+
+
+def map(folder):
+    lines = "a.test:443:203.0.113.7\n*.a.test:*:[2001:db8::7]:8443,1.2.3.4\n-a.test:443\n*:80:1.2.3.4"
+    yield joined(lines.encode(), numbers=[1])
+    yield joined(b"203.0.113.7 a.test b.test # c\n::1 localhost\n", numbers=[1])
+    yield joined(numbers=[0] + list(range(1, 60)))
+
+def cookies(folder):
+    for vector in vectors(folder, "cookies"):
+        fields = [raw(field) for response in vector["responses"] for field in response["set"]]
+        for request in vector["expect"]["requests"]:
+            yield joined(vector["responses"][0]["url"].encode(), request["url"].encode(), *fields, numbers=[0, 0])
+
+
+def cookie_file(folder):
+    line = b"#HttpOnly_.example.com\tTRUE\t/\tTRUE\t1800000001\tname\tvalue\n"
+    yield b"# Netscape HTTP Cookie File\n\n" + line + b"a.test\tFALSE\t/p\tFALSE\t0\t\tv\n"
+    cookie = {"name": "n", "value": [255], "host": "a.test", "subdomains": True, "path": "/", "expiry": 1800000001}
+    rest = {"secure": True, "httpOnly": True, "sameSite": "Lax"}
+    yield b"\n".join(json.dumps(part).encode() for part in ({"format": "direct-http cookies", "version": 1}, cookie | rest))
+
+
+def hsts(folder):
+    fields = [b"max-age=31536000; includeSubDomains", b'max-age="0" ; x=y', b"MAX-AGE=1;;preload", b'max-age="1\\0"']
+    yield joined(*fields, numbers=[7, 0, 0, 1, 1, 2, 2, 3, 3, 4, 0, 0, 3, 1, 0])
+    yield joined(*fields, numbers=[2, 0, 0, 0, 1])
+
+
+def hsts_file(folder):
+    yield b'# c\n.example.com "20990314 15:09:26"\na.test "unlimited"\r\nb.test "21991231 23:59:59"\nwrong\n'
+    yield b'a.test "99991231 23:59:59"\n.a.test "21280229 00:00:00"\n'
+
+
+def cache_headers(vector):
+    for exchange in vector["exchanges"]:
+        sides = [side for side in (exchange.get("response"), exchange.get("request")) if isinstance(side, dict)]
+        fields = [field for side in sides for field in side.get("headers", [])]
+        yield [(name, value) for name, value in fields if isinstance(value, str)]
+
+
+def cache_fields(folder):
+    for vector in vectors(folder, "cache"):
+        for fields in cache_headers(vector):
+            if fields:
+                texts = [raw(f"{name}: {value}") for name, value in fields]
+                yield joined(*texts, numbers=[100, 0] + [0, 0, 0, 0, 107, 73, 210, 0, 0] * 4)
+
+
+def cache_entry(folder):
+    def text(value):
+        return len(value).to_bytes(2, "little") + value
+
+    times = (1_800_000_000).to_bytes(8, "little") * 2
+    front = bytes(16) + times + (200).to_bytes(2, "little") + b"\x01"
+    fields = [(b"Cache-Control", b"max-age=60"), (b"Vary", b"Accept"), (b"ETag", b'"x"')]
+    coded = b"".join(text(name) + text(value) for name, value in fields)
+    names = (1).to_bytes(2, "little") + text(b"accept")
+    head = front + names + text(b"OK") + len(fields).to_bytes(2, "little") + coded
+    yield joined(head, numbers=[1, 0, 0, 5, 0])
+    yield joined(bytes(8) + b"\x02" + text(b"accept,accept-language") + text(b""), numbers=[2, 0, 0, 0, 0])
+    yield joined(b"content", numbers=[3, 9, 0, 0, 0])
+    yield joined(b"DHCACHE1" + bytes(40) + head, numbers=[0, 0, 0, 0, 0])
+
+
+def date(folder):
+    yield from (b"Sun, 06 Nov 1994 08:49:37 GMT", b"Sunday, 06-Nov-94 08:49:37 GMT", b"Sun Nov  6 08:49:37 1994")
+    yield from (b"Wed, 09-Jun-2021 10:18:14 GMT", b"SUN, 29 FEB 2032 23:59:59 gmt", b"Fri, 31 Dec 9999 23:59:59 GMT")
+
+
+def dns(folder):
+    header = bytes.fromhex("0000 8180 0001 0002 0000 0000")
+    question = b"\x01a\x04test\x00\x00\x01\x00\x01"
+    alias = b"\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x04\x01b\xc0\x0e"
+    address = b"\xc0\x26\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04\xc0\x00\x02\x01"
+    yield joined(header + question + alias + address, numbers=[0])
+    v6 = b"\xc0\x0c\x00\x1c\x00\x01\x00\x00\x00\x3c\x00\x10" + bytes(16)
+    yield joined(header[:6] + b"\x00\x01" + header[8:] + question[:-3] + b"\x1c\x00\x01" + v6, numbers=[1])
+    yield joined(b"www.example.com", numbers=[1])
+
+
+def httpdns(folder):
+    record = {"name": "a.test.", "type": 1, "TTL": 60, "data": "192.0.2.1"}
+    alias = {"name": "a.test.", "type": 5, "TTL": 60, "data": "b.test."}
+    google = {"Status": 0, "TC": False, "Answer": [alias, record | {"name": "b.test"}, record]}
+    one = {"host": "a.test", "ips": ["192.0.2.1"], "ipsv6": ["2001:db8::1"], "ttl": 60}
+    family = {"ips": ["192.0.2.1"], "ttl": 60}
+    two = {"code": "success", "mode": 0, "data": {"answers": [{"dn": "a.test", "v4": family, "v6": {"ips": [], "ttl": 1}}]}}
+    for number, body in enumerate((google, None, one, two)):
+        text = json.dumps(body).encode() if body else b"192.0.2.1;192.0.2.2,600"
+        yield joined(text, numbers=[number, 0, 0, 0])
+    yield joined(b'{"a\\n": 1, "a\\n": 2}', numbers=[0, 0, 0, 0])
+    yield joined(b'{"code": "Refused"}', numbers=[3, 0, 1, 3])
+    yield from (seed[:-1] + bytes([0, 0, seed[-1], 4]) for seed in dns(folder))
+
+
+def json_seeds(folder):
+    yield b'{"a": [1, -0.5e+3, true, null, "\\u00e9\\ud83d\\ude00\\n"], "b": {}}'
+    for path in sorted(folder.glob("*/*.json")):
+        yield from (json.dumps(vector).encode() for vector in json.loads(path.read_text())[:3] if isinstance(vector, dict))
+
+
+def certificate(folder):
+    for path in sorted((folder.parent / "certificates").glob("*.pem")):
+        text = path.read_text()
+        yield text.encode()
+        for part in text.split("-----BEGIN CERTIFICATE-----")[1:]:
+            yield base64.b64decode(part.split("-----END")[0])
+
+
+def name_check(folder):
+    for name, asked in (("a.test", "a.test"), ("*.a.test", "b.a.test"), ("*.test", "a.test"), ("f*.a.test", "foo.a.test")):
+        yield joined(asked.encode(), name.encode(), b"B.Test", b"\x7f\x00\x00\x01", numbers=[0, 0, 2, 0])
+    yield joined(b"127.0.0.1", b"127.0.0.1", b"\x7f\x00\x00\x01", numbers=[0, 2, 0, 0])
+    yield joined(b"::1", bytes(15) + b"\x01", numbers=[2, 0, 0, 0])
+    for vector in vectors(folder, "names"):
+        yield joined(vector["identity"].encode(), b"*.wildcard.test", vector["identity"].encode(), numbers=[0, 0, 0, 0])
+
+
+def pool(folder):
+    yield bytes((7 * number) % 256 for number in range(400))
+    yield bytes((91 * number + number // 3) % 256 for number in range(400))
+
+
+def probe(folder):
+    words = "www.example.com@203.0.113.7,2001:db8::7 www.example.com:443:[2001:db8::7] [::1]:8443 10.0.0.0/30 https://a.test/x@1.2.3.4"
+    for kind in (1, 2):
+        for word in words.split():
+            yield joined(word.encode(), numbers=[kind])
+    yield joined(b"203.0.113.7 a.test b.test # c", b"203.0.113.7,a.test,tag", numbers=[1])
+    yield joined(*b"--sni a.test -4 --shard 1/2 --rate 5/s --timeout 2s --status 200-299 -H A:b a.test".split(), numbers=[0])
+
+
+def client(folder):
+    for vector in vectors(folder, "response"):
+        # Settings, method, which connections end, cuts.
+        yield joined(raw(vector["input"]), numbers=[0, 0, 0, 1, 20, 0])
+    for vector in vectors(folder, "redirect"):
+        answers = []
+        for answer in vector["answers"]:
+            location = f"Location: {answer['location']}\r\n" if isinstance(answer.get("location"), str) else ""
+            answers.append(f"HTTP/1.1 {answer['status']} X\r\n{location}Content-Length: 0\r\n\r\n".encode())
+        end = b"HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nCache-Control: max-age=9\r\nContent-Length: 2\r\n\r\nok"
+        yield joined(*answers[:3], end, numbers=[15, 0, 6, 0])
+
+
+def coded(folder, coding):
+    for vector in vectors(folder, "decoding"):
+        data = vector["input"]
+        if isinstance(data, str) and coding in vector["encodings"]:
+            yield joined(bytes.fromhex(data), numbers=[0, 1, 7, 0])
+
+
+def gzip(folder):
+    yield from coded(folder, "gzip")
+
+
+def deflate(folder):
+    yield from coded(folder, "deflate")
+
+
+def br(folder):
+    yield from coded(folder, "br")
+
+
+def zstd(folder):
+    yield from coded(folder, "zstd")
+
+
+def coding_chain(folder):
+    order = {"gzip": 0, "deflate": 1, "br": 2, "zstd": 3}
+    for vector in vectors(folder, "decoding"):
+        names = [name.strip() for text in vector["encodings"] for name in text.split(",")]
+        if isinstance(vector["input"], str) and 2 <= len(names) <= 4 and all(name in order for name in names):
+            yield joined(bytes.fromhex(vector["input"]), numbers=[len(names) - 2, *(order[name] for name in names), 0, 0])
+
+
+def coding_damage(folder):
+    yield joined(b"hello, hello, hello, world of ours" * 4, numbers=[0, 5, 0, 3, 0])
+    yield joined(b"hello, hello, hello, world of ours" * 4, numbers=[1, 5, 0, 3, 0])
+
+
+
+def main():
+    source, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    for name in sys.argv[3:]:
+        make = globals().get({"json": "json_seeds"}.get(name, name.replace("-", "_")))
+        if make is None:
+            sys.exit(f"seeds.py: there are no seeds for {name}")
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for seed in make(source):
+            if len(seed) <= LARGEST:
+                (folder / name / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
+
+
+main()

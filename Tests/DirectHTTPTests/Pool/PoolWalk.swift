@@ -1,0 +1,282 @@
+@testable import DirectCore
+import DirectHTTP1
+import DirectIO
+@testable import DirectTransport
+
+@testable import DirectHTTP
+
+/// A connection as far as the pool knows one.
+final class FakeMember: PoolMember {
+    var pooledState = PooledState()
+    var createdAt = Instant(nanoseconds: 0)
+    var keepAlive: KeepAliveHint?
+    var tracksResolver = false
+    let endpoint: Endpoint
+    let source: AddressSource
+
+    init(_ endpoint: Endpoint = "10.0.0.1:443", _ source: AddressSource = .system) {
+        self.endpoint = endpoint
+        self.source = source
+    }
+
+    func serves(_ route: Route) -> Bool { route.allows(endpoint, from: source) }
+}
+
+/// Uses a pool at random, and keeps its own simple books. The test and scripts/fuzz share it; the random numbers come
+/// from a seed, or are the fuzzer's input.
+struct PoolWalk<Random: RandomNumberGenerator> {
+    private typealias FakePool = Pool<FakeMember>
+
+    private struct Books {
+        var idle: [FakeMember] = []
+        var leased: [FakeMember] = []
+        var dialling = 0
+        var waiting: [(ticket: Int, route: Route)] = []
+        var origin: FakePool.Origin?
+
+        var open: Int { idle.count + leased.count + dialling }
+    }
+
+    private static var perOrigin: Int { 3 }
+    private static var idleLimit: Int { 5 }
+    private static var total: Int { 9 }
+    private static var uses: Int { 12 }
+    private static var idleTime: UInt64 { 40 }
+    private static var addresses: [Endpoint] { ["10.0.0.1:443", "10.0.0.2:443"] }
+
+    private var pool = FakePool(
+        .init(perOrigin: perOrigin, total: total, idle: idleLimit, idleTime: idleTime, uses: uses)
+    )
+    private var books: [PoolKey: Books] = [:]
+    private(set) var random: Random
+    private var now: UInt64 = 0
+    private let keys: [PoolKey]
+    private(set) var fault: String?
+
+    init(random: Random) {
+        self.random = random
+        keys = ["a.test", "b.test", "c.test", "d.test"].map {
+            PoolKey(origin: Origin(scheme: .https, host: .init(name: $0), port: 443))
+        }
+    }
+
+    mutating func step() {
+        now += UInt64.random(in: 0...6, using: &random)
+        let key = keys.randomElement(using: &random) ?? keys[0]
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<5: checkOut(key, route())
+        case 5..<7: finishDialling(key)
+        case 7..<9: checkIn(key)
+        case 9: release(key)
+        case 10: leave(key)
+        default: sweep()
+        }
+        compare()
+    }
+
+    /// All requests end: no connection and no place may be left.
+    mutating func finish() {
+        for key in keys {
+            while let first = books[key]?.waiting.first, fault == nil {
+                guard let origin = books[key]?.origin else { break }
+                expect(pool.leave(first.ticket, of: origin), "a waiter was not known")
+                books[key]?.waiting.removeFirst()
+            }
+        }
+        for key in keys {
+            while books[key]?.leased.isEmpty == false, fault == nil { release(key) }
+            while (books[key]?.dialling ?? 0) > 0, fault == nil { release(key) }
+        }
+        now += Self.idleTime
+        sweep()
+        compare()
+        expect(!pool.hasIdle, "idle connections are left")
+        for key in keys {
+            weak let origin = books[key]?.origin
+            books[key] = nil
+            expect(origin == nil, "an origin is kept")
+        }
+    }
+
+    private mutating func route() -> Route {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: .chosen([Self.addresses[0]], port: 443, source: .request)
+        case 1: .chosen([Self.addresses[1]], port: 443, source: .request)
+        case 2: .chosen(Self.addresses, port: 443, source: .request)
+        default: .system
+        }
+    }
+
+    private var instant: Instant { Instant(nanoseconds: now) }
+    private var open: Int { books.values.reduce(0) { $0 + $1.open } }
+
+    private mutating func checkOut(_ key: PoolKey, _ route: Route) {
+        var own = books[key] ?? Books()
+        let expected = own.idle.last { $0.serves(route) && $0.pooledState.expiry > instant }
+        let oldest = own.idle.first
+        let (turn, actions) = (pool.checkOut(key, route: route, at: instant), pool.takeActions())
+        for member in actions.close { forgetIdle(member) }
+        own = books[key] ?? own
+        switch turn {
+        case .reuse(let member, let origin):
+            expect(member === expected, "not the youngest that fits")
+            own.idle.removeAll { $0 === member }
+            own.leased.append(member)
+            own.origin = origin
+        case .dial(let origin):
+            expect(expected == nil, "dials although one is idle")
+            expect(open < Self.total && own.open < Self.perOrigin, "dials although all is full")
+            if let close = actions.close.last, close !== oldest, close.pooledState.expiry > instant {
+                expect(open == Self.total - 1, "closes without need")
+            }
+            own.dialling += 1
+            own.origin = origin
+        case .wait(let ticket, let origin):
+            let isFull = own.open == Self.perOrigin && own.idle.isEmpty
+            let areAllFull = open == Self.total && books.values.allSatisfy(\.idle.isEmpty)
+            expect(isFull || areAllFull, "waits without need")
+            own.waiting.append((ticket, route))
+            own.origin = origin
+        }
+        books[key] = own
+        honour(actions.grants)
+    }
+
+    private mutating func finishDialling(_ key: PoolKey) {
+        guard var own = books[key], own.dialling > 0, let origin = own.origin else { return }
+        own.dialling -= 1
+        let endpoint = Self.addresses.randomElement(using: &random) ?? Self.addresses[0]
+        let member = FakeMember(endpoint, Bool.random(using: &random) ? .system : .request)
+        own.leased.append(member)
+        pool.admit(member, to: origin, since: Instant(nanoseconds: 1))
+        books[key] = own
+    }
+
+    private mutating func checkIn(_ key: PoolKey) {
+        guard var own = books[key], let origin = own.origin, let member = own.leased.popLast() else { return }
+        books[key] = own
+        let first = nextWaiter
+        pool.checkIn(member, to: origin, at: instant)
+        let actions = pool.takeActions()
+        if actions.grants.first?.member === member {
+            expect(first?.key == key, "handed over to another origin")
+            own.leased.append(member)
+            _ = own.waiting.removeFirst()
+            books[key] = own
+            expect(actions.close.isEmpty && actions.grants.count == 1, "handed over and more")
+            return
+        }
+        let isSpent = member.pooledState.uses >= Self.uses
+        if actions.close.contains(where: { $0 === member }) {
+            expect(isSpent || first != nil || idleCount >= Self.idleLimit, "closes what is good")
+        } else {
+            expect(first == nil && !isSpent, "keeps what somebody waits for, or what is spent")
+            own.idle.append(member)
+            books[key] = own
+        }
+        for closed in actions.close where closed !== member {
+            expect(closed.pooledState.since == oldestIdle, "closes not the longest idle of all")
+            forgetIdle(closed)
+        }
+        honour(actions.grants)
+    }
+
+    private mutating func release(_ key: PoolKey) {
+        guard var own = books[key], let origin = own.origin else { return }
+        if let member = own.leased.popLast() {
+            pool.release(member, of: origin)
+        } else {
+            guard own.dialling > 0 else { return }
+            own.dialling -= 1
+            pool.release(origin)
+        }
+        books[key] = own
+        honour(pool.takeActions().grants)
+    }
+
+    private mutating func leave(_ key: PoolKey) {
+        guard var own = books[key], let origin = own.origin,
+            let index = own.waiting.indices.randomElement(using: &random)
+        else { return }
+        expect(pool.leave(own.waiting[index].ticket, of: origin), "a waiter was not known")
+        own.waiting.remove(at: index)
+        books[key] = own
+    }
+
+    private mutating func sweep() {
+        let victim = books.values.flatMap(\.idle).randomElement(using: &random)
+        pool.sweep(at: instant) { member, _ in member === victim }
+        let actions = pool.takeActions()
+        for member in books.values.flatMap(\.idle) {
+            let isDue = member.pooledState.since.nanoseconds + Self.idleTime <= now || member === victim
+            expect(actions.close.contains { $0 === member } == isDue, "sweeps the wrong ones")
+        }
+        for member in actions.close { forgetIdle(member) }
+        honour(actions.grants)
+    }
+
+    private var idleCount: Int { books.values.reduce(0) { $0 + $1.idle.count } }
+    private var oldestIdle: Instant? { books.values.flatMap(\.idle).map(\.pooledState.since).min() }
+
+    /// The request that is next when one more connection may be open.
+    private var nextWaiter: (key: PoolKey, ticket: Int)? {
+        books.filter { $0.value.open < Self.perOrigin }
+            .compactMap { key, own in own.waiting.first.map { (key, $0.ticket) } }
+            .min { $0.1 < $1.1 }
+    }
+
+    /// Each permission to dial goes to the longest wait among the origins that have room.
+    private mutating func honour(_ grants: [FakePool.Assignment]) {
+        for grant in grants {
+            let ready = books.filter { $0.value.open < Self.perOrigin && !$0.value.waiting.isEmpty }
+            let first = ready.min { $0.value.waiting[0].ticket < $1.value.waiting[0].ticket }
+            expect(grant.ticket == first?.value.waiting[0].ticket, "not the first in the queue")
+            expect(grant.member == nil, "a connection out of nothing")
+            expect(open < Self.total, "a leave without room")
+            guard let first else { return }
+            books[first.key]?.waiting.removeFirst()
+            books[first.key]?.dialling += 1
+        }
+        let ready = books.values.contains { $0.open < Self.perOrigin && !$0.waiting.isEmpty }
+        expect(!ready || open == Self.total, "somebody waits without need")
+    }
+
+    private mutating func forgetIdle(_ member: FakeMember) {
+        for key in keys { books[key]?.idle.removeAll { $0 === member } }
+    }
+
+    private mutating func compare() {
+        var idle = 0
+        for (key, own) in books {
+            idle += own.idle.count
+            guard let origin = own.origin else { continue }
+            expect(own.open <= Self.perOrigin, "more than may be open")
+            if own.open > 0 || !own.waiting.isEmpty {
+                expect(origin.open == own.open, "\(origin.open) open instead of \(own.open)")
+                expect(origin.idle.elementsEqual(own.idle) { $0 === $1 }, "other idle connections")
+                expect(own.waiting.isEmpty || own.idle.isEmpty, "waits beside an idle connection")
+                expect(origin.members.count == own.idle.count + own.leased.count, "other connections")
+            } else {
+                expect(origin.open == 0 && origin.idle.isEmpty, "an origin without connections has some")
+                books[key]?.origin = nil
+            }
+        }
+        expect(pool.hasIdle == (idle > 0), "hasIdle is wrong")
+        expect(idle <= Self.idleLimit, "too many idle connections")
+    }
+
+    private mutating func expect(_ condition: Bool, _ what: String) {
+        if !condition, fault == nil { fault = what }
+    }
+}
+
+extension HTTPHost {
+    /// A name that is known to be good.
+    init(name: String) {
+        do {
+            try self.init(name)
+        } catch {
+            fatalError("\(name): \(error)")
+        }
+    }
+}

@@ -93,7 +93,7 @@ struct Command {
             seed += 1
         }
         print(report.text(seconds: Double(sim_real_time() - start) / 1e9, first: first, isLong: reports))
-        return report.seeds.isEmpty ? 0 : 1
+        return report.isGood ? 0 : 1
     }
 
     private func show(_ plan: Plan) -> Int32 {

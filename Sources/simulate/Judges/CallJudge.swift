@@ -87,6 +87,8 @@ struct CallJudge {
                 )
             }
         }
+        // Without a deadline each wait has a limit, and none of them can be extended for so long.
+        if elapsed > 3_600_000_000_000 { world.fault("hang", "call \(number) took more than an hour") }
         guard !Reasons(plan, number).mayFail else { return }
         world.kernel.count("judge: slow")
         if elapsed > Reasons(plan, number).longestTime {

@@ -147,7 +147,9 @@ struct ResponseJudge {
         guard state.bodyEnd > state.bodyBegin else { return }
         world.kernel.count("judge: speed")
         let time = (state.bodyEnd - state.bodyBegin) / 1000
-        if response.body.count < slowest, time > 3 * UInt64(plan.client.slowestTime) + 100_000 {
+        if response.body.count < slowest,
+            time > 3 * UInt64(plan.client.slowestTime) + 2 * UInt64(plan.network.longestDelay) + 10_000
+        {
             world.fault("speed", "call \(number) got \(response.body.count) bytes in \(time) microseconds")
         }
     }

@@ -7,8 +7,17 @@ extension World {
             judgeAddresses(number)
         }
         PoolJudge(self).judgeAtTheEnd()
+        judgeYielding()
         kernel.count("judge: descriptors")
         kernel.count("judge: leaks")
+    }
+
+    /// However fast bytes come, a task lets others run after 256 KiB and what is then in its buffers.
+    private func judgeYielding() {
+        kernel.count("judge: bytes at a time")
+        if kernel.mostBytesAtATime > 400_000 * plan.calls.count {
+            fault("busy", "\(kernel.mostBytesAtATime) bytes were read without letting others run")
+        }
     }
 
     /// A success means that the server has got the whole upload, or gave its final answer before.

@@ -56,7 +56,7 @@ extension Kernel {
             )
             if peeks { return bytes.count }
             now += UInt64(bytes.count * network.byteCost)
-            bytesAtATime += bytes.count
+            countReceived(bytes.count)
             connection.refill()
             after(delay: delay()) { connection.wakeServer() }
             return bytes.count

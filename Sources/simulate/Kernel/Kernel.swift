@@ -64,8 +64,9 @@ final class Kernel: @unchecked Sendable {
     var path: Dice
     private var schedule: Dice
     private var system: Dice
-    /// The bytes that the client has received since it let other tasks run.
-    var bytesAtATime = 0
+    /// The bytes that the client has received since it let other tasks run, and the most of them so far.
+    private var bytesAtATime = 0
+    private(set) var mostBytesAtATime = 0
     private var isStuck = false
 
     init(seed: UInt64, network: NetworkPlan, isTraced: Bool) {
@@ -91,6 +92,12 @@ final class Kernel: @unchecked Sendable {
     /// Counts something for the report.
     func count(_ name: String) {
         counts[name, default: 0] += 1
+    }
+
+    /// Counts bytes that the client has received.
+    func countReceived(_ bytes: Int) {
+        bytesAtATime += bytes
+        mostBytesAtATime = max(mostBytesAtATime, bytesAtATime)
     }
 
     // MARK: Time

@@ -90,7 +90,7 @@ struct ReplySender {
         let isFlood = reply.ending == .floods && !isHead
         switch reply.framing {
         case _ where isFlood && reply.flood == .tinyChunks: text += "Transfer-Encoding: chunked\r\n"
-        case _ where isFlood: text += "Content-Length: 1000000000\r\n"
+        case _ where isFlood: text += "Content-Length: 2000000\r\n"
         case .length: text += "Content-Length: \(body.count)\r\n"
         case .chunked: text += "Transfer-Encoding: chunked\r\n"
         case .untilClose: break
@@ -111,7 +111,7 @@ struct ReplySender {
     }
 
     private static func compress(_ bytes: [UInt8], isGzip: Bool) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 200)
+        var buffer = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 300)
         buffer.removeLast(
             buffer.count - sim_compress(bytes, bytes.count, isGzip ? 1 : 0, &buffer, buffer.count)
         )
@@ -126,7 +126,7 @@ struct ReplySender {
         case .emptyMembers: piece = Self.compress([], isGzip: true)
         }
         let pieces = [UInt8](repeatElement(piece, count: max(1, 4096 / piece.count)).joined())
-        try await http.wire.flood(pieces, count: 3_000_000)
+        try await http.wire.flood(pieces, count: 1_200_000)
     }
 
     /// Sends the body, or the beginning of it if the plan says so.

@@ -24,6 +24,9 @@ extension Plan {
             becomeSequence(&dice)
             askForTheSame(&dice)
         case 18..<26: stopServer(&dice)
+        case 26..<31:
+            becomeSequence(&dice)
+            keepLoopBusy(&dice)
         default: break
         }
     }
@@ -121,6 +124,15 @@ extension Plan {
         }
     }
 
+    /// A caller on the loop works between its calls, while servers close their connections.
+    private mutating func keepLoopBusy(_ dice: inout Dice) {
+        for host in hosts.indices { hosts[host].idleClose = dice.one(of: [1000, 20_000]) }
+        calls[0].isOnLoop = true
+        for call in calls.indices.dropFirst() {
+            (calls[call].start, calls[call].work) = (0, dice.number(in: 0...100_000))
+        }
+    }
+
     /// A server with several connections stops, and is asked again afterwards.
     private mutating func stopServer(_ dice: inout Dice) {
         calmDown()
@@ -188,7 +200,7 @@ extension ClientPlan {
         if dice.chance(10) { readLimit = dice.one(of: [50_000, 500_000]) }
         if dice.chance(15) { connectLimit = dice.one(of: [60_000, 300_000]) }
         if dice.chance(25) { continueLimit = dice.one(of: [30_000, 200_000]) }
-        if dice.chance(10) { slowestBytes = dice.one(of: [2000, 20_000]) }
+        if dice.chance(10) { (slowestBytes, slowestTime) = (dice.one(of: [2000, 20_000]), 30_000) }
         isOldTLS = dice.chance(15)
         decoding = dice.one(of: [.both, .both] + Decoding.allCases)
         hasOwnSecret = dice.chance(30)
@@ -213,7 +225,7 @@ extension HostPlan {
         updatesKeys = dice.chance(15)
         if dice.chance(10) { pieceSize = dice.one(of: [1, 7, 1000]) }
         resolveTime = dice.one(of: [100, 5000, 50_000])
-        if dice.chance(10) { ticketPause = dice.one(of: [1000, 50_000, 100_000_000]) }
+        if dice.chance(10) { ticketPause = dice.one(of: [1000, 50_000, 10_000_000_000]) }
     }
 }
 

@@ -180,7 +180,7 @@ struct ReplyPlan: Codable, Equatable {
         case length, chunked, untilClose
     }
 
-    enum Ending: String, Codable {
+    enum Ending: String, Codable, CaseIterable {
         case complete
         /// Closes after the response, without having announced it.
         case closes

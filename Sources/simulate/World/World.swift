@@ -10,6 +10,8 @@ struct Verdict {
     let hash: UInt64
     let steps: Int
     let counts: [String: Int]
+    /// The number of connections that the client has opened.
+    let connections: Int
     /// The readable trace, if it was wanted.
     let trace: [String]
     /// The virtual time that passed, in nanoseconds.
@@ -108,6 +110,7 @@ final class World: @unchecked Sendable {
             hash: world.kernel.record.hash,
             steps: world.kernel.steps,
             counts: world.kernel.counts,
+            connections: world.kernel.allConnections.count,
             trace: world.kernel.record.lines ?? [],
             time: world.kernel.now
         )

@@ -66,7 +66,7 @@ struct CallJudge {
         }
     }
 
-    private var slack: UInt64 { plan.slack }
+    private var slack: UInt64 { world.slack }
 
     /// Judges the call's time against its deadline and its cancellation, and against all that could delay it.
     private func judgeTime(isSuccess: Bool) {

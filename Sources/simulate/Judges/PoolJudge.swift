@@ -151,5 +151,5 @@ struct PoolJudge {
         }
     }
 
-    private var slack: UInt64 { plan.slack }
+    private var slack: UInt64 { world.slack }
 }

@@ -61,7 +61,7 @@ struct RequestJudge {
         let call = plan.calls[number]
         let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
         let way = UInt64(plan.network.longestDelay) * 1000
-        let slack = plan.slack + UInt64(call.uploadPause * 1000)
+        let slack = world.slack + UInt64(call.uploadPause * 1000)
         if passed + way < limit || passed > limit + 2 * way + slack {
             world.fault("continue", "the body came \(passed / 1000) microseconds after the head")
         }

@@ -229,5 +229,5 @@ struct ResponseJudge {
         }
     }
 
-    private var slack: UInt64 { plan.slack }
+    private var slack: UInt64 { world.slack }
 }

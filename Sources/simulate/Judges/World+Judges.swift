@@ -15,7 +15,7 @@ extension World {
     /// However fast bytes come, a task lets others run after 256 KiB and what is then in its buffers.
     private func judgeYielding() {
         kernel.count("judge: bytes at a time")
-        if kernel.mostBytesAtATime > 400_000 * plan.calls.count {
+        if kernel.mostBytesAtATime > 400_000 * mostActiveCalls {
             fault("busy", "\(kernel.mostBytesAtATime) bytes were read without letting others run")
         }
     }
@@ -81,13 +81,13 @@ extension World {
     }
 }
 
-extension Plan {
+extension World {
     /// What a call may take beyond its limits, in nanoseconds: the loop looks for passed deadlines each millisecond, and
     /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and a caller
     /// may keep the loop busy.
     var slack: UInt64 {
-        let work = network.jobCost * 30 + network.byteCost * 70_000
-        let longest = calls.map(\.work).max() ?? 0
-        return 3_000_000 + UInt64(work * (calls.count + 1) + longest * 1000)
+        let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
+        let longest = plan.calls.map(\.work).max() ?? 0
+        return 3_000_000 + UInt64(work * (mostActiveCalls + 1) + longest * 1000)
     }
 }

@@ -120,10 +120,21 @@ final class Kernel: @unchecked Sendable {
         }
     }
 
-    /// Takes the processor's time within a job: the network goes on meanwhile, and nothing else does.
+    /// Takes the processor's time within a job: the network and other machines go on meanwhile, and no other job runs.
     func work(microseconds: Int) {
-        now += UInt64(microseconds) * 1000
-        runDueEvents()
+        let end = now + UInt64(microseconds) * 1000
+        while let next = events.next, next <= end {
+            now = max(now, next)
+            runDueEvents()
+            runReadySteps()
+        }
+        now = end
+    }
+
+    private func runReadySteps() {
+        let steps = ready.compactMap { if case .step(let run) = $0 { run } else { nil } }
+        ready.removeAll { if case .step = $0 { true } else { false } }
+        for run in steps { run() }
     }
 
     func delay() -> UInt64 {

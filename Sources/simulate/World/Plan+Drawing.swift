@@ -27,6 +27,9 @@ extension Plan {
         case 26..<31:
             becomeSequence(&dice)
             keepLoopBusy(&dice)
+        case 31..<34:
+            becomeSequence(&dice)
+            sendSlowly(&dice)
         default: break
         }
     }
@@ -130,6 +133,18 @@ extension Plan {
         calls[0].isOnLoop = true
         for call in calls.indices.dropFirst() {
             (calls[call].start, calls[call].work) = (0, dice.number(in: 0...100_000))
+        }
+    }
+
+    /// Servers send more slowly than the client accepts.
+    private mutating func sendSlowly(_ dice: inout Dice) {
+        (client.slowestBytes, client.slowestTime) = (20_000, dice.one(of: [30_000, 60_000]))
+        for call in calls.indices {
+            (calls[call].kind, calls[call].reading) = (.get, .fetch)
+            for reply in calls[call].replies.indices {
+                (calls[call].replies[reply].size, calls[call].replies[reply].parts) = (3000, 20)
+                calls[call].replies[reply].pause = dice.one(of: [1000, 20_000, 20_000])
+            }
         }
     }
 

@@ -81,8 +81,9 @@ final class World: @unchecked Sendable {
         var reply: Int?
     }
 
-    /// The number of calls under way.
-    var activeCalls = 0
+    /// The number of calls under way, and the largest so far.
+    var activeCalls = 0 { didSet { mostActiveCalls = max(mostActiveCalls, activeCalls) } }
+    private(set) var mostActiveCalls = 0
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan

@@ -223,5 +223,14 @@ package.targets += [
         dependencies: ["CSimulation", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "TLSFixtures"],
         swiftSettings: commonSettings
     ),
+    // The client while calls of the system fail (scripts/faults).
+    .target(name: "CFaults", dependencies: ["CDirectOpenSSL"]),
+    .executableTarget(
+        name: "faults",
+        dependencies: [
+            "CFaults", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers", "TLSFixtures",
+        ],
+        swiftSettings: commonSettings
+    ),
 ]
 #endif

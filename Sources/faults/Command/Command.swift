@@ -1,0 +1,114 @@
+internal import CFaults
+internal import Glibc
+
+/// The command line.
+struct Command {
+    static let usage = """
+        usage: faults [--quick] [--scenario NAME] [--function NAME] [--step N]
+               faults --one SCENARIO FUNCTION CALL FAULT    one run, and what it came to
+               faults --list                                the scenarios, and the faults of each function
+        """
+
+    private enum Action {
+        case search
+        case one([String])
+        case count(String)
+        case list
+        case serve(String)
+    }
+
+    private var action = Action.search
+    private var selection = Selection()
+    private var stageFolder: String?
+
+    /// Reads the arguments; `nil` if they are not understood.
+    init?(_ arguments: ArraySlice<String>) {
+        var rest = arguments
+        while let word = rest.popFirst() {
+            switch word {
+            case "--quick": selection.isQuick = true
+            case "--list": action = .list
+            case "--one":
+                guard rest.count >= 4 else { return nil }
+                action = .one(Array(rest.prefix(4)))
+                rest = rest.dropFirst(4)
+            case "--scenario", "--function", "--step", "--stage", "--count", "serve":
+                guard let value = rest.popFirst(), set(word, value: value) else { return nil }
+            default: return nil
+            }
+        }
+    }
+
+    private mutating func set(_ word: String, value: String) -> Bool {
+        switch word {
+        case "--scenario": selection.scenario = value
+        case "--function": selection.function = value
+        case "--step": selection.step = Int64(value) ?? 0
+        case "--stage": stageFolder = value
+        case "--count": action = .count(value)
+        default: action = .serve(value)
+        }
+        return selection.step > 0
+    }
+
+    /// Runs the command and returns its exit code.
+    func run() -> Int32 {
+        switch action {
+        case .serve(let folder): return Servers.run(in: folder)
+        case .list: return list()
+        default: break
+        }
+        do {
+            let stage = try stageFolder.map { try Stage(folder: $0) } ?? Stage()
+            defer { stage.end() }
+            switch action {
+            case .one(let words): return try runOne(words, stage)
+            case .count(let name): return try count(name, stage)
+            default: return try Search(stage, selection).run()
+            }
+        } catch {
+            print("faults: \(error)")
+            return 70
+        }
+    }
+
+    private func list() -> Int32 {
+        for scenario in Scenario.all { print(scenario.name) }
+        for function in Injection.functions {
+            let name = Injection.name(of: function)
+            let faults = FaultTable.faults(of: name) + FaultTable.lastingFaults(of: name)
+            print("\(name): \(faults.map(\.name).joined(separator: ", "))")
+        }
+        return 0
+    }
+
+    private func runOne(_ words: [String], _ stage: Stage) throws -> Int32 {
+        let scenario = try Self.scenario(words[0])
+        guard let injection = Injection(function: words[1], call: words[2], fault: words[3]) else {
+            throw StageError("no such fault: \(words.dropFirst().joined(separator: " "))")
+        }
+        let runner = Runner(stage)
+        if scenario.needsOwnProcess {
+            runner.takeBaselineOfFirstUse()
+        } else {
+            for finding in runner.warmUp(scenario) { throw StageError(finding) }
+        }
+        let verdict = runner.run(scenario, injection)
+        for line in verdict.lines { print(line) }
+        return verdict.findings.isEmpty ? 0 : 1
+    }
+
+    private func count(_ name: String, _ stage: Stage) throws -> Int32 {
+        let runner = Runner(stage)
+        runner.takeBaselineOfFirstUse()
+        print(runner.countCalls(try Self.scenario(name)).map { "\($0)" }.joined(separator: " "))
+        return 0
+    }
+
+    private static func scenario(_ name: String) throws -> Scenario {
+        guard let scenario = Scenario.all.first(where: { $0.name == name }) else {
+            throw StageError("no such scenario: \(name)")
+        }
+        return scenario
+    }
+}

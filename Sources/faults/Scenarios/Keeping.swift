@@ -1,0 +1,106 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+/// Scenarios of what the client keeps: caches, cookies and HSTS.
+extension Scenario {
+    static let keeping = [memoryCache, cacheFolder, cacheRemoval, cookieFile, hstsFile]
+
+    private static let memoryCache = Scenario(name: "cache in memory") { work in
+        let client = try work.client { $0.cache = .memory() }
+        try await useCache(client, work)
+    }
+
+    private static let cacheFolder = Scenario(
+        name: "cache in a folder",
+        perform: { work in
+            let cache = try work.cache ?? ResponseCache.directory("\(work.folder)/cache")
+            work.cache = cache
+            let client = try work.client { $0.cache = cache }
+            try await useCache(client, work)
+        },
+        inspect: { work in strayFiles(in: "\(work.folder)/cache") }
+    )
+
+    private static func useCache(_ client: HTTPClient, _ work: Workplace) async throws {
+        for _ in 0..<2 { try await client.fetchLarge(work.plain("/cached")) }
+        for _ in 0..<2 { try await client.fetchSmall(work.plain("/checked")) }
+        for _ in 0..<2 { try await client.fetchSmall(work.plain("/varied")) }
+        await client.configuration.cache?.settle()
+    }
+
+    /// What was removed is gone, or the cache reports that it is not.
+    private static let cacheRemoval = Scenario(
+        name: "removal from a cache",
+        perform: { work in
+            let cache = try work.cache ?? ResponseCache.directory("\(work.folder)/cache")
+            work.cache = cache
+            let client = try work.client { $0.cache = cache }
+            try await client.fetchSmall(work.plain("/varied"))
+            await cache.settle()
+            let before = cache.faults.count
+            await cache.removeAll()
+            let isReported = cache.faults.count > before
+            let left = Files.names(in: "\(work.folder)/cache").filter { $0.hasSuffix(".r") }
+            try expect(
+                left.isEmpty || isReported,
+                "a response was not removed, and the cache does not report it"
+            )
+        },
+        functions: ["unlinkat", "openat", "fdopendir", "readdir", "fstatat", "pwrite"]
+    )
+
+    private static let cookieFile = Scenario(
+        name: "cookie file",
+        prepare: { work in try Files.write(Array(cookies("old").utf8), to: "\(work.folder)/cookies") },
+        perform: { work in
+            let jar = CookieJar()
+            let faults = try await jar.load(from: "\(work.folder)/cookies")
+            try expect(faults.isEmpty && jar.cookies.count == 500, "\(jar.cookies.count) cookies were read")
+            let client = try work.client { $0.cookies = jar }
+            _ = try await client.get(work.plain("/cookie"))
+            try await jar.save(to: "\(work.folder)/cookies")
+        },
+        again: { work in try await CookieJar().save(to: "\(work.folder)/other") },
+        inspect: { work in
+            let jar = CookieJar()
+            let faults = jar.add(text: Files.read("\(work.folder)/cookies") ?? [])
+            let isWhole = faults.isEmpty && jar.cookies.count >= 500
+            return isWhole ? [] : ["the file has \(jar.cookies.count) cookies and \(faults.count) faults"]
+        }
+    )
+
+    /// More than one piece of a file: 500 cookies in the format of Netscape.
+    private static func cookies(_ value: String) -> String {
+        let padding = String(repeating: "x", count: 200)
+        return (0..<500).map {
+            "host\($0).test\tFALSE\t/\tFALSE\t4000000000\tname\t\(value)\(padding)\n"
+        }.joined()
+    }
+
+    private static let hstsFile = Scenario(
+        name: "HSTS file",
+        prepare: { work in
+            try Files.write(Array("old.test \"20990101 00:00:00\"\n".utf8), to: "\(work.folder)/hsts")
+        },
+        perform: { work in
+            let store = HSTSStore()
+            let faults = try await store.load(from: "\(work.folder)/hsts")
+            try expect(faults.isEmpty && store.entries.count == 1, "\(store.entries.count) names were read")
+            let client = try work.client { $0.hsts = store }
+            try await client.fetchSmall(work.secure("/strict"))
+            try await store.save(to: "\(work.folder)/hsts")
+        },
+        again: { work in try await HSTSStore().save(to: "\(work.folder)/other") },
+        inspect: { work in
+            let store = HSTSStore()
+            let faults = store.add(text: Files.read("\(work.folder)/hsts") ?? [])
+            return faults.isEmpty && !store.entries.isEmpty
+                ? [] : ["the file has \(store.entries.count) names"]
+        }
+    )
+
+    private static func strayFiles(in folder: String) -> [String] {
+        Files.names(in: folder).filter { $0.hasSuffix(".tmp") }.map { "\($0) is left in the cache" }
+    }
+}

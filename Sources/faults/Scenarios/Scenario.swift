@@ -1,0 +1,118 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+internal import TLSFixtures
+
+/// A use of the client in which calls of the system fail.
+struct Scenario: Sendable {
+    let name: String
+    /// Whether the secret of its requests must never be sent in the clear.
+    var isSecret = false
+    /// The number of connections that are not the client's own, such as a resolver's.
+    var hiddenConnections = 0
+    /// Makes files, and whatever else the client finds.
+    var prepare: @Sendable (Workplace) throws -> Void = { _ in }
+    /// Uses the client, while a call fails.
+    let perform: @Sendable (Workplace) async throws -> Void
+    /// Uses the client again, without faults. `nil` performs the same again.
+    var again: (@Sendable (Workplace) async throws -> Void)?
+    /// What is wrong with the files at the end.
+    var inspect: @Sendable (Workplace) -> [String] = { _ in [] }
+    /// Whether the first use in a process is meant, so that each run needs a process of its own.
+    var needsOwnProcess = false
+    /// The functions whose faults are of interest; `nil` for all.
+    var functions: Set<String>?
+
+    static let all = connecting + transferring + keeping
+}
+
+/// The surroundings of one run: a client that is made when it is first used, and a folder.
+final class Workplace: @unchecked Sendable {
+    let stage: Stage
+    let folder: String
+    /// The number of this run, for names that no earlier run has used.
+    let number: Int
+    /// The clients of the run by name; they live as long as it does.
+    private var clients: [String: HTTPClient] = [:]
+    /// The cache that the client uses, if the scenario keeps one in a folder.
+    var cache: ResponseCache?
+
+    init(_ stage: Stage, number: Int) {
+        self.stage = stage
+        self.number = number
+        folder = "\(stage.folder)/run-\(number)"
+    }
+
+    /// Returns the client of this name, and makes it the first time.
+    func client(
+        _ name: String = "client",
+        _ configure: (inout HTTPClient.Configuration) throws -> Void = { _ in }
+    ) throws -> HTTPClient {
+        if let client = clients[name] { return client }
+        var configuration = HTTPClient.Configuration()
+        configuration.timeouts.queue = .milliseconds(300)
+        configuration.tls.roots = .only([.pemFile("\(stage.folder)/root.pem")])
+        configuration.addresses = try addresses
+        try configure(&configuration)
+        let client = HTTPClient(configuration)
+        clients[name] = client
+        return client
+    }
+
+    /// The number of connections that the clients keep open.
+    var connections: Int {
+        clients.values.reduce(0) { sum, client in
+            sum + client.connections.origins.reduce(0) { $0 + $1.connections.count }
+        }
+    }
+
+    private var addresses: StaticMap {
+        get throws {
+            var map = StaticMap()
+            for name in ["plain.test", "secure.test"] { try map.set(["127.0.0.1"], for: HostPattern(name)) }
+            return map
+        }
+    }
+
+    func plain(_ path: String) -> String { "http://plain.test:\(stage.ports.plain)\(path)" }
+    func secure(_ path: String) -> String { "https://secure.test:\(stage.ports.secure)\(path)" }
+}
+
+/// A response that is not what the server sent.
+struct WrongAnswer: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension HTTPClient {
+    /// The request has this among its fields, so that it is noticed in the clear.
+    static let secret = "the secret of the request"
+
+    /// Requests the small text.
+    func fetchSmall(_ url: String) async throws {
+        let response = try await get(url, headers: ["X-Secret": Self.secret])
+        try expect(response.text == "hello", "the small text is \(response.text ?? "?")")
+    }
+
+    /// Requests the large pattern, and reads it piece by piece.
+    func fetchLarge(_ url: String) async throws {
+        var request = try Request(.get, url)
+        request.headers["X-Secret"] = Self.secret
+        let response = try await send(request)
+        try expect(response.status == 200, "status \(response.status)")
+        var count = 0
+        for try await piece in response.body {
+            try expect(FixturePattern.matches(piece.span, at: count), "other bytes at \(count)")
+            count += piece.count
+        }
+        try expect(count == Replies.largeSize, "\(count) bytes of \(Replies.largeSize)")
+    }
+}
+
+/// Throws if the answer is wrong.
+func expect(_ isRight: Bool, _ otherwise: @autoclosure () -> String) throws {
+    if !isRight { throw WrongAnswer(otherwise()) }
+}

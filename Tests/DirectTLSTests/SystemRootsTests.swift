@@ -54,6 +54,29 @@ struct SystemRootsTests {
         }
     }
 
+    @Test("A bundle that could not be read is read again when a chain needs it next")
+    func unreadableBundle() throws {
+        let leaf = TestCertificate.leaf("a.test")
+        let file = FileManager.default.temporaryDirectory.appending(path: "roots-\(UUID().uuidString).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let store = try TrustStore.filled { store throws(TLSError) in
+            try DeferredBundle.attach(file.path, to: store)
+        }
+        defer { X509_STORE_free(store) }
+        #expect(!vouches(store, for: leaf))
+        try Data(TestCertificate.authority.pem).write(to: file)
+        #expect(vouches(store, for: leaf))
+    }
+
+    /// Whether a chain from the certificate to a root in the store is good.
+    private func vouches(_ store: OpaquePointer, for leaf: TestCertificate) -> Bool {
+        guard let check = X509_STORE_CTX_new() else { return false }
+        defer { X509_STORE_CTX_free(check) }
+        guard X509_STORE_CTX_init(check, store, leaf.x509, nil) == 1 else { return false }
+        defer { ERR_clear_error() }
+        return X509_verify_cert(check) == 1
+    }
+
     @Test("A system without roots is an error")
     func systemWithoutRootsIsAnError() {
         #expect(throws: TLSError.self) { try find(directories: ["/no/such"], bundles: ["/no/such"]) }

@@ -5,7 +5,7 @@ final class CertificateList {
     private var items: [OpaquePointer] = []
 
     /// Parses the certificates. An error names their role.
-    init(pem bytes: [UInt8], as role: StaticString = "certificates") throws(TLSError) {
+    init(pem bytes: [UInt8], as role: String = "certificates") throws(TLSError) {
         ErrorQueue.clear()
         // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
         bytes.withUnsafeBytes { buffer in

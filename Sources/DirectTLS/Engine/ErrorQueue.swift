@@ -42,5 +42,8 @@ enum ErrorQueue {
         return errnoText(Int32(truncatingIfNeeded: code & ~systemErrorFlag))
     }
 
+    /// Returns the code of a failed system call with this `errno`.
+    static func code(of errno: Int32) -> UInt { systemErrorFlag | UInt(errno) }
+
     private static let systemErrorFlag: UInt = 0x8000_0000
 }

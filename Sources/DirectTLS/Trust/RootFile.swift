@@ -1,20 +1,46 @@
 internal import CDirectOpenSSL
 
-/// A file of roots in PEM, read during a handshake into a store that other connections use at the same time.
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// A file of roots in PEM.
+///
+/// It is read as a whole before it is parsed. OpenSSL's readers of PEM take a read that fails for the end of the file: a
+/// store would have only the roots before that place, for as long as it exists.
 struct RootFile {
     let path: String
 
-    /// Adds the file's roots to the store, which skips those that it already has.
+    /// Returns the certificates of the file.
+    func certificates() throws(TLSError) -> CertificateList {
+        try CertificateList(pem: try bytes(), as: "roots from \(path)")
+    }
+
+    /// Adds the file's roots to a store that other connections use at the same time, during a handshake. The store skips
+    /// those that it already has.
     ///
-    /// Returns whether memory sufficed. A root that is incomplete for lack of memory is not added, because the store
-    /// would keep it for good. This runs inside a handshake, so the error queue is left without errors of its own.
+    /// Returns whether the file could be read and memory sufficed. A root that is incomplete for lack of memory is not
+    /// added, because the store would keep it for good. The error queue is left without errors of its own.
     @discardableResult
     func add(to store: OpaquePointer) -> Bool {
-        ErrorQueue.clear()
-        guard let file = BIO_new_file(path, "r") else { return hasEndedInOrder() }
-        defer { BIO_free(file) }
+        guard let bytes = try? bytes() else { return false }
+        return bytes.withUnsafeBytes { buffer in
+            ErrorQueue.clear()
+            guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
+                return hasEndedInOrder()
+            }
+            defer { BIO_free(text) }
+            return add(from: text, to: store)
+        }
+    }
+
+    private func add(from text: OpaquePointer, to store: OpaquePointer) -> Bool {
         var isWhole = true
-        while let certificate = PEM_read_bio_X509_AUX(file, nil, refusePassword, nil) {
+        while let certificate = PEM_read_bio_X509_AUX(text, nil, refusePassword, nil) {
             defer { X509_free(certificate) }
             guard !isDamagedRoot(certificate), !ErrorQueue.drainSaysNoMemory() else {
                 isWhole = false
@@ -26,10 +52,36 @@ struct RootFile {
         return hasEndedInOrder() && isWhole
     }
 
-    /// Returns whether reading ended with an error, as it does at the end of a file, but with none for lack of
+    /// Returns whether parsing ended with an error, as it does at the end of the text, but with none for lack of
     /// memory. Without memory, OpenSSL may also end without any error.
     private func hasEndedInOrder() -> Bool {
         ERR_peek_last_error() != 0 && !ErrorQueue.drainSaysNoMemory()
+    }
+
+    private func bytes() throws(TLSError) -> [UInt8] {
+        while true {
+            ErrorQueue.clear()
+            if let bytes = read() { return bytes }
+            let code = ErrorQueue.drain()
+            // A signal has interrupted the call, which OpenSSL does not repeat.
+            guard code == ErrorQueue.code(of: EINTR) else {
+                throw .badSettings("roots from \(path): \(ErrorQueue.reason(of: code))")
+            }
+        }
+    }
+
+    /// Returns the bytes of the file, or `nil` with the reason in the error queue.
+    private func read() -> [UInt8]? {
+        guard let file = BIO_new_file(path, "r") else { return nil }
+        defer { BIO_free(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = BIO_read(file, &piece, Int32(piece.count))
+            if count == 0 { return bytes }
+            guard count > 0 else { return nil }
+            bytes += piece[..<Int(count)]
+        }
     }
 }
 

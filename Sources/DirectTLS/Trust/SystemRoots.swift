@@ -44,8 +44,8 @@ struct SystemRoots: Hashable, Sendable {
         guard let bundle else { return }
         if access(bundle, R_OK) == 0, paths.contains(where: isHashed) {
             try DeferredBundle.attach(bundle, to: store)
-        } else if X509_STORE_load_file(store, bundle) != 1 {
-            throw .badSettings("roots from \(bundle): \(ErrorQueue.drainedReason())")
+        } else {
+            try RootFile(path: bundle).certificates().add(to: store)
         }
     }
 

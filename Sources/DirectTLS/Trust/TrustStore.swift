@@ -37,9 +37,7 @@ enum TrustStore {
     private static func add(_ source: CertificateSource, to store: OpaquePointer) throws(TLSError) {
         switch source {
         case .pemFile(let path):
-            guard X509_STORE_load_file(store, path) == 1 else {
-                throw .badSettings("roots from \(path): \(ErrorQueue.drainedReason())")
-            }
+            try RootFile(path: path).certificates().add(to: store)
         case .pem(let bytes):
             try CertificateList(pem: bytes, as: "roots").add(to: store)
         case .der(let bytes):

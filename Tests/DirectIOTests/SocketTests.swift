@@ -42,6 +42,29 @@ struct SocketTests {
         }
     }
 
+    #if canImport(Glibc)
+    @Test("A socket that the loop cannot watch is closed at once")
+    func unwatchable() async {
+        await #expect(processExitsWith: .success) {
+            let listener = try Listener()
+            // One descriptor is left: enough for the socket, and not for the loop's queue.
+            let next = dup(0)
+            close(next)
+            var limits = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+            limits.rlim_cur = rlim_t(next + 1)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+            // It never turns, so it releases no handle.
+            let loop = EventLoop(isDriven: ())
+            let address = try #require(IPAddress("127.0.0.1"))
+            #expect(throws: Socket.StartFailure.self) {
+                try Socket.connecting(to: address, port: listener.port, on: loop)
+            }
+            try #require(fcntl(next, F_GETFD) == -1)
+        }
+    }
+    #endif
+
     @Test("A zone without an interface is an error of the address")
     func unknownZone() throws {
         let address = try #require(IPAddress("fe80::1%nowhere"))

@@ -32,10 +32,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     }
 
     deinit {
-        // Reached only if the socket was never added to the loop.
-        guard descriptor >= 0 else { return }
-        _ = closeDescriptor(descriptor)
-        DescriptorQueue.shared.noteClosed()
+        // Has an effect only if the socket was never added to the loop.
+        release()
     }
 
     /// An error that occurred before the connection attempt started.
@@ -80,6 +78,8 @@ package final class Socket: LoopHandle, @unchecked Sendable {
             // Added after connect: epoll would immediately report a hang-up for a new socket.
             try loop.add(socket, descriptor: socket.descriptor)
         } catch {
+            // The loop releases a handle that it could not watch only when it next has an event.
+            socket.release()
             throw .system(error)
         }
         return socket
@@ -164,6 +164,12 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     package func close() {
         guard descriptor >= 0 else { return }
         loop.remove(self, descriptor: descriptor)
+        release()
+    }
+
+    /// Closes the descriptor of a socket that the loop does not watch, or no longer.
+    private func release() {
+        guard descriptor >= 0 else { return }
         // Not retried: Linux has freed the descriptor even if close was interrupted.
         _ = closeDescriptor(descriptor)
         descriptor = -1

@@ -31,6 +31,12 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the system has given up waiting for the peer.
     package var meansTimedOut: Bool { code == ETIMEDOUT }
 
+    /// Whether the system refused to send for a reason of its own, so that the connection still exists and the peer
+    /// does not know of it.
+    package var leavesConnectionOpen: Bool {
+        code == ENOBUFS || code == ENOMEM || code == EACCES || code == EPERM
+    }
+
     /// Whether there is no file at the path.
     package var meansNoFile: Bool { code == ENOENT }
 

@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
+internal import DirectTLS
 internal import Synchronization
 
 /// Sends a request in a task of its own, so that the response can be read at the same time.
@@ -88,7 +89,8 @@ package final class Upload: @unchecked Sendable {
         state.withLock { if case .failed(let failure) = $0 { failure } else { nil } }
     }
 
-    /// The failure, if it leaves no response to wait for: the source failed or a time limit has passed.
+    /// The failure, if it leaves no response to wait for: the source failed, a time limit has passed, or the system
+    /// refused to send although the connection exists: the server then waits for the rest.
     ///
     /// A broken connection is not such a failure, because the server may have answered before; nor is `cancel`,
     /// which comes after the response.
@@ -96,6 +98,9 @@ package final class Upload: @unchecked Sendable {
         guard let failure, case .failed(_, let reason) = failure else { return nil }
         switch reason {
         case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return failure
+        case .system(let error): return error.leavesConnectionOpen ? failure : nil
+        case .tls(.connectionLost(errno: let code)):
+            return SystemError("send", code: code).leavesConnectionOpen ? failure : nil
         default: return nil
         }
     }

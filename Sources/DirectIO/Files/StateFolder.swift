@@ -31,10 +31,15 @@ package final class StateFolder: Sendable {
     package init(_ path: String) throws(SystemError) {
         if mkdir(path, mode_t(0o700)) == -1, errno != EEXIST { throw SystemError("mkdir", code: errno) }
         let folder = try checked("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        var facts = stat()
-        guard fstat(folder, &facts) == 0, facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
+        do throws(SystemError) {
+            var facts = stat()
+            _ = try checked("fstat") { fstat(folder, &facts) }
+            guard facts.st_uid == geteuid(), facts.st_mode & 0o022 == 0 else {
+                throw SystemError("open", code: EPERM)
+            }
+        } catch {
             close(folder)
-            throw SystemError("open", code: EPERM)
+            throw error
         }
         descriptor = folder
     }
@@ -69,33 +74,52 @@ package final class StateFolder: Sendable {
 
     /// Removes a file, and returns whether it existed. A reader of the file can continue.
     @discardableResult
-    package func remove(_ name: String) -> Bool {
-        unlinkat(descriptor, name, 0) == 0
+    package func remove(_ name: String) throws(SystemError) -> Bool {
+        let (result, code) = retryingInterrupts { unlinkat(descriptor, name, 0) }
+        guard result == -1 else { return true }
+        guard code == ENOENT else { throw SystemError("unlink", code: code) }
+        return false
     }
 
     /// Returns the attributes of all files, in no particular order.
     package func contents() throws(SystemError) -> [Facts] {
+        var all: [Facts] = []
+        for name in try names() {
+            if let facts = try facts(of: name) { all.append(facts) }
+        }
+        return all
+    }
+
+    /// Returns the names of all files, in no particular order.
+    package func names() throws(SystemError) -> [String] {
         let copy = try checked("open") { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let listing = fdopendir(copy) else {
             close(copy)
             throw SystemError("fdopendir", code: errno)
         }
         defer { closedir(listing) }
-        var all: [Facts] = []
-        while let entry = readdir(listing) {
+        var all: [String] = []
+        while true {
+            // Only errno tells a failure from the end (readdir(3)).
+            errno = 0
+            guard let entry = readdir(listing) else {
+                let code = errno
+                guard code == 0 else { throw SystemError("readdir", code: code) }
+                return all
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            guard name != ".", name != ".." else { continue }
-            if let facts = facts(of: name) { all.append(facts) }
+            if name != ".", name != ".." { all.append(name) }
         }
-        return all
     }
 
-    private func facts(of name: String) -> Facts? {
+    private func facts(of name: String) throws(SystemError) -> Facts? {
         var facts = stat()
+        let (result, code) = retryingInterrupts { fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) }
         // The file may have been removed since it was listed.
-        guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        if result == -1, code == ENOENT { return nil }
+        guard result != -1 else { throw SystemError("fstat", code: code) }
         return Facts(
             name: name,
             isRegularFile: facts.st_mode & S_IFMT == S_IFREG,
@@ -123,9 +147,12 @@ package final class StateReader: Sendable {
 
     fileprivate init(_ file: Int32) throws(SystemError) {
         var facts = stat()
-        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+        do throws(SystemError) {
+            _ = try checked("fstat") { fstat(file, &facts) }
+            guard facts.st_mode & S_IFMT == S_IFREG else { throw SystemError("open", code: EINVAL) }
+        } catch {
             close(file)
-            throw SystemError("open", code: EINVAL)
+            throw error
         }
         descriptor = file
         size = Int(facts.st_size)
@@ -176,7 +203,8 @@ package final class StateDraft: @unchecked Sendable {
 
     deinit {
         close(descriptor)
-        if !isPlaced { folder.remove(name) }
+        // The next sweep of the folder finds a draft that cannot be removed now.
+        if !isPlaced { _ = try? folder.remove(name) }
     }
 
     /// Writes all bytes at this offset. Only one task at a time may call this or ``place(as:)``.

@@ -152,6 +152,25 @@ struct CacheFolderTests {
         #expect(folder.names == ["notes.txt"])
     }
 
+    @Test("A response that cannot be removed is reported")
+    func unremovable() async throws {
+        let cache = try cache()
+        // No call for files removes a folder.
+        let name = String(repeating: "0", count: 32) + ".r"
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/" + name,
+            withIntermediateDirectories: false
+        )
+        await cache.removeAll()
+        #expect(folder.names == [name])
+        #expect(cache.faults.count == 1)
+        guard case .file(let error)? = cache.faults.first else {
+            Issue.record("\(cache.faults)")
+            return
+        }
+        #expect(error.call == "unlink")
+    }
+
     @Test("The folder stays within its limits, and drops the entries least recently used")
     func limits() async throws {
         let cache = try cache(.init(bytes: 200_000, objects: 1000, objectBytes: 50_000))

@@ -107,15 +107,18 @@ final class CacheFiles: Sendable {
     }
 
     func remove(_ key: CacheKey) {
-        folder.remove(key.plainName)
-        folder.remove(key.indexName)
+        delete(key.plainName)
+        delete(key.indexName)
+    }
+
+    /// Removes a file. Reports it if that fails: the cache would still answer with a response that should be gone.
+    private func delete(_ name: String) {
+        _ = attempt { () throws(SystemError) in _ = try folder.remove(name) }
     }
 
     func removeAll() {
         _ = attempt { () throws(SystemError) in
-            for facts in try folder.contents() where CacheFileKind(facts.name) != .foreign {
-                folder.remove(facts.name)
-            }
+            for name in try folder.names() where CacheFileKind(name) != .foreign { delete(name) }
         }
         usage.withLock { $0 = Usage() }
     }
@@ -188,7 +191,7 @@ final class CacheFiles: Sendable {
 
     /// Removes a damaged file and reports it.
     func discard(_ name: String) {
-        folder.remove(name)
+        delete(name)
         report(.damaged(file: name))
     }
 
@@ -220,7 +223,7 @@ extension CacheFiles {
             kept.sort { $0.time < $1.time }
             for facts in kept {
                 guard bytes > limits.bytes / 10 * 9 || objects > limits.objects / 10 * 9 else { break }
-                folder.remove(facts.name)
+                delete(facts.name)
                 bytes -= facts.size
                 objects -= 1
             }
@@ -237,7 +240,7 @@ extension CacheFiles {
             case .response, .index: return true
             case .draft:
                 guard now.secondsSince(facts.time) > Self.draftLifetime else { return true }
-                folder.remove(facts.name)
+                delete(facts.name)
                 return false
             case .foreign:
                 let fault = CacheError.foreign(file: facts.name)

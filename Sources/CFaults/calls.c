@@ -157,6 +157,10 @@ ssize_t send(int descriptor, const void *buffer, size_t count, int flags) {
     flt_note_sent(buffer, count);
     DECIDE(send);
     if (kind == flt_error) {
+        // After these errors the connection is over, and the next calls notice it.
+        if (value == EPIPE || value == ECONNRESET || value == ETIMEDOUT || value == EHOSTUNREACH || value == ENETUNREACH
+            || value == ENETDOWN)
+            shutdown(descriptor, SHUT_RDWR);
         errno = value;
         return -1;
     }
@@ -287,6 +291,8 @@ static __thread FILE *failed_stream;
 
 static FILE *open_stream(__typeof__(&fopen) real, const void *caller, const char *path, const char *mode) {
     int value = 0;
+    // The program's own files are the scenarios', not the client's.
+    if (IS_PROGRAM(caller)) return real(path, mode);
     if (flt_decide(function_fopen, caller, &value) != flt_error) return real(path, mode);
     errno = value;
     return NULL;
@@ -304,6 +310,7 @@ FILE *fopen64(const char *restrict path, const char *restrict mode) {
 
 size_t fread(void *restrict buffer, size_t size, size_t count, FILE *restrict stream) {
     REAL(fread);
+    if (IS_PROGRAM(__builtin_return_address(0))) return real(buffer, size, count, stream);
     DECIDE(fread);
     if (kind != flt_error) return real(buffer, size, count, stream);
     failed_stream = stream;

@@ -62,8 +62,8 @@ struct Command {
             let stage = try stageFolder.map { try Stage(folder: $0) } ?? Stage()
             defer { stage.end() }
             switch action {
-            case .one(let words): return try runOne(words, stage)
-            case .count(let name): return try count(name, stage)
+            case .one(let words): return try runOne(words, on: stage)
+            case .count(let name): return try count(name, on: stage)
             default: return try Search(stage, selection).run()
             }
         } catch {
@@ -82,25 +82,25 @@ struct Command {
         return 0
     }
 
-    private func runOne(_ words: [String], _ stage: Stage) throws -> Int32 {
+    private func runOne(_ words: [String], on stage: Stage) throws -> Int32 {
         let scenario = try Self.scenario(words[0])
         guard let injection = Injection(function: words[1], call: words[2], fault: words[3]) else {
             throw StageError("no such fault: \(words.dropFirst().joined(separator: " "))")
         }
         let runner = Runner(stage)
         if scenario.needsOwnProcess {
-            runner.takeBaselineOfFirstUse()
+            runner.ignoreDescriptors()
         } else {
             for finding in runner.warmUp(scenario) { throw StageError(finding) }
         }
-        let verdict = runner.run(scenario, injection)
+        let verdict = runner.run(scenario, with: injection)
         for line in verdict.lines { print(line) }
         return verdict.findings.isEmpty ? 0 : 1
     }
 
-    private func count(_ name: String, _ stage: Stage) throws -> Int32 {
+    private func count(_ name: String, on stage: Stage) throws -> Int32 {
         let runner = Runner(stage)
-        runner.takeBaselineOfFirstUse()
+        runner.ignoreDescriptors()
         print(runner.countCalls(try Self.scenario(name)).map { "\($0)" }.joined(separator: " "))
         return 0
     }

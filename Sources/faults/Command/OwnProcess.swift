@@ -9,7 +9,7 @@ struct OwnProcess {
         return (lines.last ?? "").split(separator: " ").compactMap { Int64($0) }
     }
 
-    func run(_ scenario: Scenario, _ injection: Injection) throws -> Verdict {
+    func run(_ scenario: Scenario, with injection: Injection) throws -> Verdict {
         let child = try ChildProcess(["--one", scenario.name] + injection.words + ["--stage", stage.folder])
         let (lines, status) = child.finish()
         var verdict = Verdict(lines)
@@ -29,12 +29,5 @@ extension Verdict {
         isReached = lines.first == "reached"
         failure = lines.first { $0.hasPrefix("failed ") }.map { String($0.dropFirst(7)) }
         findings = lines.filter { $0.hasPrefix("finding ") }.map { String($0.dropFirst(8)) }
-    }
-}
-
-extension Runner {
-    /// Takes as baseline what this process holds once the client is in use: the loop's two descriptors more than now.
-    func takeBaselineOfFirstUse() {
-        takeBaseline(more: 2)
     }
 }

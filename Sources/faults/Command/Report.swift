@@ -26,14 +26,14 @@ struct Report {
     mutating func noteCalls(_ count: Int64) { row.calls = count }
     mutating func notePieces(_ count: Int64) { row.pieces = count }
 
-    mutating func note(_ verdict: Verdict, _ injection: Injection) {
+    mutating func note(_ verdict: Verdict, of injection: Injection) {
         row.runs += 1
         if verdict.isReached { row.reached += 1 }
         if verdict.failure == nil { row.succeeded += 1 } else { row.failed += 1 }
-        for finding in verdict.findings { note(finding, injection.words.joined(separator: " ")) }
+        for finding in verdict.findings { note(finding, at: injection.words.joined(separator: " ")) }
     }
 
-    mutating func note(_ finding: String, _ place: String) {
+    mutating func note(_ finding: String, at place: String) {
         row.findings += 1
         let kind = finding.filter { !$0.isNumber }
         if let known = findings.firstIndex(where: { $0.text.filter { !$0.isNumber } == kind }) {

@@ -30,31 +30,31 @@ struct Search {
         var report = Report()
         for scenario in Scenario.all where selection.scenario ?? scenario.name == scenario.name {
             report.begin(scenario)
-            try run(scenario, &report)
+            try run(scenario, report: &report)
             report.end()
         }
         report.printTotals()
         return report.findingCount == 0 ? 0 : 1
     }
 
-    private func run(_ scenario: Scenario, _ report: inout Report) throws {
+    private func run(_ scenario: Scenario, report: inout Report) throws {
         for finding in scenario.needsOwnProcess ? [] : runner.warmUp(scenario) {
-            return report.note(finding, "without faults")
+            return report.note(finding, at: "without faults")
         }
         let before = flt_holdings()
         let calls =
             scenario.needsOwnProcess ? try ownProcess.countCalls(scenario) : runner.countCalls(scenario)
         report.noteCalls(calls.reduce(0, +))
-        for injection in injections(scenario, calls) {
+        for injection in injections(for: scenario, calls: calls) {
             let verdict =
                 scenario.needsOwnProcess
-                ? try ownProcess.run(scenario, injection) : runner.run(scenario, injection)
-            report.note(verdict, injection)
+                ? try ownProcess.run(scenario, with: injection) : runner.run(scenario, with: injection)
+            report.note(verdict, of: injection)
         }
-        if !scenario.needsOwnProcess { judgeGrowth(since: before, &report) }
+        if !scenario.needsOwnProcess { judgeGrowth(since: before, report: &report) }
     }
 
-    private func injections(_ scenario: Scenario, _ calls: [Int64]) -> [Injection] {
+    private func injections(for scenario: Scenario, calls: [Int64]) -> [Injection] {
         zip(Injection.functions, calls).flatMap { function, count -> [Injection] in
             let name = Injection.name(of: function)
             guard count > 0, selection.function ?? name == name, scenario.functions?.contains(name) ?? true
@@ -85,16 +85,16 @@ struct Search {
     }
 
     /// What a scenario leaves behind only a little of in each run shows after many runs.
-    private func judgeGrowth(since before: flt_holdings, _ report: inout Report) {
+    private func judgeGrowth(since before: flt_holdings, report: inout Report) {
         // Idle threads end after a second.
         let end = flt_time() + 10_000_000_000
         while flt_holdings().threads > 1, flt_time() < end { usleep(10_000) }
         let after = flt_holdings()
-        if after.threads > 1 { report.note("\(after.threads - 1) threads are left", "after all runs") }
+        if after.threads > 1 { report.note("\(after.threads - 1) threads are left", at: "after all runs") }
         let pieces = after.pieces - before.pieces
         report.notePieces(pieces)
         if pieces > Self.harmlessGrowth {
-            report.note("OpenSSL has \(pieces) more pieces of memory", "after all runs")
+            report.note("OpenSSL has \(pieces) more pieces of memory", at: "after all runs")
         }
     }
 

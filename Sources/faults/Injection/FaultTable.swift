@@ -39,7 +39,7 @@ enum FaultTable {
 
     /// The function's errors, and those of them that the caller must not notice.
     private static let errors: [String: (some: String, harmless: String)] = [
-        "socket": ("EACCES EAFNOSUPPORT EINVAL ENOBUFS ENOMEM EPROTONOSUPPORT", "EMFILE ENFILE EINTR"),
+        "socket": ("EACCES EAFNOSUPPORT EINVAL ENOBUFS ENOMEM EPROTONOSUPPORT", "EMFILE ENFILE"),
         "connect": (
             "EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN ECONNREFUSED EHOSTUNREACH ENETUNREACH EPERM ETIMEDOUT",
             "EINTR"
@@ -50,20 +50,20 @@ enum FaultTable {
         ),
         "shutdown": ("", "ENOTCONN"),
         "setsockopt": ("", "EINVAL ENOMEM ENOPROTOOPT"),
-        "getsockopt": ("ENOBUFS", "EINTR"),
+        "getsockopt": ("ENOBUFS", ""),
         "getpeername": ("ENOBUFS ENOTCONN", ""),
         "epoll_create1": ("", "EMFILE ENFILE ENOMEM"),
         "eventfd": ("", "EMFILE ENFILE ENODEV ENOMEM"),
-        "epoll_ctl": ("ENOMEM ENOSPC", "EINTR"),
+        "epoll_ctl": ("ENOMEM ENOSPC", ""),
         "epoll_wait": ("", "EINTR"),
         "pthread_create": ("", "EAGAIN"),
         "getentropy": ("", "EIO ENOSYS"),
         "open": (
-            "EACCES EBUSY EDQUOT EEXIST EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ENOENT ENOMEM ENOSPC ENOTDIR "
+            "EACCES EBUSY EDQUOT EEXIST EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ENOMEM ENOSPC ENOTDIR "
                 + "ENXIO EOVERFLOW EPERM EROFS ETXTBSY EAGAIN", "EINTR"
         ),
         "openat": (
-            "EACCES EBUSY EDQUOT EEXIST EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ENOENT ENOMEM ENOSPC ENOTDIR "
+            "EACCES EBUSY EDQUOT EEXIST EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ENOMEM ENOSPC ENOTDIR "
                 + "ENXIO EOVERFLOW EPERM EROFS ETXTBSY EAGAIN", "EINTR"
         ),
         "read": ("EAGAIN EIO EISDIR", "EINTR"),
@@ -71,22 +71,22 @@ enum FaultTable {
         "write": ("EAGAIN EDQUOT EFBIG EIO ENOSPC EPERM", "EINTR"),
         "pwrite": ("EAGAIN EDQUOT EFBIG EIO ENOSPC EPERM", "EINTR"),
         "fsync": ("EDQUOT EINVAL EIO ENOSPC EROFS", "EINTR"),
-        "fstat": ("EIO ENOMEM EOVERFLOW", "EINTR"),
-        "fstatat": ("EACCES EIO ELOOP ENOENT ENOMEM EOVERFLOW", "EINTR"),
-        "rename": ("EACCES EBUSY EDQUOT EIO EISDIR EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", "EINTR"),
-        "renameat": ("EACCES EBUSY EDQUOT EIO EISDIR EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", "EINTR"),
-        "unlink": ("EACCES EBUSY EIO ENOENT ENOMEM EPERM EROFS", "EINTR"),
-        "unlinkat": ("EACCES EBUSY EIO ENOENT ENOMEM EPERM EROFS", "EINTR"),
+        "fstat": ("EIO ENOMEM EOVERFLOW", ""),
+        "fstatat": ("EACCES EIO ELOOP ENOENT ENOMEM EOVERFLOW", ""),
+        "rename": ("EACCES EBUSY EDQUOT EIO EISDIR EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", ""),
+        "renameat": ("EACCES EBUSY EDQUOT EIO EISDIR EMLINK ENOENT ENOMEM ENOSPC EPERM EROFS EXDEV", ""),
+        "unlink": ("EACCES EBUSY EIO ENOENT ENOMEM EPERM EROFS", ""),
+        "unlinkat": ("EACCES EBUSY EIO ENOENT ENOMEM EPERM EROFS", ""),
         "mkdir": (
-            "EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", "EINTR"
+            "EACCES EDQUOT ELOOP EMLINK ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EPERM EROFS EIO", ""
         ),
-        "access": ("EACCES EIO ELOOP ENOENT ENOMEM ENOTDIR EROFS", "EINTR"),
+        "access": ("EACCES EIO ELOOP ENOENT ENOMEM ENOTDIR EROFS", ""),
         "opendir": ("EACCES EMFILE ENFILE ENOENT ENOMEM ENOTDIR", ""),
         "fdopendir": ("ENOMEM", ""),
         "readdir": ("EIO ENOENT EOVERFLOW", ""),
         "futimens": ("", "EACCES EPERM EROFS EIO"),
-        "fopen": ("EACCES EIO ELOOP EMFILE ENFILE ENOENT ENOMEM EINTR", ""),
-        "fread": ("EIO EISDIR EAGAIN ENOMEM EINTR", ""),
+        "fopen": ("EACCES EIO ELOOP EMFILE ENFILE ENOENT ENOMEM", "EINTR"),
+        "fread": ("EIO EISDIR EAGAIN ENOMEM", "EINTR"),
         "fgets": ("EIO EISDIR EAGAIN ENOMEM EINTR", ""),
         "allocation": ("ENOMEM", ""),
     ]
@@ -104,7 +104,7 @@ enum FaultTable {
     private static let others: [String: [Fault]] = [
         "recv": [oneByte, wouldBlock, Fault(name: "end", kind: flt_nothing, value: 0), slow],
         "send": [oneByte, wouldBlock, slow],
-        "read": [oneByte, noByte, slow],
+        "read": [oneByte, slow],
         "pread": [oneByte, noByte, slow],
         "write": [oneByte, noByte, slow],
         "pwrite": [oneByte, noByte, slow],

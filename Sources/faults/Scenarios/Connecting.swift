@@ -25,7 +25,8 @@ extension Scenario {
         try await client.fetchSmall(work.secure("/small"))
     }
 
-    /// In a process of its own: what is made once is made while a call fails.
+    /// In a process of its own: what is made once is made while a call fails. Without the thread of its loop the client
+    /// cannot work at all, and ends the process with a message.
     private static let start = Scenario(
         name: "first use in a process",
         isSecret: true,

@@ -8,7 +8,7 @@ extension Scenario {
 
     private static let memoryCache = Scenario(name: "cache in memory") { work in
         let client = try work.client { $0.cache = .memory() }
-        try await useCache(client, work)
+        try await useCache(of: client, in: work)
     }
 
     private static let cacheFolder = Scenario(
@@ -17,12 +17,12 @@ extension Scenario {
             let cache = try work.cache ?? ResponseCache.directory("\(work.folder)/cache")
             work.cache = cache
             let client = try work.client { $0.cache = cache }
-            try await useCache(client, work)
+            try await useCache(of: client, in: work)
         },
         inspect: { work in strayFiles(in: "\(work.folder)/cache") }
     )
 
-    private static func useCache(_ client: HTTPClient, _ work: Workplace) async throws {
+    private static func useCache(of client: HTTPClient, in work: Workplace) async throws {
         for _ in 0..<2 { try await client.fetchLarge(work.plain("/cached")) }
         for _ in 0..<2 { try await client.fetchSmall(work.plain("/checked")) }
         for _ in 0..<2 { try await client.fetchSmall(work.plain("/varied")) }

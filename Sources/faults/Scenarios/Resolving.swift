@@ -9,7 +9,7 @@ extension Scenario {
 
     private static let encrypted = Scenario(name: "DNS over HTTPS", isSecret: true, hiddenConnections: 2) {
         work in
-        try await fetch(work) { servers, settings in
+        try await fetch(in: work) { servers, settings in
             DNSOverHTTPS(.https(servers, name: "dns.test"), settings)
         } port: {
             $0.secure
@@ -17,7 +17,7 @@ extension Scenario {
     }
 
     private static let httpdns = Scenario(name: "HTTPDNS", hiddenConnections: 2) { work in
-        try await fetch(work) { servers, settings in
+        try await fetch(in: work) { servers, settings in
             AlibabaHTTPDNS(account: "account", .insecureHTTP(servers), settings)
         } port: {
             $0.plain
@@ -25,7 +25,7 @@ extension Scenario {
     }
 
     private static func fetch(
-        _ work: Workplace,
+        in work: Workplace,
         _ resolver: ([Endpoint], ServiceSettings) -> any Resolver,
         port: (Stage.Ports) -> UInt16
     ) async throws {
@@ -44,9 +44,7 @@ extension Scenario {
         name: "resolver's file",
         prepare: { work in try Files.write(Array("damaged\n".utf8), to: "\(work.folder)/answers") },
         perform: { work in
-            var map = StaticMap()
-            try map.set(["127.0.0.1"], for: HostPattern("plain.test"))
-            let resolver = CachingResolver(LiveMap(map)) { $0.file = "\(work.folder)/answers" }
+            let resolver = CachingResolver(FixedResolver()) { $0.file = "\(work.folder)/answers" }
             let client = try work.client { $0.resolver = resolver }
             _ = try await resolver.resolve(
                 DomainName("plain.test"),
@@ -64,4 +62,13 @@ extension Scenario {
                 ? [] : ["the file has \(text.utf8.count) bytes"]
         }
     )
+}
+
+/// Answers every question with the address of the servers.
+private struct FixedResolver: Resolver {
+    let name = "fixed"
+
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        Resolution(["127.0.0.1"], timeToLive: .seconds(1000), source: .resolver(name))
+    }
 }

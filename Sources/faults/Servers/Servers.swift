@@ -55,7 +55,7 @@ struct Servers {
         for name in ["hashed", "others"] { mkdir("\(folder)/\(name)", 0o700) }
         try write(root, to: "hashed/\(try hashName(root))")
         for other in others { try write(other, to: "others/\(try hashName(other))") }
-        let client = authority.certificate(for: "client.test")
+        let client = try authority.issue(.client("client.test"))
         try write(client.chainPEM, to: "client.pem")
         try write(client.keyPEM, to: "client.key")
     }

@@ -47,7 +47,7 @@ final class Stage: Sendable {
 
 extension Stage.Ports {
     init?(_ line: String) {
-        let numbers = line.split(separator: " ").compactMap { UInt16($0) }
+        let numbers = line.split { $0 == " " || $0 == "\n" }.compactMap { UInt16($0) }
         guard numbers.count == 4 else { return nil }
         self.init(plain: numbers[0], secure: numbers[1], strict: numbers[2], proxy: numbers[3])
     }

@@ -34,7 +34,6 @@ extension Scenario {
         needsOwnProcess: true,
         functions: [
             "epoll_create1", "eventfd", "epoll_ctl", "allocation", "fopen", "fread", "fgets",
-            "pthread_create",
         ]
     )
 

@@ -83,7 +83,8 @@ enum flt_kind flt_decide(enum function function, const void *caller, int *value)
 
 _Atomic int64_t flt_threads, flt_connections;
 static _Atomic int64_t pieces;
-#define MOST_DESCRIPTORS 4096
+// The program needs few, and each is asked for.
+#define MOST_DESCRIPTORS 512
 
 struct flt_holdings flt_holdings(void) {
     int64_t open = 0;

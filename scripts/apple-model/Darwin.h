@@ -25,6 +25,7 @@ typedef int errno_t;
 #define ENOENT 2
 #define EINTR 4
 #define EBADF 9
+#define ENOMEM 12
 #define EACCES 13
 #define EEXIST 17
 #define ENOTDIR 20
@@ -42,6 +43,7 @@ typedef int errno_t;
 #define EADDRNOTAVAIL 49
 #define ENETUNREACH 51
 #define ECONNRESET 54
+#define ENOBUFS 55
 #define ENOTCONN 57
 #define ETIMEDOUT 60
 #define ECONNREFUSED 61

@@ -49,7 +49,7 @@ struct SocketTests {
             let listener = try Listener()
             // One descriptor is left: enough for the socket, and not for the loop's queue.
             let next = dup(0)
-            close(next)
+            _ = Glibc.close(next)
             var limits = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
             limits.rlim_cur = rlim_t(next + 1)

@@ -31,7 +31,9 @@ struct RootFile {
         return bytes.withUnsafeBytes { buffer in
             ErrorQueue.clear()
             guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
-                return hasEndedInOrder()
+                // Only memory can be missing, whatever the error says.
+                ErrorQueue.clear()
+                return false
             }
             defer { BIO_free(text) }
             return add(from: text, to: store)

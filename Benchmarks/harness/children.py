@@ -44,10 +44,9 @@ def start(command, environment=None, first=die_with_parent, **options):
     child = subprocess.Popen(
         command,
         env=None if environment is None else environment_with(environment),
-        stdin=subprocess.DEVNULL,
         start_new_session=True,
         preexec_fn=first,
-        **options,
+        **{"stdin": subprocess.DEVNULL, **options},
     )
     running.add(child)
     return child

@@ -8,6 +8,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from . import children, content
+from .certificates import Authority, openssl
 from .children import BenchError
 
 HOST = "bench.test"
@@ -56,28 +57,17 @@ http {{
 
 def make_certificates(folder):
     """Makes a CA, a P-256 leaf for the name, and the system's roots (as folder and bundle) with that CA added."""
-
-    def openssl(*arguments):
-        children.run(["openssl", *map(str, arguments)])
-
-    ca, leaf = folder / "ca", folder / "leaf"
-    for key in (ca, leaf):
-        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{key}.key")
-    openssl("req", "-x509", "-new", "-key", f"{ca}.key", "-subj", "/CN=Benchmark CA", "-days", 30, "-out", f"{ca}.pem",
-            "-addext", "keyUsage=critical,keyCertSign")
-    openssl("req", "-new", "-key", f"{leaf}.key", "-subj", f"/CN={HOST}", "-out", f"{leaf}.csr")
-    (folder / "leaf.ext").write_text(f"subjectAltName=DNS:{HOST}\nbasicConstraints=critical,CA:FALSE\n")
-    openssl("x509", "-req", "-in", f"{leaf}.csr", "-CA", f"{ca}.pem", "-CAkey", f"{ca}.key", "-CAcreateserial",
-            "-days", 30, "-extfile", f"{leaf}.ext", "-out", f"{leaf}.pem")
+    ca = Authority(folder, "ca")
+    ca.issue("leaf", [HOST])
 
     roots = folder / "roots"
     roots.mkdir()
     for link in SYSTEM_FOLDER.glob("*.[0-9]"):
         (roots / link.name).symlink_to(link.resolve())
-    digest, _ = children.run(["openssl", "x509", "-hash", "-noout", "-in", f"{ca}.pem"])
-    (roots / f"{digest.strip()}.0").symlink_to(f"{ca}.pem")
+    digest = openssl("x509", "-hash", "-noout", "-in", ca.certificate)
+    (roots / f"{digest.strip()}.0").symlink_to(ca.certificate)
     bundle = SYSTEM_BUNDLE.read_text() if SYSTEM_BUNDLE.exists() else ""
-    (folder / "bundle.pem").write_text(bundle + Path(f"{ca}.pem").read_text())
+    (folder / "bundle.pem").write_text(bundle + ca.certificate.read_text())
 
 
 def free_port():

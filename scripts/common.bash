@@ -64,7 +64,7 @@ is_present() {
         brotli-headers) [ -e /usr/include/brotli/decode.h ] ;;
         zstd-headers) [ -e /usr/include/zstd.h ] ;;
         # Not on every user's PATH.
-        nginx) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] ;;
+        nginx | haproxy) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }
@@ -77,6 +77,8 @@ package_of() {
         zstd-headers) echo libzstd-dev ;;
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
+        gnutls-serv) echo gnutls-bin ;;
+        node) echo nodejs ;;
         *) echo "$1" ;;
     esac
 }
@@ -137,7 +139,7 @@ checked_build=(
 # Builds a package in a folder of this one, as its user would. SwiftPM does not notice files added to or removed from a
 # package it depends on by path; without its old plan it makes a new one.
 build_package() {
-    rm -f "$1/.build/debug.yaml"
+    rm -f "$1/.build/debug.yaml" "$1/.build/release.yaml"
     swift build --package-path "$@"
 }
 build_tour() { build_package Examples/Tour; }

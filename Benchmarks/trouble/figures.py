@@ -1,0 +1,148 @@
+"""What a run has measured, as a table and as a verdict."""
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+MOST_GROWTH = 1.10
+MOST_OVERRUN = 300  # ms after a deadline, without the time for which the machine did not let the process run
+
+
+@dataclass(frozen=True)
+class Sample:
+    rss: int  # KiB
+    open: tuple  # what each descriptor leads to
+    threads: int
+
+    @staticmethod
+    def of(pid):
+        status = Path(f"/proc/{pid}/status").read_text()
+        rss = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+        threads = int(re.search(r"Threads:\s+(\d+)", status)[1])
+        return Sample(rss, tuple(destinations(Path(f"/proc/{pid}/fd"))), threads)
+
+    @property
+    def descriptors(self):
+        return len(self.open)
+
+
+def destinations(folder):
+    for descriptor in folder.iterdir():
+        try:
+            yield os.readlink(descriptor)
+        except FileNotFoundError:
+            pass
+
+
+class Figures:
+    def __init__(self, at_start, seconds, warm_up):
+        self.at_start, self.seconds, self.warm_up = at_start, seconds, warm_up
+        self.samples, self.heaps, self.faults = [], [], {}
+        self.successes, self.failures, self.wrong, self.unrecovered = {}, {}, [], []
+        self.recoveries, self.overruns, self.endless = [], {}, []
+
+    def take(self, lines):
+        for line in lines:
+            word, _, rest = line.partition(" ")
+            getattr(self, f"take_{word}")(rest)
+
+    def take_success(self, rest):
+        count, kind = rest.split(" ", 1)
+        self.successes[kind] = int(count)
+
+    def take_failure(self, rest):
+        count, reason = rest.split(" ", 1)
+        self.failures[reason] = int(count)
+
+    def take_wrong(self, rest):
+        self.wrong.append(rest)
+
+    def take_endless(self, rest):
+        self.endless.append(rest)
+
+    def take_overrun(self, rest):
+        kind, all_of_it, own, calls = rest.split(" ", 3)
+        self.overruns[kind] = (int(all_of_it), int(own), calls)
+
+    def take_recovery(self, rest):
+        self.recoveries.append(int(rest))
+
+    def take_unrecovered(self, rest):
+        self.unrecovered.append(rest)
+
+    # The window in which memory is measured: under load, as long at the end as after the warm-up.
+
+    @property
+    def window(self):
+        return max(10, self.seconds / 20)
+
+    def rss_between(self, begin, end):
+        return median(sample.rss for at, sample in self.samples if begin <= at <= end)
+
+    @property
+    def rss_warm(self):
+        return self.rss_between(self.warm_up, self.warm_up + self.window)
+
+    @property
+    def rss_at_end(self):
+        return self.rss_between(self.seconds - self.window, self.seconds)
+
+    def faults_found(self):
+        """What is wrong, as sentences."""
+        found = [f"wrong bytes: {each}" for each in self.wrong]
+        if self.rss_at_end > self.rss_warm * MOST_GROWTH:
+            found.append(f"memory grew from {mib(self.rss_warm)} to {mib(self.rss_at_end)} after the warm-up")
+        if self.at_rest.descriptors > self.at_start.descriptors:
+            left = Counter(self.at_rest.open) - Counter(self.at_start.open)
+            found.append(f"descriptors are left: {' '.join(left.elements())}")
+        if self.at_rest.threads > self.at_start.threads:
+            found.append(f"{self.at_rest.threads - self.at_start.threads} threads are left")
+        for kind, (_, own, calls) in self.overruns.items():
+            if own > MOST_OVERRUN:
+                found.append(f"a call ended {own} ms after its {kind}: {calls}")
+        found += [f"a call never ended: {call}" for call in self.endless]
+        found += [f"{peer} was back and stayed out of reach" for peer in self.unrecovered]
+        if not sum(self.successes.values()):
+            found.append("no call succeeded")
+        return found
+
+    def table(self):
+        rows = [("calls", f"{sum(self.successes.values()) + sum(self.failures.values()):,} in {self.seconds:.0f} s")]
+        rows += [(f"  {kind}", f"{count:,}") for kind, count in self.successes.items()]
+        rows.append(("failures", f"{sum(self.failures.values()):,}"))
+        rows += [(f"  {reason}", f"{count:,}") for reason, count in self.failures.items()]
+        rows.append(("faults", f"{sum(self.faults.values()):,}"))
+        rows += [(f"  {kind}", f"{count:,}") for kind, count in sorted(self.faults.items())]
+        rows.append(("wrong bytes taken for good", f"{len(self.wrong):,}"))
+        for kind, (all_of_it, own, _) in self.overruns.items():
+            rows.append((f"latest end after a {kind}", f"{all_of_it} ms, of which the client's {own} ms"))
+        if self.recoveries:
+            rows.append(("a server that is back answers after",
+                         f"{median(self.recoveries):.0f} ms (longest {max(self.recoveries)} ms)"))
+        rows.append(("resident memory: start, warm, end, at rest", ", ".join(
+            mib(each) for each in (self.at_start.rss, self.rss_warm, self.rss_at_end, self.at_rest.rss))))
+        rows.append(("descriptors: start, most, at rest", self.three("descriptors")))
+        rows.append(("threads: start, most, at rest", self.three("threads")))
+        rows += [("malloc", heap) for heap in map(heap_figures, self.heaps[:1] + self.heaps[-1:])]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+
+    def three(self, name):
+        most = max(getattr(sample, name) for _, sample in self.samples)
+        return f"{getattr(self.at_start, name)}, {most}, {getattr(self.at_rest, name)}"
+
+
+def mib(kib):
+    return f"{kib / 1024:.1f} MiB"
+
+
+def heap_figures(line):
+    """The arenas of malloc, what is in use in them, and what is free but not given back."""
+    arenas = len(re.findall(r"<heap nr=", line))
+    total = line[line.rindex("</heap>"):]
+    free = sum(int(size) for size in re.findall(r'<total type="(?:fast|rest)" count="\d+" size="(\d+)"', total))
+    held = int(re.search(r'<system type="current" size="(\d+)"', total)[1])
+    return f"{arenas} arenas, {mib((held - free) / 1024)} in use, {mib(free / 1024)} free"

@@ -38,6 +38,8 @@ def one_run(work, peer, programs, servers):
     result = {"cpu-us": figures["cpu_us"] / figures["units"]}
     if work.kind == "soak":
         result["rss-kib"] = figures["rss_end_kib"] - figures["rss_start_kib"]
+    if work.kind == "latency":
+        return {"p50-us": figures["p50_us"], "p99-us": figures["p99_us"]}
     if work.kind in ("down", "up", "gzip", "bomb"):
         result["rss-kib"] = figures["rss_peak_kib"] - figures["rss_start_kib"]
     return result

@@ -67,6 +67,18 @@ class Report:
                 rows.append([name, peer, spread(each), self.works[name].unit])
         return table("CPU time without libcurl beside it: median (min to max)", rows)
 
+    def latency_table(self):
+        """The time of single requests, and the ratio of the slowest hundredth to libcurl's in the same round."""
+        rows = [["work", "peer", "median, us", "99 %, us", "99 %, to libcurl's"]]
+        for (name, peer, metric), by_round in self.values.items():
+            if metric != "p99-us":
+                continue
+            other = self.values.get((name, "libcurl", "p99-us"), {})
+            ratios = sorted(by_round[n] / other[n] for n in by_round if n in other and peer != "libcurl")
+            cells = (sorted(self.values[name, peer, key].values()) for key in ("p50-us", "p99-us"))
+            rows.append([name, peer, *map(spread, cells), spread(ratios)])
+        return table("Time of single requests: median (min to max)", rows)
+
     def memory_table(self):
         values = self.with_ratios()
         peers = [p for p in PEERS if any((w, p, "rss-kib") in values for w in self.works)]
@@ -89,7 +101,7 @@ class Report:
         return table("Instructions in user space, system calls, allocations: median (min to max)", rows)
 
     def text(self):
-        tables = [self.ratio_table(), self.alone_table(), self.memory_table(), self.count_table()]
+        tables = [self.ratio_table(), self.alone_table(), self.latency_table(), self.memory_table(), self.count_table()]
         return "\n\n".join(each for each in tables if each)
 
 

@@ -23,7 +23,7 @@ worker_rlimit_nofile {files};
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
 {user}
-events {{ worker_connections 8192; }}
+events {{ worker_connections 16384; }}
 http {{
     access_log off;
     sendfile on;

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True)
 class Work:
     name: str
-    kind: str  # requests, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit or cache-open
+    kind: str  # requests, latency, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit or cache-open
     unit: str = "request"  # what `count` counts; the figures are per unit
     peers: tuple = ("ours", "libcurl", "floor")
     server: str = "nginx"  # or sink
@@ -24,7 +24,7 @@ class Work:
     def opening(self, peer):
         """The size in KiB of the bodies with which ours opens one connection for each request in flight; the peers open
         that many by themselves."""
-        return 64 if peer == "ours" and self.kind in ("requests", "idle") else 0
+        return 64 if peer == "ours" and self.kind in ("requests", "latency", "idle") else 0
 
     @property
     def base(self):
@@ -104,8 +104,13 @@ def every_work():
         replace(transfer("gzip", "gzip", "/gzip/", "nginx", mib=256), peers=("ours", "libcurl")),
         transfer("chunk512", "down", "/chunk512/", "sink", mib=512),
     ]
+    # The time of single requests among a thousand, and the memory of ten thousand connections.
+    latency = replace(small(1000), name="latency-1000", kind="latency", peers=("ours", "libcurl"), in_default_run=False)
+    with_task.append(latency)
+    idle = Work("idle", "idle", unit="connection", in_flight=1000, count=1000)
     alone = [
-        Work("idle", "idle", unit="connection", in_flight=1000, count=1000),
+        idle,
+        replace(idle, name="idle-10000", peers=("ours",), in_flight=10_000, count=10_000, in_default_run=False),
         # Ten GiB of zeros in ten MiB: the cost of refusing them.
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
         Work("start", "start", unit="process", count=20, counted=(1,)),
@@ -127,7 +132,7 @@ def every_work():
         task = f"{work.name}-task"
         # For handshakes the caller's executor makes a difference of one hop in half a millisecond, so these forms run
         # only when they are named.
-        usual = not work.name.startswith(("handshake", "resumed"))
+        usual = work.in_default_run and not work.name.startswith(("handshake", "resumed"))
         works[task] = replace(work, name=task, on_loop=False, in_default_run=usual)
     works.update((work.name, work) for work in alone)
     return works
@@ -139,7 +144,7 @@ def quickened(work):
         return replace(work, count=16 * 1024, counted=work.counted and (1024, 4096))
     if work.kind == "idle":
         return replace(work, in_flight=50, count=50)
-    if work.kind == "requests":
+    if work.kind in ("requests", "latency"):
         return replace(work, count=2_000, counted=work.counted and (200, 400))
     if work.kind == "cache-keep":
         return work

@@ -6,6 +6,7 @@ import Synchronization
 struct Works: Sendable {
     let settings: Settings
     let client: HTTPClient
+    private let latencies = Latencies()
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -26,10 +27,12 @@ struct Works: Sendable {
         let memoryAtStart = memoryKiB("VmRSS")
         if settings.opening > 0 { try await openConnections() }
         try await stretch(settings.warmUp, last: nil)
+        latencies.removeAll()
         let start = Reading.now
         try await stretch(settings.count, last: settings.last)
         let end = Reading.now
         if settings.work == "idle" { await settle() }
+        latencies.report()
         report(units: settings.count, from: start, to: end, memoryAtStart: memoryAtStart)
     }
 
@@ -39,6 +42,7 @@ struct Works: Sendable {
         guard count > 0 else { return }
         switch settings.work {
         case "requests", "fresh", "idle": try await requests(count, last: last)
+        case "latency": try await timedRequests(count)
         case "down", "gzip": try await download(kib: count)
         case "bomb": try await refuseBomb()
         case "up": try await upload(kib: count)
@@ -84,6 +88,26 @@ struct Works: Sendable {
                     while taken.next() <= count {
                         check(try await client.fetch(request), last)
                     }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Like ``requests(_:last:)``, with the time of each. Reading the clock would show in the figures of the others.
+    private func timedRequests(_ count: Int) async throws {
+        let request = request(.get, settings.path)
+        let taken = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<min(settings.inFlight, count) {
+                group.addTask {
+                    var times: [Int32] = []
+                    while taken.next() <= count {
+                        let start = ContinuousClock.now
+                        check(try await client.fetch(request), nil)
+                        times.append(Int32((ContinuousClock.now - start) / .microseconds(1)))
+                    }
+                    latencies.add(times)
                 }
             }
             try await group.waitForAll()

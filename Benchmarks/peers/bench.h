@@ -17,7 +17,7 @@
 #include <time.h>
 
 struct settings {
-    const char *work;    /* requests, fresh, down, up, gzip, idle or once */
+    const char *work;    /* requests, latency, fresh, down, up, gzip, idle or once */
     const char *host;    /* the name in SNI, certificate check and Host */
     const char *address; /* the address to connect to */
     const char *port;

@@ -20,6 +20,7 @@ struct transfer {
     int last;
     char answer[32]; /* the first bytes of the body: the count of an upload */
     long to_send;
+    double begun;
 };
 
 static struct settings settings;
@@ -32,6 +33,7 @@ static struct curl_slist *fields, *targets;
 static char url[512];
 static long started, finished, connects, upload_length, expected_length;
 static int expected_last;
+static float *latencies; /* in microseconds, of the requests that are finished */
 
 static void check(CURLcode code, const char *what) {
     if (code != CURLE_OK) die("%s: %s", what, curl_easy_strerror(code));
@@ -115,11 +117,13 @@ static void check_response(struct transfer *t, CURLcode code) {
         if (t->received != expected_length) die("a body of %ld bytes instead of %ld", t->received, expected_length);
         if (expected_last && t->last != expected_last) die("a body ends with '%c'", t->last);
     }
+    if (latencies) latencies[finished] = read_wall() - t->begun;
     finished++;
 }
 
 static void start(struct transfer *t) {
     prepare(t);
+    if (latencies) t->begun = read_wall();
     started++;
     check_multi(curl_multi_add_handle(multi, t->easy));
 }
@@ -201,6 +205,16 @@ static void run_easy(long requests) {
     }
 }
 
+static int compare(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void report_latencies(void) {
+    qsort(latencies, finished, sizeof *latencies, compare);
+    printf("p50_us=%.0f p99_us=%.0f ", latencies[finished / 2], latencies[finished * 99 / 100]);
+}
+
 static void run(long requests) {
     if (requests == 0) return;
     started = finished = 0;
@@ -252,6 +266,11 @@ int main(int argc, char **argv) {
     long rss_start = memory_kib("VmRSS");
     for (long i = 0; i < settings.inflight; i++) set_up(&transfers[i]);
 
+    if (is_work(&settings, "latency")) {
+        long most = settings.count > settings.warmup ? settings.count : settings.warmup;
+        latencies = calloc(most, sizeof *latencies);
+        if (!latencies) die("no memory");
+    }
     run_stretch(settings.warmup, 0);
     connects = 0;
     struct reading before = read_clocks();
@@ -263,6 +282,7 @@ int main(int argc, char **argv) {
         for (long i = 0; i < settings.inflight; i++) curl_easy_cleanup(transfers[i].easy);
         settle(&settings);
     }
+    if (latencies) report_latencies();
     report(settings.count, before, after, rss_start);
     return 0;
 }

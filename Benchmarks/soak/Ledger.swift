@@ -12,7 +12,7 @@ final class Ledger: Sendable {
         var wrong: [String] = []
         var overrun = Overrun()
         var cancelling = Overrun()
-        var recoveries: [Duration] = []
+        var recoveries: [(time: Duration, peer: String)] = []
         var unrecovered: [String] = []
         /// The calls that are not over, by number.
         var open: [Int: String] = [:]
@@ -83,7 +83,7 @@ final class Ledger: Sendable {
 
     func recovered(after time: Duration?, _ peer: String) {
         counts.withLock { counts in
-            if let time { counts.recoveries.append(time) } else { counts.unrecovered.append(peer) }
+            if let time { counts.recoveries.append((time, peer)) } else { counts.unrecovered.append(peer) }
         }
     }
 
@@ -102,7 +102,7 @@ final class Ledger: Sendable {
                 "overrun \(name) \(milliseconds(each.longest)) \(milliseconds(each.longestOwn)) \(each.what); \(each.whatOwn)"
             )
         }
-        for time in counts.recoveries { say("recovery \(milliseconds(time))") }
+        for (time, peer) in counts.recoveries { say("recovery \(milliseconds(time)) \(peer)") }
         for peer in counts.unrecovered { say("unrecovered \(peer)") }
     }
 

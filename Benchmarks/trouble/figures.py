@@ -68,7 +68,8 @@ class Figures:
         self.overruns[kind] = (int(all_of_it), int(own), calls)
 
     def take_recovery(self, rest):
-        self.recoveries.append(int(rest))
+        time, peer = rest.split(" ")
+        self.recoveries.append((int(time), peer))
 
     def take_unrecovered(self, rest):
         self.unrecovered.append(rest)
@@ -120,13 +121,15 @@ class Figures:
         for kind, (all_of_it, own, _) in self.overruns.items():
             rows.append((f"latest end after a {kind}", f"{all_of_it} ms, of which the client's {own} ms"))
         if self.recoveries:
+            latest, peer = max(self.recoveries)
             rows.append(("a server that is back answers after",
-                         f"{median(self.recoveries):.0f} ms (longest {max(self.recoveries)} ms)"))
+                         f"{median(time for time, _ in self.recoveries):.0f} ms (longest {latest} ms: {peer})"))
         rows.append(("resident memory: start, warm, end, at rest", ", ".join(
             mib(each) for each in (self.at_start.rss, self.rss_warm, self.rss_at_end, self.at_rest.rss))))
         rows.append(("descriptors: start, most, at rest", self.three("descriptors")))
         rows.append(("threads: start, most, at rest", self.three("threads")))
-        rows += [("malloc", heap) for heap in map(heap_figures, self.heaps[:1] + self.heaps[-1:])]
+        rows.append(("malloc after a minute", heap_figures(self.heaps[0])))
+        rows.append(("malloc at the end", heap_figures(self.heaps[-1])))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
 

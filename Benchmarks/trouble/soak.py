@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from harness import children  # noqa: E402
 from trouble.world import World  # noqa: E402
 
+MOST_SHOWN = 20
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -30,7 +32,8 @@ def main():
         sys.exit(f"soak: {error}")
     print(figures.table())
     if found := figures.faults_found():
-        sys.exit("\n".join(f"soak: {each}" for each in found))
+        more = [f"{len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else []
+        sys.exit("\n".join(f"soak: {each}" for each in found[:MOST_SHOWN] + more))
     print("soak: no fault found")
 
 

@@ -198,7 +198,7 @@ def all_peers(folder, present):
 
 def start(peer, identity):
     peer.start(identity)
-    if not peer.answers():
+    if not peer.answers(patience=60):
         raise BenchError(f"{peer.name} does not start")
 
 

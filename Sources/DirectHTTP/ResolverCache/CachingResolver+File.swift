@@ -7,7 +7,7 @@ extension CachingResolver {
     /// - Throws: A ``SystemError`` if the file cannot be written, `CancellationError` if the task was cancelled.
     public func save() async throws {
         guard let path = settings.file else { return }
-        await readFile()
+        try await readFile()
         let text = AnswerFile.write(lines())
         let outcome: Result<Void, SystemError>
         do throws(BlockingWork.Abandoned) {
@@ -26,13 +26,20 @@ extension CachingResolver {
 
     /// Reads the file unless that has been done. A file that cannot be read counts as empty, because a cache can be
     /// filled again.
-    func readFile() async {
+    ///
+    /// - Throws: If the task was cancelled; the next caller reads the file. An answer that came before the file's would
+    ///   take their place.
+    func readFile() async throws(CancellationError) {
         guard let path = state.withLock({ $0.unread }) else { return }
-        let text = try? await BlockingWork.shared.run(until: .never, on: loop) {
-            (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
+        let text: [UInt8]
+        do {
+            text = try await BlockingWork.shared.run(until: .never, on: loop) {
+                (try? StateFile.read(path, limit: Self.fileLimit)) ?? []
+            }
+        } catch {
+            throw CancellationError()
         }
-        // `nil` means that the task was cancelled: the next caller reads the file.
-        if let text { restore(text, at: now, date: loop.date) }
+        restore(text, at: now, date: loop.date)
     }
 
     /// Writes the file after a delay, together with all changes until then.

@@ -174,7 +174,7 @@ public final class CachingResolver: Resolver {
         port: UInt16,
         context: ResolveContext
     ) async throws -> Resolution {
-        await readFile()
+        try await readFile()
         if let known = try knownAnswer(for: host, port: port, context: context) { return known }
         return try await ask(host, port: port, context: context, anew: false)
     }

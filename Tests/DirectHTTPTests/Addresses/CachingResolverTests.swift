@@ -396,6 +396,30 @@ struct CachingResolverTests {
         #expect(try await answer(reader).endpoints == wanted)
     }
 
+    @Test(
+        "A question that is cancelled before the file was read asks no resolver, whose answer would displace the file's"
+    )
+    func cancelledReadingAsksNoResolver() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/answers"
+        let writer = cache(counting(timeToLive: .seconds(600))) { $0.file = path }
+        let wanted = try await answer(writer).endpoints
+        try await writer.save()
+        let mute = ScriptedResolver("mute", .noSuchName)
+        // Whether a query that has no caller left still asks depends on the order of threads.
+        for _ in 0..<50 {
+            let reader = cache(mute) { $0.file = path }
+            let task = Task { [self] in
+                while !Task.isCancelled { await Task.yield() }
+                return try await answer(reader)
+            }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try await answer(reader).endpoints == wanted)
+        }
+        #expect(mute.asked.isEmpty)
+    }
+
     @Test("The readable entries of a damaged file are used")
     func corruptFile() throws {
         let lines = (0..<50).map(Self.line)

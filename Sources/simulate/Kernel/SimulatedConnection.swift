@@ -135,19 +135,20 @@ final class SimulatedConnection: @unchecked Sendable {
     func send(endlessly piece: [UInt8], count: Int) {
         flood = (piece, count)
         refill()
-        kernel.report(self)
     }
 
-    /// Fills the pipe with the next bytes of a flood.
+    /// Fills the pipe with the next bytes of a flood, whatever its capacity: a client that reads all it can must find
+    /// more.
     func refill() {
         guard let (piece, left) = flood, isOpenForServer, !isBroken else { return }
         var rest = left
-        while rest > 0, down.room >= piece.count {
+        while rest > 0, down.outstanding < 300_000 {
             down.send(piece.count)
             down.arrive(piece[...])
             rest -= piece.count
         }
         flood = rest > 0 ? (piece, rest) : nil
+        if rest < left { kernel.report(self) }
         if rest <= 0 { kernel.after(nanoseconds: 1000) { [self] in kernel.serverCloses(self) } }
     }
 

@@ -54,7 +54,9 @@ struct CallJudge {
 
     /// A server that stops in the middle of a response costs the limit of reading, and no more.
     private func judgeStall() {
+        // A redirect or a retry may have followed.
         guard let limit = plan.client.readLimit, let stalled = world.calls[number].stalled,
+            let last = world.calls[number].tries.last, last.reply.ending == .stalls, last.time <= stalled,
             ![.slowly, .firstPiece, .none].contains(call.reading), plan.network.resets == 0
         else { return }
         world.kernel.count("judge: stall")

@@ -43,7 +43,7 @@ extension World {
         return reply.status < 300 && reply.ending == .complete && reply.framing != .untilClose
             && client.idleTimeout == nil && client.usesPerConnection == nil && client.connections == nil
             && plan.network.resets == 0
-            && !plan.hosts.contains { $0.addresses.contains { $0.fate == .dies } }
+            && !plan.hosts.contains { $0.addresses.contains { $0.fate == .dies || $0.fate == .stops } }
     }
 
     /// A request that must not be repeated is executed once.
@@ -83,11 +83,11 @@ extension World {
 
 extension World {
     /// What a call may take beyond its limits, in nanoseconds: the loop looks for passed deadlines each millisecond, and
-    /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and a caller
-    /// may keep the loop busy.
+    /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and callers
+    /// may keep the loop busy, one after the other.
     var slack: UInt64 {
         let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
         let longest = plan.calls.map(\.work).max() ?? 0
-        return 3_000_000 + UInt64(work * (mostActiveCalls + 1) + longest * 1000)
+        return 3_000_000 + UInt64((work + longest * 1000) * (mostActiveCalls + 1))
     }
 }

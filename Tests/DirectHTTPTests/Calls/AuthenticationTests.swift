@@ -171,6 +171,7 @@ struct AuthenticationTests {
         _ = try await client.fetch(request)
         ended.open()
         try await later.withLock { $0 }?.value
+        box.withLock { $0 = nil }  // The authenticator's closure holds the box.
         #expect(script.requests.map { $0.headers["Authorization"] } == ["Bearer token", "Bearer token"])
     }
 

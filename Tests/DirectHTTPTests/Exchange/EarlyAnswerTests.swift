@@ -124,6 +124,7 @@ struct EarlyAnswerTests {
         _ = try await server.nextRecord()
         #expect(source.given <= 1)
         continuation.finish()
+        source.beforeEachAsync = nil  // It holds the source.
     }
 
     @Test("Head and body are delivered while the source of the upload is slow")

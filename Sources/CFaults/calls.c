@@ -137,6 +137,14 @@ static void repeat_event(int descriptor) {
     }
 }
 
+// Ends a function that moves bytes: it moves all of them, fewer, or none now.
+#define TRANSFER                                                                                                    \
+    ssize_t result = -1;                                                                                           \
+    if (kind == flt_would_block) errno = EAGAIN;                                                                   \
+    else result = real(descriptor, buffer, kind == flt_short && count > (size_t)value ? (size_t)value : count, flags); \
+    if (kind != flt_none) repeat_event(descriptor);                                                                \
+    return result
+
 ssize_t recv(int descriptor, void *buffer, size_t count, int flags) {
     REAL(recv);
     DECIDE(recv);
@@ -145,11 +153,7 @@ ssize_t recv(int descriptor, void *buffer, size_t count, int flags) {
         errno = value;
         return -1;
     }
-    ssize_t result = -1;
-    if (kind == flt_would_block) errno = EAGAIN;
-    else result = real(descriptor, buffer, kind == flt_short && count > (size_t)value ? (size_t)value : count, flags);
-    if (kind != flt_none) repeat_event(descriptor);
-    return result;
+    TRANSFER;
 }
 
 ssize_t send(int descriptor, const void *buffer, size_t count, int flags) {
@@ -164,11 +168,7 @@ ssize_t send(int descriptor, const void *buffer, size_t count, int flags) {
         errno = value;
         return -1;
     }
-    ssize_t result = -1;
-    if (kind == flt_would_block) errno = EAGAIN;
-    else result = real(descriptor, buffer, kind == flt_short && count > (size_t)value ? (size_t)value : count, flags);
-    if (kind != flt_none) repeat_event(descriptor);
-    return result;
+    TRANSFER;
 }
 
 // MARK: The readiness queue

@@ -63,12 +63,10 @@ struct CallJudge {
         let passed = world.kernel.now - stalled
         // What was sent before may still be on its way.
         let onTheWay = UInt64(plan.network.longestDelay) * 1000 * 40
-        if passed > UInt64(limit) * 1000 + onTheWay + slack {
+        if passed > UInt64(limit) * 1000 + onTheWay + world.slack {
             world.fault("stall", "call \(number) waited \(passed / 1000) microseconds for more of a body")
         }
     }
-
-    private var slack: UInt64 { world.slack }
 
     /// Judges the call's time against its deadline and its cancellation, and against all that could delay it.
     private func judgeTime(isSuccess: Bool) {
@@ -76,13 +74,13 @@ struct CallJudge {
         let pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
         if let total = call.total {
             world.kernel.count("judge: deadline")
-            if elapsed > UInt64(total) * 1000 + slack + pauses {
+            if elapsed > UInt64(total) * 1000 + world.slack + pauses {
                 world.fault("deadline", "call \(number) took \(elapsed / 1000) of \(total) microseconds")
             }
         }
         if let cancellation = call.cancellation, !isSuccess {
             world.kernel.count("judge: cancellation")
-            if elapsed > UInt64(cancellation) * 1000 + slack + pauses {
+            if elapsed > UInt64(cancellation) * 1000 + world.slack + pauses {
                 world.fault(
                     "cancellation",
                     "call \(number) took \(elapsed / 1000), not \(cancellation) microseconds"

@@ -62,11 +62,14 @@ struct PoolJudge {
         return client.usesPerConnection != nil || client.idleTimeout != nil || plan.network.resets > 0
             || plan.hosts[host].updatesKeys || plan.hosts[host].ticketPause != nil
             || plan.calls.contains { $0.kind == .prewarm }
-            || plan.calls.contains { $0.replies.contains { ![.complete].contains($0.ending) || $0.isEarly } }
             || plan.hosts[host].idleClose != nil
-            || plan.calls.contains { $0.replies.contains { [417, 421, 408].contains($0.status) } }
             || plan.hosts[host].addresses.contains { $0.fate != .works }
-            || plan.calls.contains(where: leavesBody)
+            || plan.calls.contains { leavesBody($0) || $0.replies.contains(where: endsConnection) }
+    }
+
+    /// Whether a reply may cost its connection.
+    private func endsConnection(_ reply: ReplyPlan) -> Bool {
+        reply.ending != .complete || reply.isEarly || [408, 417, 421].contains(reply.status)
     }
 
     /// Whether a body whose end has not arrived yet is not read: it cannot be waited for.
@@ -115,7 +118,7 @@ struct PoolJudge {
         else { return }
         world.kernel.count("judge: time of a proxy")
         // Connecting, TLS with the proxy, and the conversation with it have the limit each.
-        let longest = UInt64(limit) * 1000 * 3 + slack
+        let longest = UInt64(limit) * 1000 * 3 + world.slack
         let end = connection.times.tunnel ?? connection.times.closed ?? world.kernel.now
         if end - connection.times.connect > longest {
             world.fault(
@@ -140,8 +143,8 @@ struct PoolJudge {
             else { continue }
             world.kernel.count("judge: siblings of a connection")
             for second in stopped where second !== first && second.address == first.address {
-                guard let later = second.times.sentAfterStop, later > closed + slack,
-                    (second.times.closed ?? .max) > later + slack
+                guard let later = second.times.sentAfterStop, later > closed + world.slack,
+                    (second.times.closed ?? .max) > later + world.slack
                 else { continue }
                 world.fault(
                     "siblings",
@@ -150,6 +153,4 @@ struct PoolJudge {
             }
         }
     }
-
-    private var slack: UInt64 { world.slack }
 }

@@ -27,7 +27,7 @@ struct ResponseJudge {
         judgeUser()
         judgeRetries()
         guard owner == number else { return }
-        judgeUnused(reply)
+        judgeUnused()
         judgeSpeed(of: reply)
         if let transaction = response.transaction { judge(transaction) }
         noteCacheable(reply)
@@ -89,7 +89,7 @@ struct ResponseJudge {
     }
 
     /// A fresh response in the cache makes a request needless.
-    private func judgeUnused(_ reply: ReplyPlan) {
+    private func judgeUnused() {
         guard let resource = call.resource, [.get, .head].contains(call.kind), mayUseCache(call) else {
             return
         }
@@ -197,7 +197,7 @@ struct ResponseJudge {
             let way = UInt64(plan.network.longestDelay + call.uploadPause) * 1000
             judge(
                 sum,
-                atLeast: since > way + slack ? since - way - slack : 0,
+                atLeast: since > way + world.slack ? since - way - world.slack : 0,
                 atMost: since,
                 "connectTime and tlsTime"
             )
@@ -220,7 +220,7 @@ struct ResponseJudge {
     /// Judges a time that the client has measured.
     private func judge(_ time: Duration?, atLeast least: UInt64, atMost most: UInt64? = nil, _ name: String) {
         guard let time else { return world.fault("figures", "\(name) is missing") }
-        let most = most ?? least + slack
+        let most = most ?? least + world.slack
         let measured =
             UInt64(max(0, time.components.seconds)) * 1_000_000_000
             + UInt64(max(0, time.components.attoseconds / 1_000_000_000))
@@ -228,6 +228,4 @@ struct ResponseJudge {
             world.fault("figures", "\(name) is \(measured) nanoseconds, not from \(least) to \(most)")
         }
     }
-
-    private var slack: UInt64 { world.slack }
 }

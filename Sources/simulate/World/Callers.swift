@@ -91,12 +91,12 @@ final class Callers: @unchecked Sendable {
         if call.reading == .fetch {
             let response = try await client.fetch(request)
             return ReceivedResponse(
-                response.status.code,
-                response.headers,
-                response.body,
+                status: response.status.code,
+                headers: response.headers,
+                body: response.body,
                 isWhole: true,
-                response.transaction,
-                response.retryStop
+                transaction: response.transaction,
+                retryStop: response.retryStop
             )
         }
         let response = try await client.send(request)
@@ -110,12 +110,12 @@ final class Callers: @unchecked Sendable {
         }
         let isWhole = call.reading != .none && call.reading != .firstPiece
         return ReceivedResponse(
-            response.status.code,
-            response.headers,
-            body,
+            status: response.status.code,
+            headers: response.headers,
+            body: body,
             isWhole: isWhole,
-            response.transaction,
-            response.retryStop
+            transaction: response.transaction,
+            retryStop: response.retryStop
         )
     }
 
@@ -171,20 +171,4 @@ struct ReceivedResponse {
     let isWhole: Bool
     let transaction: HTTPTransaction?
     let retryStop: RetryStop?
-
-    init(
-        _ status: UInt16,
-        _ headers: HTTPHeaders,
-        _ body: [UInt8],
-        isWhole: Bool,
-        _ transaction: HTTPTransaction?,
-        _ retryStop: RetryStop?
-    ) {
-        self.transaction = transaction
-        self.retryStop = retryStop
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.isWhole = isWhole
-    }
 }

@@ -29,6 +29,30 @@ struct EventLoopTests {
         #expect(both.0 != both.1)
     }
 
+    @Test("A task that yields on the loop lets it look at deadlines before it continues")
+    func yields() async {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let hasExpired = Locked(false)
+        let turns = await Task.detached(executorPreference: loop) {
+            let deadline = loop.now.advanced(byNanoseconds: 1_000_000)
+            let waiting = Task.detached(executorPreference: loop) {
+                try? await loop.sleep(until: deadline)
+                hasExpired.withLock { $0 = true }
+            }
+            while !loop.hasWait(until: deadline) { await loop.yield() }
+            clock.advance(by: .milliseconds(2))
+            var turns = 0
+            while !hasExpired.withLock({ $0 }) {
+                await loop.yield()
+                turns += 1
+            }
+            await waiting.value
+            return turns
+        }.value
+        #expect(turns <= 2)
+    }
+
     @Test("A job from outside wakes a sleeping loop")
     func wakes() async {
         for _ in 0..<2000 { await loop.drain() }

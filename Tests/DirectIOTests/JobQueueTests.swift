@@ -14,14 +14,15 @@ struct JobQueueTests {
         let jobs = executor.takeJobs()
         var queue = JobQueue()
         #expect(queue.isEmpty)
-        #expect(queue.popFirst() == nil)
+        #expect(queue.next() == nil)
         var given = 0
         func give(_ count: Int) {
             for job in jobs[given..<given + count] { queue.append(job) }
             given += count
         }
         func run(_ count: Int) {
-            for _ in 0..<count { queue.popFirst()?.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+            queue.beginTurn(limit: count)
+            while let job = queue.next() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
         }
         give(1000)
         run(700)
@@ -32,6 +33,27 @@ struct JobQueueTests {
         give(1000)
         run(1001)
         #expect(seen.withLock { $0 } == Array(0..<5000))
-        #expect(queue.popFirst() == nil)
+        #expect(queue.next() == nil)
+    }
+
+    @Test("A turn that is ended runs the jobs that are queued by then, and no others")
+    func endOfTurn() {
+        let executor = ManualExecutor()
+        for _ in 0..<3 { Task.detached(executorPreference: executor) {} }
+        let jobs = executor.takeJobs()
+        var queue = JobQueue()
+        queue.append(jobs[0])
+        queue.append(jobs[1])
+        queue.beginTurn(limit: 256)
+        let first = queue.next()
+        queue.endTurn()
+        queue.append(jobs[2])
+        let second = queue.next()
+        #expect(queue.next() == nil)
+        #expect(!queue.isEmpty)
+        queue.beginTurn(limit: 256)
+        let third = queue.next()
+        #expect(queue.isEmpty)
+        for job in [first, second, third] { job?.runSynchronously(on: executor.asUnownedTaskExecutor()) }
     }
 }

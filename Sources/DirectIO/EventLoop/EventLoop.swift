@@ -13,9 +13,9 @@ internal import Synchronization
 /// as its executor preference continues on the loop's thread without a switch; any other task continues on its own
 /// executor. There is one code path for both.
 ///
-/// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs, ends the waits
-/// whose deadline has passed, polls (without blocking if jobs are left), wakes the tasks whose sockets have become
-/// ready, and releases removed handles.
+/// One turn of the loop takes over the jobs that other threads have enqueued, runs up to 256 jobs (fewer if one of them
+/// yields), ends the waits whose deadline has passed, polls (without blocking if jobs are left), wakes the tasks whose
+/// sockets have become ready, and releases removed handles.
 ///
 /// Threads: `jobs` belongs to the loop's thread, `arrivals` and `registry` have locks, and the flags are atomic. To
 /// wake the loop, a thread first stores its flag (`hasArrivals`, `haveManyDeparted`, `hasClockMoved` or
@@ -115,6 +115,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
+    /// Lets other tasks run. A task on the loop continues in the loop's next turn, so that deadlines and sockets are
+    /// looked at in between; otherwise a task that yields again and again would keep the loop from them for all the
+    /// jobs of a turn.
+    package func yield() async {
+        if isCurrent { jobs.pointee.endTurn() }
+        await Task.yield()
+    }
+
     /// Whether the current thread is the loop's.
     private var isCurrent: Bool {
         thread.load(ordering: .relaxed) == Self.currentThread
@@ -205,11 +213,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func turn(_ executor: UnownedTaskExecutor) {
         takeArrivals()
-        var budget = Self.jobsBetweenPolls
-        while budget > 0, let job = jobs.pointee.popFirst() {
-            job.runSynchronously(on: executor)
-            budget -= 1
-        }
+        jobs.pointee.beginTurn(limit: Self.jobsBetweenPolls)
+        while let job = jobs.pointee.next() { job.runSynchronously(on: executor) }
         poll()
     }
 

@@ -6,6 +6,8 @@ struct JobQueue {
     /// the capacity.
     private var head = 0
     private var tail = 0
+    /// The position behind the last job of this turn.
+    private var turnEnd = 0
 
     init() {
         ring = .allocate(capacity: 1024)
@@ -20,8 +22,19 @@ struct JobQueue {
         tail += 1
     }
 
-    mutating func popFirst() -> UnownedJob? {
-        guard head < tail else { return nil }
+    /// Begins a turn of at most `limit` jobs.
+    mutating func beginTurn(limit: Int) {
+        turnEnd = head + limit
+    }
+
+    /// Ends the turn after the jobs that are queued now.
+    mutating func endTurn() {
+        turnEnd = min(turnEnd, tail)
+    }
+
+    /// Returns the next job of the turn, or `nil` if the turn is over.
+    mutating func next() -> UnownedJob? {
+        guard head < min(tail, turnEnd) else { return nil }
         defer { head += 1 }
         return ring[head & mask]
     }
@@ -36,6 +49,7 @@ struct JobQueue {
         ring = larger
         mask = mask * 2 + 1
         tail -= head
+        turnEnd -= head
         head = 0
     }
 }

@@ -250,7 +250,7 @@ package final class Upload: @unchecked Sendable {
         try exchange.deadline(.write, stall: .max, from: connection.loop.now).checkEnd(
             at: connection.loop.now
         )
-        await yields.yieldIfDue()
+        await yields.yieldIfDue(on: connection.loop)
     }
 
     /// Counts content that was sent, and calls the progress callback.

@@ -68,7 +68,7 @@ package struct Deadline {
 
     /// Lets other tasks run although there is nothing to wait for, and throws if a wait would have ended by now.
     package func yield(on loop: EventLoop) async throws(TransportError) {
-        await Task.yield()
+        await loop.yield()
         try check(at: loop.now)
     }
 

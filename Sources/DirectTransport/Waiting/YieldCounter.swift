@@ -1,3 +1,5 @@
+package import DirectIO
+
 /// Makes a task that moves bytes without waiting yield now and then, so that its executor runs other tasks and its
 /// event loop polls the sockets.
 package struct YieldCounter {
@@ -23,10 +25,10 @@ package struct YieldCounter {
     ///
     /// - Returns: Whether it yielded. Then it is also time to check the limits.
     @discardableResult
-    package mutating func yieldIfDue() async -> Bool {
+    package mutating func yieldIfDue(on loop: EventLoop) async -> Bool {
         guard isDue else { return false }
         moved = 0
-        await Task.yield()
+        await loop.yield()
         return true
     }
 

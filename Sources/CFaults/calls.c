@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -268,6 +269,9 @@ DEFINE_MOVING(write, (int file, const void *buffer, size_t count), (file, buffer
 DEFINE_MOVING(pread, (int file, void *buffer, size_t count, off_t place), (file, buffer, count, place))
 DEFINE_MOVING(pwrite, (int file, const void *buffer, size_t count, off_t place), (file, buffer, count, place))
 DEFINE(int, fsync, (int file), (file))
+DEFINE(int, ftruncate, (int file, off_t size), (file, size))
+DEFINE(int, flock, (int file, int operation), (file, operation))
+DEFINE(int, lstat, (const char *restrict path, struct stat *restrict facts), (path, facts))
 DEFINE(int, fstat, (int file, struct stat *facts), (file, facts))
 DEFINE(
     int, fstatat, (int folder, const char *restrict path, struct stat *restrict facts, int flags),

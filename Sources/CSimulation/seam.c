@@ -110,7 +110,9 @@ int close(int descriptor) {
 
 int setsockopt(int descriptor, int level, int name, const void *value, socklen_t length) {
     REAL(setsockopt);
-    return SIMULATES(descriptor) ? 0 : real(descriptor, level, name, value, length);
+    if (!SIMULATES(descriptor)) return real(descriptor, level, name, value, length);
+    if (level == SOL_SOCKET && name == SO_RCVLOWAT) simulated.set_mark(descriptor, *(const int *)value);
+    return 0;
 }
 
 int getsockopt(int descriptor, int level, int name, void *restrict value, socklen_t *restrict length) {

@@ -18,6 +18,7 @@ struct sim_system {
     ssize_t (*receive)(int descriptor, void *buffer, size_t count, int peeks);
     ssize_t (*send)(int descriptor, const void *buffer, size_t count);
     int (*shut_down)(int descriptor);
+    void (*set_mark)(int descriptor, int bytes);
     int (*close)(int descriptor);
     int (*take_error)(int descriptor);
     int (*is_connected)(int descriptor);

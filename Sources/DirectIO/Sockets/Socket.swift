@@ -155,6 +155,19 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
+    /// The number of bytes that must have arrived before the loop reports input (SO_RCVLOWAT). Belongs to the reading
+    /// task. The end of the stream and errors are reported in any case.
+    ///
+    /// Lowering it reports the bytes that are there. Only Linux is known to do all of this with its readiness queue, so
+    /// elsewhere it has no effect.
+    package var receiveMark = 1 {
+        didSet {
+            #if os(Linux)
+            Self.set(descriptor, level: SOL_SOCKET, option: SO_RCVLOWAT, to: Int32(clamping: receiveMark))
+            #endif
+        }
+    }
+
     /// Enables TCP keep-alive probes (RFC 9293, section 3.8.4).
     package func enableKeepAlive() {
         Self.set(descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
@@ -195,9 +208,9 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         return descriptor
     }
 
-    private static func set(_ descriptor: Int32, level: Int32, option: Int32) {
-        var on: Int32 = 1
-        _ = setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
+    private static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32 = 1) {
+        var value = value
+        _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     #if canImport(Darwin)

@@ -193,6 +193,9 @@ package final class Connection: @unchecked Sendable {
         return exclusively { layers.hasPending }
     }
 
+    /// Makes the next attempt to read ask the system, whatever the loop has reported.
+    func expectInput() { socket.input.signal() }
+
     /// Makes `buffer` at least `count` bytes long. The unparsed bytes keep their place in it.
     package func reserve(_ count: Int) {
         guard unsafe buffer.count < count else { return }
@@ -235,7 +238,16 @@ package final class Connection: @unchecked Sendable {
 
     /// Returns the parser's next event for bytes outside of `buffer`.
     func nextEvent(in bytes: UnsafeRawBufferPointer) throws(HTTP1Error) -> ResponseReader.Step {
-        try unsafe reader.next(bytes.assumingMemoryBound(to: UInt8.self).span)
+        let step = try unsafe reader.next(bytes.assumingMemoryBound(to: UInt8.self).span)
+        // The next response may be smaller than the mark.
+        if case .end = step.event { receiveMark = 1 }
+        return step
+    }
+
+    /// The number of bytes that must have arrived before the reading task is woken.
+    var receiveMark: Int {
+        get { socket.receiveMark }
+        set { if newValue != socket.receiveMark { socket.receiveMark = newValue } }
     }
 
     /// Tells the parser that no more bytes will come. Throws if the response is incomplete.

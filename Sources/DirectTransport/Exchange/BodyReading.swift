@@ -32,6 +32,7 @@ package struct BodyReading {
     package private(set) var received: UInt64 = 0
     private var monitor: ThroughputMonitor
     private var yields = YieldCounter()
+    private var batching = ReceiveBatching()
     /// Is told how the body ended; `nil` without an observer.
     package let observer: (any TransportObserver)?
 
@@ -76,7 +77,10 @@ package struct BodyReading {
         var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
             try deadline.checkEnd(at: connection.loop.now)
-            await yields.yieldIfDue()
+            // Without input there will be a wait, which lets others run as well.
+            if yields.isDue, connection.hasUnparsedBytes || connection.mayHaveInput {
+                await yields.yieldIfDue(on: connection.loop)
+            }
             if connection.hasUnparsedBytes {
                 let taken = try takeBuffered()
                 if !taken.isEmpty { return taken }
@@ -178,20 +182,60 @@ package struct BodyReading {
     ) async throws(TransportError) -> Bool {
         yields.begin()
         monitor.count(to: received)
-        return try await exchange.waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
+        let start = exchange.connection.loop.now
+        if case .wantsRead = step, try await waitForMuch(from: start, deadline) { return true }
+        let goesOn = try await exchange.waitIfNeeded(after: step, deadline, upload: upload, monitor: &monitor)
+        batching.noteWait(
+            nanoseconds: exchange.connection.loop.now.nanoseconds &- start.nanoseconds,
+            received: received
+        )
+        return goesOn
+    }
+
+    /// Waits until much has arrived, if the body is fast enough. Returns false if there is still to be a wait for any
+    /// input.
+    private mutating func waitForMuch(
+        from start: Instant,
+        _ deadline: Deadline
+    ) async throws(TransportError) -> Bool {
+        let connection = exchange.connection
+        guard batching.isWorthwhile(received: received, left: total.map { $0 - received }), !monitor.isOn,
+            isRequestSent, start.advanced(byNanoseconds: ReceiveBatching.patience) < deadline.instant
+        else {
+            connection.receiveMark = 1
+            return false
+        }
+        connection.receiveMark = ReceiveBatching.mark
+        let patience = deadline.shortened(to: start.advanced(byNanoseconds: ReceiveBatching.patience))
+        do throws(TransportError) {
+            try await connection.wait(for: .wantsRead, as: .reader, patience)
+            return true
+        } catch {
+            guard error.isTimeout else { throw error }
+            connection.receiveMark = 1
+            batching.noteSlowness()
+            // Tried at once: not every kernel reports bytes that are there when the mark is lowered.
+            connection.expectInput()
+            return true
+        }
     }
 
     /// Reads straight into the memory that is returned, and removes the framing in place, so that nothing is copied
     /// without need.
+    ///
+    /// The framing counts towards the size, too: a server that sends chunks of one byte must not keep the task from
+    /// its deadline for six times as long.
     private mutating func readPiece(_ last: inout Connection.Step) throws(TransportError) -> [UInt8] {
         var failure: TransportError?
         var step = Connection.Step.wantsRead
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { memory, filled in
             let all = UnsafeMutableRawBufferPointer(memory)
-            while all.count - filled >= Self.roomWorthReading, !isAtEnd {
-                let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled...])
+            var room = all.count
+            while room >= Self.roomWorthReading, !isAtEnd {
+                let free = unsafe UnsafeMutableRawBufferPointer(rebasing: all[filled..<filled + room])
                 step = unsafe exchange.connection.read(into: free)
                 guard case .moved(let count) = step else { break }
+                room -= count
                 yields.count(count)
                 do throws(TransportError) {
                     let arrived = unsafe UnsafeMutableRawBufferPointer(rebasing: free[0..<count])

@@ -154,7 +154,8 @@ package struct Exchange {
                 deadline = self.deadline(.response, stall: timeouts.response, from: connection.loop.now)
                 if let options, head.status != .continue { options.options.onInterim?(head) }
             case .needsMore:
-                let step = connection.fill()
+                // Usually the response is still on its way. To ask OpenSSL for it takes as long as a tenth of the request.
+                let step = connection.mayHaveInput ? connection.fill() : .wantsRead
                 if case .moved(let count) = step {
                     let now = connection.loop.now
                     deadline = self.deadline(.response, stall: timeouts.read, from: now)

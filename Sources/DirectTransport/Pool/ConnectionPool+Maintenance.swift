@@ -25,7 +25,7 @@ extension ConnectionPool {
         for candidate in sweep(at: now) {
             inspect(candidate)
             // Other tasks on the loop get their turn.
-            await Task.yield()
+            await loop.yield()
         }
         return state.withLock { state in
             if !state.machine.hasIdle { state.maintenanceHandle = nil }

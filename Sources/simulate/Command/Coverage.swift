@@ -15,7 +15,7 @@ enum Coverage {
     ]
 
     private static var names: [String] {
-        judges.map { "judge: " + $0 } + faults.map { "fault: " + $0 }
+        ["client: input held back"] + judges.map { "judge: " + $0 } + faults.map { "fault: " + $0 }
             + AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
             + ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
     }

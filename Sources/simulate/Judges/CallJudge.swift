@@ -57,7 +57,10 @@ struct CallJudge {
         // A redirect or a retry may have followed.
         guard let limit = plan.client.readLimit, let stalled = world.calls[number].stalled,
             let last = world.calls[number].tries.last, last.reply.ending == .stalls, last.time <= stalled,
-            ![.slowly, .firstPiece, .none].contains(call.reading), plan.network.resets == 0
+            last.reply.status == 200,
+            ![.slowly, .firstPiece, .none].contains(call.reading), plan.network.resets == 0,
+            // Until the upload has ended, its own limit counts.
+            !last.reply.isEarly || call.upload == 0
         else { return }
         world.kernel.count("judge: stall")
         let passed = world.kernel.now - stalled

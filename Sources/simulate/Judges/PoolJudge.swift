@@ -21,7 +21,7 @@ struct PoolJudge {
         world.kernel.count("judge: reuse")
         let idle = world.kernel.allConnections.first { connection in
             connection.place?.host == place.host && connection.isAtRest
-                && connection.times.idle + 50_000_000 < time
+                && connection.times.idle + 50_000_000 + world.callersWork < time
         }
         if let idle {
             world.fault(
@@ -36,7 +36,9 @@ struct PoolJudge {
         guard let host = connection.place?.host, !canBeUnfit(at: host), plan.client.connections == nil,
             !world.kernel.isClientReleased, !(plan.client.retries && plan.client.perOrigin != nil),
             !plan.client.isReleasedEarly, plan.network.descriptors == nil,
-            plan.calls.allSatisfy({ $0.follows || $0 == plan.calls.first })
+            plan.calls.allSatisfy({ $0.follows || $0 == plan.calls.first }),
+            // A redirect is resolved anew, so it may need the slot for another route.
+            !(plan.client.perOrigin != nil && plan.client.resolving == .request)
         else { return }
         world.kernel.count("judge: closing")
         guard connection.isIdle, !connection.isBroken, connection.down.outstanding == 0,
@@ -85,7 +87,7 @@ struct PoolJudge {
         }
         guard bytes.starts(with: "POST ".utf8), !plan.client.repeatsAnyMethod else { return }
         world.kernel.count("judge: stale connection")
-        let job = UInt64(plan.network.jobCost * 20)
+        let job = UInt64(plan.network.jobCost * 20) + world.callersWork
         if let ended = connection.times.ended, ended + 1_000_000 + job < world.kernel.now {
             world.fault("stale", "a request is sent on connection \(connection.number), which has ended")
         }
@@ -97,7 +99,8 @@ struct PoolJudge {
             system.isDescriptorShortage
         else { return }
         world.kernel.count("judge: shortage of descriptors")
-        let since = world.kernel.now - 300_000_000
+        // What became idle after the last refusal cannot have been of use.
+        let since = world.kernel.lastShortage - 300_000_000
         let idle = world.kernel.allConnections.first { $0.isAtRest && $0.times.idle < since }
         if let idle, plan.network.descriptors != nil {
             world.fault("shortage", "call \(number) had no descriptor, and connection \(idle.number) is idle")

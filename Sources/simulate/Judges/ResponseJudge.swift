@@ -25,8 +25,9 @@ struct ResponseJudge {
         if owner != number { judgeCached(from: owner, reply) }
         judgeBytes(of: reply, place, ofCall: owner)
         judgeUser()
-        judgeRetries()
+        // What is delivered from a cache is as fresh as a retry could get it.
         guard owner == number else { return }
+        judgeRetries()
         judgeUnused()
         judgeSpeed(of: reply)
         if let transaction = response.transaction { judge(transaction) }

@@ -64,6 +64,8 @@ extension World {
         guard plan.client.retries, plan.network.resets == 0, plan.network.socketFailures == 0,
             plan.network.descriptors == nil
         else { return }
+        // An attempt on a connection that its server has closed arrives nowhere, and counts.
+        guard !kernel.hasLostRequests else { return }
         let tries = calls[number].tries
         // A server that does not serve the name is worse than one that fails.
         guard !tries.contains(where: { $0.reply.status == 421 }) else { return }
@@ -85,9 +87,23 @@ extension World {
     /// What a call may take beyond its limits, in nanoseconds: the loop looks for passed deadlines each millisecond, and
     /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and callers
     /// may keep the loop busy, one after the other.
+    ///
+    /// Calls that receive a flood yield after 256 KiB and what is then under way. Up to three jobs that follow each
+    /// other end a call, and each may have to wait for all of these.
     var slack: UInt64 {
         let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
-        let longest = plan.calls.map(\.work).max() ?? 0
-        return 3_000_000 + UInt64((work + longest * 1000) * (mostActiveCalls + 1))
+        let turns = 3 * min(floods, mostActiveCalls)
+        return 3_000_000 + UInt64(work * (mostActiveCalls + 1)) + callersWork
+            + UInt64(plan.network.byteCost * 330_000 * turns)
+    }
+
+    /// The number of calls that may receive a flood.
+    var floods: Int {
+        plan.calls.filter(\.isFlooded).map(\.count).reduce(0, +)
+    }
+
+    /// The longest time for which callers keep the loop from its sockets, one after the other, in nanoseconds.
+    var callersWork: UInt64 {
+        UInt64((plan.calls.map(\.work).max() ?? 0) * 1000 * (mostActiveCalls + 1))
     }
 }

@@ -96,6 +96,7 @@ extension Kernel {
         guard connection.isOpenForServer else { return }
         connection.isOpenForServer = false
         note("server closes", place: connection.number, amount: connection.up.available)
+        if connection.up.outstanding > 0 { hasLostRequests = true }
         if connection.up.available > 0 {
             after(delay: delay()) { connection.reset() }
         } else {

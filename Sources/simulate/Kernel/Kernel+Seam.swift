@@ -19,6 +19,9 @@ extension Kernel {
         system.send = { descriptor, bytes, count in
             Kernel.current.send(on: descriptor, UnsafeRawBufferPointer(start: bytes, count: count))
         }
+        system.set_mark = { descriptor, bytes in
+            Kernel.current.setMark(descriptor, bytes: Int(bytes))
+        }
         system.shut_down = { descriptor in
             Kernel.current.shutDown(descriptor)
             return 0

@@ -8,6 +8,7 @@ extension Kernel {
         if path.chance(network.socketFailures) || connections.count >= network.descriptors ?? .max {
             count("fault: no descriptor")
             note("no descriptor")
+            lastShortage = now
             return -EMFILE
         }
         let number = allConnections.count + 1
@@ -85,9 +86,21 @@ extension Kernel {
         }
         let part = UnsafeRawBufferPointer(rebasing: bytes[..<taken])
         note("send", place: connection.number, amount: taken, content: Record.hash(of: part))
+        if !connection.isOpenForServer { hasLostRequests = true }
         sees(connection, part)
         transmit([UInt8](part), on: connection, isUp: true)
         return taken
+    }
+
+    /// Sets how many bytes must have arrived before the queue reports input. As in Linux the buffer grows with it, and
+    /// what is there is reported at once.
+    func setMark(_ descriptor: Int32, bytes: Int) {
+        guard let connection = connections[descriptor] else { return }
+        note("mark", place: connection.number, amount: bytes)
+        if bytes > 1 { count("client: input held back") }
+        connection.receiveMark = bytes
+        connection.down.capacity = max(connection.down.capacity, 2 * bytes)
+        if connection.token != nil, connection.readiness != 0 { report(connection) }
     }
 
     func shutDown(_ descriptor: Int32) {

@@ -68,6 +68,14 @@ final class Kernel: @unchecked Sendable {
     private var bytesAtATime = 0
     private(set) var mostBytesAtATime = 0
     private var isStuck = false
+    /// When a socket was last refused for want of a descriptor.
+    var lastShortage: UInt64 = 0
+    /// Whether a server has closed a connection without reading all that the client had sent.
+    var hasLostRequests = false
+    /// Whether work that is ready runs in its order. Otherwise it runs in any order.
+    var isFair = false
+    /// How often the work that has been ready for longest was passed over.
+    private var delays = 0
 
     init(seed: UInt64, network: NetworkPlan, isTraced: Bool) {
         self.network = network
@@ -167,7 +175,10 @@ final class Kernel: @unchecked Sendable {
             steps += 1
             if steps > 2_000_000 { throw .endless }
             if !ready.isEmpty, schedule.below(8) != 0 {
-                let place = schedule.below(ready.count)
+                var place = schedule.below(ready.count)
+                // In any order, but nothing waits for ever.
+                if isFair || delays >= 2 { place = 0 }
+                delays = place == 0 ? 0 : delays + 1
                 let work = ready.remove(at: place)
                 bytesAtATime = 0
                 if !ready.isEmpty { note("job", place: place, amount: ready.count) }

@@ -8,7 +8,7 @@ struct Pipe {
     private var start = 0
     /// The bytes that were sent and not read yet.
     private(set) var outstanding = 0
-    let capacity: Int
+    var capacity: Int
     /// Whether the sender has sent its FIN.
     var isFinished = false
     /// Whether the FIN has arrived.
@@ -67,6 +67,8 @@ final class SimulatedConnection: @unchecked Sendable {
     var wasClosedAfterRelease = false
     /// The error that the client's next call reports.
     var pendingError: Int32 = 0
+    /// The number of bytes that must have arrived before input is reported.
+    var receiveMark = 1
     /// Whether the connection was reset.
     var isBroken = false
     /// When things happened.
@@ -118,7 +120,7 @@ final class SimulatedConnection: @unchecked Sendable {
     /// The events that epoll reports, as Linux does.
     var readiness: UInt32 {
         var events: UInt32 = 0
-        if down.available > 0 || down.hasEnded || isBroken { events |= Events.readable }
+        if down.available >= receiveMark || down.hasEnded || isBroken { events |= Events.readable }
         if isConnected && up.room > 0 || isBroken { events |= Events.writable }
         if down.hasEnded || isBroken { events |= Events.peerHangUp }
         if isBroken { events |= Events.hangUp | Events.error }
@@ -131,10 +133,12 @@ final class SimulatedConnection: @unchecked Sendable {
             && up.outstanding == 0 && !down.isFinished && !up.isFinished
     }
 
-    /// Sends the piece again and again, as fast as the client takes it.
+    /// Sends the piece again and again, as fast as the client takes it, after what is still on its way.
     func send(endlessly piece: [UInt8], count: Int) {
-        flood = (piece, count)
-        refill()
+        kernel.events.add(at: max(kernel.now, down.lastArrival) + 1) { [self] in
+            flood = (piece, count)
+            refill()
+        }
     }
 
     /// Fills the pipe with the next bytes of a flood, whatever its capacity: a client that reads all it can must find

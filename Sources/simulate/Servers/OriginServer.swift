@@ -107,7 +107,7 @@ final class OriginServer: @unchecked Sendable {
         kernel.explain("  \(head.method) \(head.target) of call \(number) on connection \(connection.number)")
         kernel.count("server: request")
         judge(head, host: host)
-        RequestJudge(world, number: number, host: host).judge(head)
+        RequestJudge(world, number: number, host: host).judge(head, on: connection)
         let index = world.calls[number].requests
         world.calls[number].requests += 1
         let replies = plan.calls[number].replies
@@ -138,7 +138,8 @@ final class OriginServer: @unchecked Sendable {
             if goesOn { try await readUpload(of: head, call: number, place: place, on: http, isLate: true) }
         }
         guard goesOn else {
-            if reply.ending != .stalls {
+            // A flood ends its connection itself, when all of it has been sent.
+            if ![.stalls, .floods].contains(reply.ending) || head.method == "HEAD" {
                 await http.wire.close(politely: isPolite && reply.ending != .breaksOff)
             }
             return false
@@ -227,13 +228,15 @@ final class OriginServer: @unchecked Sendable {
             isChunked: head.value(of: "transfer-encoding") != nil,
             length: head.value(of: "content-length").flatMap { Int($0) } ?? 0
         )
-        world.calls[number].received[place] = 0
+        var received = 0
+        // Another server may have got the same upload before: what counts is where more of it has arrived.
+        world.calls[number].received[place, default: 0] += 0
         do throws(WireError) {
             while true {
                 if isLate, reply.latePause > 0 { await kernel.sleep(microseconds: reply.latePause) }
                 let bytes = try await reader.next(isLate ? reply.lateReading : 16384)
                 if bytes.isEmpty { break }
-                let start = world.calls[number].received[place] ?? 0
+                let start = received
                 if start == 0, isExpecting, reply.isSilentBeforeBody {
                     RequestJudge(world, number: number, host: 0).judgeWait(kernel.now - begin)
                 }
@@ -241,13 +244,13 @@ final class OriginServer: @unchecked Sendable {
                 if !Pattern.matches(bytes, body: number, from: start) {
                     world.fault("upload bytes", "call \(number), from byte \(start)")
                 }
-                world.calls[number].received[place] = start + bytes.count
+                received += bytes.count
+                world.calls[number].received[place] = max(received, world.calls[number].received[place] ?? 0)
             }
         } catch {
             if connection.wasClosedAfterRelease { world.calls[number].excusedUploads.insert(place) }
             throw error
         }
-        let received = world.calls[number].received[place] ?? 0
         if received != plan.calls[number].upload {
             world.fault("upload bytes", "call \(number) sent \(received) of \(plan.calls[number].upload)")
         }

@@ -71,7 +71,8 @@ struct ReplySender {
         switch reply.ending {
         case .complete: break
         case .stalls:
-            world.calls[number].stalled = world.kernel.now
+            // To HEAD there is nothing more to come, and the client may use the connection for its next request.
+            if !isHead { world.calls[number].stalled = world.kernel.now }
             await world.kernel.sleep(microseconds: 100_000_000)
             return false
         case .floods: return false

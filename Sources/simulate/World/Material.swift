@@ -58,7 +58,7 @@ final class Material {
 
 /// The bytes of a body. Each body has bytes of its own, so that bytes of another one are noticed.
 enum Pattern {
-    private static let mostBytes = 1 << 20
+    private static let mostBytes = 3 << 20
     private static let bodies = 1 << 16
 
     /// Random bytes, of which each body is a part.

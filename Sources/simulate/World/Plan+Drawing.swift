@@ -285,7 +285,7 @@ extension ReplyPlan {
             status = dice.one(of: [200, 200, 200, 302, 303, 301, 307, 308, 503, 421, 408, 417, 404])
         }
         size = dice.one(of: [0, 10, 10, 3000, 3000, 40_000, isSmall ? 5000 : 200_000])
-        if !isSmall, dice.chance(3) { size = 1_000_000 }
+        if !isSmall, dice.chance(3) { size = dice.one(of: [1_000_000, 3_000_000]) }
         framing = dice.one(of: [.length, .length, .chunked, .untilClose])
         if dice.chance(25) {
             ending = dice.one(of: [.closes, .closes, .breaksOff, .closesBefore, .addsBytes, .stalls])

@@ -233,3 +233,8 @@ struct ReplyPlan: Codable, Equatable {
     /// Whether a request that expects 100 (Continue) gets none.
     var isSilentBeforeBody = false
 }
+
+extension CallPlan {
+    /// Whether one of its replies may never end.
+    var isFlooded: Bool { replies.contains { $0.ending == .floods } }
+}

@@ -89,6 +89,7 @@ final class World: @unchecked Sendable {
         self.plan = plan
         kernel = Kernel(seed: plan.seed, network: plan.network, isTraced: isTraced)
         Kernel.current = kernel
+        kernel.isFair = plan.network.byteCost > 0 && plan.calls.contains(where: \.isFlooded)
         sim_enter(1)
         loop = EventLoop(isDriven: ())
         calls = Array(repeating: CallState(), count: plan.calls.count)

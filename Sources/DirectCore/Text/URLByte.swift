@@ -55,6 +55,12 @@ extension UInt8 {
         }
     }
 
+    /// Whether the byte is unreserved (RFC 3986, section 2.3): in every part of a URL it means itself, and escaping it
+    /// changes nothing.
+    var isUnreserved: Bool {
+        isAllowedInLabel || self == UInt8(ascii: ".") || self == UInt8(ascii: "~")
+    }
+
     /// Whether the byte may be part of a label: a letter, a digit, a hyphen, or the underscore, which DNS
     /// transports and browsers accept. The dot is treated separately.
     @inline(__always)

@@ -30,7 +30,7 @@ public struct HTTPURL: Sendable {
         package var defaultPort: UInt16 { self == .http ? 80 : 443 }
     }
 
-    private let storage: Storage
+    let storage: Storage
 
     /// Parses a URL.
     ///
@@ -81,7 +81,7 @@ public struct HTTPURL: Sendable {
         )
     }
 
-    private init(_ storage: Storage) {
+    init(_ storage: Storage) {
         self.storage = storage
     }
 
@@ -211,7 +211,7 @@ extension HTTPURL: CustomStringConvertible, CustomReflectable {
 }
 
 /// Returns the bytes with each `%XX` decoded. A percent sign without two hexadecimal digits after it stays.
-private func unescaped(_ text: Substring.UTF8View) -> [UInt8] {
+func unescaped(_ text: Substring.UTF8View) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {

@@ -24,6 +24,12 @@ public enum HTTPURLError: Error, Hashable, Sendable {
     case host(HTTPHostError)
     /// The port is not a number from 0 to 65535.
     case invalidPort
+    /// A component to append to the path is empty: `items/\(id)` with an empty `id` would name the whole list.
+    case emptyPathComponent
+    /// A component to append to the path is `.` or `..`, which a path cannot contain, escaped or not.
+    case dotPathComponent
+    /// A component or a query item contains the character NUL, at which many programs end a text.
+    case nulCharacter
 }
 
 extension HTTPURLError: CustomStringConvertible {
@@ -40,6 +46,9 @@ extension HTTPURLError: CustomStringConvertible {
         case .severalAtSigns: "the URL contains more than one @ before its host"
         case .host(let fault): "in the URL, \(fault)"
         case .invalidPort: "the URL's port is not a number from 0 to 65535"
+        case .emptyPathComponent: "a component for the URL's path is empty"
+        case .dotPathComponent: "a component for the URL's path is . or .."
+        case .nulCharacter: "a text for the URL contains the character NUL"
         }
     }
 }

@@ -29,6 +29,14 @@ struct URLAuthority: Sendable {
         userinfo = atSign.flatMap { Self.userinfo(text.extracting(range.lowerBound..<$0)) }
     }
 
+    /// Creates the authority of an origin.
+    init(_ origin: Origin) {
+        self.origin = origin
+        bytes = origin.authorityBytes
+        userinfo = nil
+        hasTrailingDot = false
+    }
+
     /// Creates a copy without user information.
     init(withoutUserinfo other: URLAuthority) {
         origin = other.origin

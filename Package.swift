@@ -137,7 +137,7 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPTests",
             dependencies: [
-                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "TLSFixtures",
+                "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "TLSFixtures",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime",
                 "DirectHTTP1", "DirectCoding",
             ],

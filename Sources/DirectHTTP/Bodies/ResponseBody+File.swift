@@ -49,7 +49,7 @@ struct FileTransfer: Sendable {
         _ onProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> UInt64 {
         do {
-            let total = bytesLeft
+            let total = body.bytesLeft
             if let total, total > limit { throw error(.bodyTooLarge(limit: Int(clamping: limit))) }
             let draft = try await onDisk { () throws(SystemError) in try FileDraft(path, mode: mode) }
             do {
@@ -123,22 +123,19 @@ struct FileTransfer: Sendable {
         if case .arriving(let pieces) = body.content { pieces.limit } else { .none }
     }
 
-    private var bytesLeft: UInt64? {
-        switch body.content {
-        case .complete(let bytes, _, _): UInt64(bytes.count)
-        case .arriving(let pieces): pieces.bytesLeft
-        }
-    }
-
-    private func error(_ reason: HTTPError.Reason) -> HTTPError {
-        switch body.content {
-        case .complete(_, _, let facts):
-            HTTPError(.body, reason, name: facts?.name, endpoint: facts?.endpoint)
-        case .arriving(let pieces): pieces.error(reason)
-        }
-    }
+    private func error(_ reason: HTTPError.Reason) -> HTTPError { body.error(reason) }
 
     /// The number of bytes to collect before a write. Data arrives in small pieces, and each write costs a switch
     /// to another thread.
     private static let bytesWorthWriting = 1 << 20
+}
+
+extension ResponseBody {
+    /// The number of bytes still to be read; `nil` if it is unknown.
+    var bytesLeft: UInt64? {
+        switch content {
+        case .complete(let bytes, _, _): UInt64(bytes.count)
+        case .arriving(let pieces): pieces.bytesLeft
+        }
+    }
 }

@@ -1,4 +1,4 @@
-internal import DirectCore
+public import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
@@ -30,6 +30,12 @@ extension HTTPClient {
     /// - Throws: What a request would throw. Some of the connections may have been made by then.
     @concurrent
     public func prewarm(_ url: String, connections count: Int = 1) async throws {
+        try await pipeline.prewarm(Request(.get, url), count: count)
+    }
+
+    /// Opens connections to the URL's origin ahead of the first requests. See ``prewarm(_:connections:)-(String,_)``.
+    @concurrent
+    public func prewarm(_ url: HTTPURL, connections count: Int = 1) async throws {
         try await pipeline.prewarm(Request(.get, url), count: count)
     }
 

@@ -1,5 +1,4 @@
 internal import DirectCore
-public import DirectHTTP1
 public import DirectIO
 internal import DirectTransport
 
@@ -49,18 +48,14 @@ extension HTTPClient {
     ///   another function of yours.
     @concurrent
     public func send(_ request: Request) async throws -> Response {
-        var response = try await pipeline.send(request)
-        response.body = response.body.readableOnce
-        return response
+        try await pipeline.send(request).delivered(to: request)
     }
 
     /// Sends a request that continues redirects that other code has followed so far: the client's credentials and
     /// other secrets are not sent, wherever the request goes.
     @concurrent
     package func sendContinued(_ request: Request) async throws -> Response {
-        var response = try await pipeline.send(request, isContinued: true)
-        response.body = response.body.readableOnce
-        return response
+        try await pipeline.send(request, isContinued: true).delivered(to: request)
     }
 
     /// Sends a request and returns the response with its whole body.
@@ -69,25 +64,14 @@ extension HTTPClient {
     ///   than ``HTTPClient/Configuration/maximumBufferedBody``.
     @concurrent
     public func fetch(_ request: Request) async throws -> BufferedResponse {
-        let response = try await pipeline.send(request)
+        var response = try await pipeline.send(request)
         let limit = pipeline.configuration.maximumBufferedBody
         // Most bodies arrive together with their head: there is nothing to wait for.
-        if let body = try response.body.completeBytes(upTo: limit) { return BufferedResponse(response, body) }
+        if response.status.isSuccess, let body = response.body.shortBytes(upTo: limit) {
+            return BufferedResponse(response, body)
+        }
+        response.body.request = response.line(to: request)
         return try await response.collected(upTo: limit)
-    }
-
-    /// Gets the resource at a URL, with its whole body. See ``fetch(_:)``.
-    @concurrent
-    public func get(_ url: String, headers: HTTPHeaders = [:]) async throws -> BufferedResponse {
-        try await fetch(Request(.get, url, headers: headers))
-    }
-
-    /// Posts a body to a URL and returns the response with its whole body. See ``fetch(_:)``.
-    @concurrent
-    public func post(_ url: String, _ body: RequestBody, headers: HTTPHeaders = [:]) async throws
-        -> BufferedResponse
-    {
-        try await fetch(Request(.post, url, headers: headers, body: body))
     }
 }
 

@@ -98,6 +98,6 @@ extension ResponseBody {
                 DecodedBody(bytes, trailers, decoder, place, within: time)
             case .arriving(let pieces): DecodedBody(pieces, decoder, place, within: time)
             }
-        self.init(content: .arriving(decoded), coding: .undone(by: decoded))
+        self.init(content: .arriving(decoded), coding: .undone(by: decoded), request: body.request)
     }
 }

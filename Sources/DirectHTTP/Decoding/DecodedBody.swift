@@ -157,7 +157,7 @@ final class DecodedBody: ResponseBodySource, DecodedByteCounts, @unchecked Senda
     /// late, as it may when it is not coded.
     private func goOn() async throws {
         if Task.isCancelled { throw fail(CancellationError()) }
-        guard await yields.yieldIfDue() else { return }
+        guard await yields.yieldIfDue(on: time.loop) else { return }
         if Task.isCancelled { throw fail(CancellationError()) }
         if time.isOver { throw fail(place.error(HTTPError.Reason(time.limit.timeout))) }
     }

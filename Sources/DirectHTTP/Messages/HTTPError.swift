@@ -5,10 +5,11 @@ public import DirectIO
 public import DirectTLS
 internal import DirectTransport
 
-/// The error of a request: the phase and the reason, and the name and the endpoint if they are known.
+/// The error of a request: the phase and the reason, and the request, the name and the endpoint if they are known.
 ///
-/// Cancelling the task is not such an error: it throws `CancellationError`. An error never contains a header value,
-/// the user part of a URL or a byte of a body.
+/// Cancelling the task is not such an error: it throws `CancellationError`. The description and the dump of an error
+/// contain no header value, no user part or query value of a URL and no byte of a body; ``response`` has those of a
+/// response.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The phase that a request had reached.
     public enum Phase: String, Hashable, Sendable {
@@ -87,12 +88,26 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case streamClosed
         /// The status is not one of success, and the caller required one.
         case status(HTTPStatus)
+        /// A line of the body is longer than the limit.
+        case lineTooLong(limit: Int)
+        /// A line or the data of a server-sent event is larger than the limit.
+        case eventTooLong(limit: Int)
+        /// The content of the response is no stream of server-sent events.
+        case notEventStream
+        /// The file of a download cannot be completed.
+        case download(DownloadError)
     }
 
     /// The phase in which the request failed.
     public let phase: Phase
     /// The reason of the failure.
     public let reason: Reason
+    /// The method of the request that failed, which after a redirect is not the caller's; `nil` if it is no token, or if no
+    /// layer that knows it has reported the error.
+    public internal(set) var method: HTTPMethod?
+    /// The URL of the request that failed, as a log may show it: ``HTTPURL/redacted``. `nil` if it is invalid, or if no
+    /// layer that knows it has reported the error.
+    public internal(set) var url: HTTPURL?
     /// The host of the URL, as it stands there; `nil` if the URL is invalid.
     public let name: String?
     /// The endpoint of the connection; `nil` if the request had not come so far.
@@ -104,29 +119,48 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public internal(set) var history: [Hop] = []
     /// The reason that the failure was not retried; `nil` if no retry policy applies to it.
     public internal(set) var retryStop: RetryStop?
-    /// The response that arrived whole before the request could be sent whole: the server has accepted the request,
-    /// but not received all of it. `nil` for every other failure.
+    /// The response that the caller refused with `requiringSuccess`, with the beginning of its body. Or the response that
+    /// arrived whole before the request could be sent whole: the server has accepted the request, but not received all
+    /// of it. `nil` for every other failure.
     public internal(set) var response: ReceivedResponse?
 
-    /// Makes an error without history.
-    package init(
+    /// Makes an error, for a transport in tests, an interceptor or a resolver.
+    ///
+    /// - Parameters:
+    ///   - phase: The phase in which the request failed.
+    ///   - reason: The reason of the failure.
+    ///   - method: The method of the request. The client adds it, and the URL, to errors that have none.
+    ///   - url: The URL of the request. The error keeps ``HTTPURL/redacted``.
+    ///   - name: The host of the URL; `nil` takes it from the URL.
+    ///   - endpoint: The endpoint of the connection.
+    ///   - attempts: The endpoints that were tried before.
+    ///   - response: The response that the server sent all the same.
+    public init(
         _ phase: Phase,
         _ reason: Reason,
+        method: HTTPMethod? = nil,
+        url: HTTPURL? = nil,
         name: String? = nil,
         endpoint: Endpoint? = nil,
-        attempts: [Attempt] = []
+        attempts: [Attempt] = [],
+        response: ReceivedResponse? = nil
     ) {
         self.phase = phase
         self.reason = reason
-        self.name = name
+        self.method = method?.ifValid
+        self.url = url?.redacted
+        self.name = name ?? url?.host.description
         self.endpoint = endpoint
         self.attempts = attempts
+        self.response = response
     }
 
-    /// The phase, the name, the endpoint and the reason, then the failed attempts and retries.
+    /// The method and the URL, the phase, the endpoint and the reason, then the failed attempts and retries. Without a
+    /// URL the name follows the phase.
     public var description: String {
-        var text = phase.rawValue
-        if let name { text += " \(name)" }
+        var text = url.map { "\(method.map { "\($0) " } ?? "")\($0): " } ?? ""
+        text += phase.rawValue
+        if url == nil, let name { text += " \(name)" }
         if let endpoint { text += " at \(endpoint)" }
         text += ": \(reason)"
         // The only attempt may be the one that the error describes already.
@@ -169,6 +203,10 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
         case .status(let status): "the server answered \(status)"
         case .streamClosed: "the stream has been closed on this side"
+        case .lineTooLong(let limit): "a line of the body is longer than \(limit) bytes"
+        case .eventTooLong(let limit): "an event of the body is larger than \(limit) bytes"
+        case .notEventStream: "the content is no stream of server-sent events (text/event-stream)"
+        case .download(let error): "\(error)"
         }
     }
 }
@@ -185,6 +223,21 @@ public struct Attempt: Sendable, CustomStringConvertible {
     public let reason: HTTPError.Reason
     /// The time from the attempt's first step to its failure.
     public let elapsed: Duration
+
+    /// Makes an attempt, for an error that a test or an interceptor makes.
+    public init(
+        _ endpoint: Endpoint,
+        source: AddressSource,
+        phase: HTTPError.Phase,
+        reason: HTTPError.Reason,
+        elapsed: Duration
+    ) {
+        self.endpoint = endpoint
+        self.source = source
+        self.phase = phase
+        self.reason = reason
+        self.elapsed = elapsed
+    }
 
     /// The endpoint, the source of its address, the phase, the reason and the time.
     public var description: String {

@@ -46,7 +46,7 @@ public struct Hop: Sendable, CustomStringConvertible {
         self.method = method
         self.url = url.withoutCredentials
         transaction = nil
-        outcome = .failure(error.withoutHistory)
+        outcome = .failure(error.withoutURLs)
     }
 
     /// The status of the response; `nil` if no response came.

@@ -6,3 +6,17 @@ extension Request {
         set { if newValue != ignoresStoredResponses { options.ignoresStoredResponses = newValue } }
     }
 }
+
+extension Request {
+    /// Whether the cache takes no part: no stored response is used, and the response is not stored.
+    var bypassesCache: Bool {
+        get { hasOptions && options.bypassesCache }
+        set { if newValue != bypassesCache { options.bypassesCache = newValue } }
+    }
+
+    /// The endpoints where earlier requests for the same have failed. A request with a retry policy avoids them.
+    var failedEndpoints: FailedEndpoints {
+        get { hasOptions ? options.failedEndpoints : FailedEndpoints() }
+        set { options.failedEndpoints = newValue }
+    }
+}

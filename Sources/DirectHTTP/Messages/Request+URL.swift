@@ -20,6 +20,12 @@ extension Request {
         replacing(url: try HTTPURL(text))
     }
 
+    /// Changes the URL, as ``replacing(url:)-(HTTPURL)`` does. A method, because Swift has no setters beside getters that
+    /// throw.
+    public mutating func setURL(_ url: HTTPURL) {
+        self = replacing(url: url)
+    }
+
     /// Drops the options that must not be used for the new URL.
     private mutating func forget(_ former: HTTPURL, for url: HTTPURL) {
         if let addresses, !former.lends(addresses, to: url) { self.addresses = nil }
@@ -36,6 +42,9 @@ extension Request {
         own.redirects = own.redirects ?? given.redirects
         own.retries = own.retries ?? given.retries
         own.exchange = own.exchange ?? given.exchange
+        // These belong to the call, whatever code builds its requests.
+        own.bypassesCache = own.bypassesCache || given.bypassesCache
+        if own.failedEndpoints.isEmpty { own.failedEndpoints = given.failedEndpoints }
         options = own
     }
 }

@@ -63,6 +63,10 @@ extension HTTPClient {
             var addressMap: StaticMap?
             /// Whether stored responses are ignored, even for validation with the origin.
             var ignoresStoredResponses = false
+            /// Whether no stored response is used and the response is not stored.
+            var bypassesCache = false
+            /// The endpoints that a retry policy avoids from the first attempt on.
+            var failedEndpoints = FailedEndpoints()
             var timeouts: RequestTimeouts?
             var redirects: RedirectPolicy?
             var retries: RetryPolicy?

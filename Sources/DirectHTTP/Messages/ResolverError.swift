@@ -87,10 +87,11 @@ extension ResolverError.Reason: CustomStringConvertible {
 }
 
 extension HTTPError {
-    /// The same error without the responses before it, which show the URLs that were asked.
-    package var withoutHistory: HTTPError {
+    /// The same error without its URL and the requests before it: they show the URLs that were asked.
+    package var withoutURLs: HTTPError {
         var error = self
         error.history = []
+        (error.method, error.url) = (nil, nil)
         return error
     }
 }

@@ -56,21 +56,42 @@ extension HTTPClient {
         /// The HTTP version of the response.
         public var version: HTTPVersion { head.version }
 
-        /// Returns this response if its status is one of success (2xx).
+        /// Returns this response if its status is one of success (2xx). The beginning of the body of any other response
+        /// is read for the error, so that the time limits of the call apply.
         ///
-        /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status.
+        /// - Parameter limit: The number of bytes of the body that ``HTTPError/response`` keeps at most. The rest is
+        ///   given up, as that of a body that is dropped.
+        /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status, with the response; also if its body fails.
+        ///   `CancellationError` if the task is cancelled meanwhile.
         @discardableResult
-        public func requiringSuccess() throws(HTTPError) -> HTTPClient.Response {
-            guard status.isSuccess else { throw statusError }
-            return self
+        public func requiringSuccess(keeping limit: Int = 65_536) async throws -> HTTPClient.Response {
+            guard !status.isSuccess else { return self }
+            throw statusError(try await body.beginning(upTo: limit))
         }
 
-        fileprivate var statusError: HTTPError {
-            let (name, endpoint) = (url.host.description, transaction?.endpoint)
-            var error = HTTPError(.response, .status(status), name: name, endpoint: endpoint).after(history)
+        /// The error of a status that the caller does not accept, with the beginning of the body.
+        func statusError(_ body: [UInt8]) -> HTTPError {
+            var error = HTTPError(
+                .response,
+                .status(status),
+                url: url,
+                endpoint: transaction?.endpoint,
+                response: ReceivedResponse(head, body: body)
+            ).after(history)
+            error.method = self.body.request?.method.ifValid
             error.retryStop = retryStop
             return error
         }
+
+        /// Returns the response for a caller that reads its body.
+        func delivered(to request: Request) -> Response {
+            var response = self
+            response.body = body.delivered(for: line(to: request))
+            return response
+        }
+
+        /// Returns the request that the response is to: the last one of the redirects, or the caller's.
+        func line(to request: Request) -> RequestLine { body.request ?? RequestLine(request.method, url) }
 
         /// Returns the response with its whole body; throws if that is larger than `limit`.
         package func collected(upTo limit: Int) async throws -> BufferedResponse {
@@ -100,11 +121,14 @@ extension HTTPClient {
 
         /// Returns this response if its status is one of success (2xx).
         ///
-        /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status.
+        /// - Parameter limit: The number of bytes of the body that ``HTTPError/response`` keeps at most.
+        /// - Throws: ``HTTPError/Reason/status(_:)`` for any other status, with the response.
         @discardableResult
-        public func requiringSuccess() throws(HTTPError) -> HTTPClient.BufferedResponse {
-            guard status.isSuccess else { throw response.statusError }
-            return self
+        public func requiringSuccess(keeping limit: Int = 65_536) throws(HTTPError)
+            -> HTTPClient.BufferedResponse
+        {
+            guard !status.isSuccess else { return self }
+            throw response.statusError(Array(body.prefix(max(0, limit))))
         }
 
         /// The status code.
@@ -115,8 +139,19 @@ extension HTTPClient {
         public var reason: String { response.reason }
         /// The HTTP version of the response.
         public var version: HTTPVersion { response.version }
-        /// The body as text; `nil` if it is not UTF-8.
-        public var text: String? { String(validating: body, as: UTF8.self) }
+        /// The body as text; `nil` if the response declares a charset that is not supported. See
+        /// ``decodedText(fallback:)``.
+        public var text: String? { try? decodedText() }
+
+        /// Returns the body as text, decoded as its byte order mark says, or else the `charset` of `Content-Type`. Bytes
+        /// that are invalid in that encoding become U+FFFD (Encoding Standard of the WHATWG).
+        ///
+        /// - Parameter fallback: The encoding if there is neither.
+        /// - Throws: ``CharsetError/unsupported(label:)``, with the label of the charset.
+        public func decodedText(fallback: Charset = .utf8) throws(CharsetError) -> String {
+            if let marked = Charset.decodeMarked(body) { return marked }
+            return try (headers.charset() ?? fallback).decode(body)
+        }
         /// Whether the body was decoded, and its length before and after that.
         public var decoding: BodyDecoding { response.body.decoding }
         /// The trailer fields of a body sent in chunks.

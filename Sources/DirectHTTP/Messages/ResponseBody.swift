@@ -18,10 +18,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     var content: Storage
     var coding = Coding.none
+    /// The request, for errors; `nil` until the caller gets the response.
+    var request: RequestLine?
 
     /// Returns an iterator over the pieces.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(content)
+        Iterator(content, request)
     }
 
     /// Returns the whole body.
@@ -31,7 +33,33 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public func collect(upTo limit: Int) async throws -> [UInt8] {
         if let bytes = try completeBytes(upTo: limit) { return bytes }
         guard case .arriving(let stream) = content else { return [] }
-        return try await stream.collect(upTo: limit)
+        do {
+            return try await stream.collect(upTo: limit)
+        } catch let error as HTTPError {
+            throw error.about(request)
+        }
+    }
+
+    /// Returns the beginning of the body, at most so many bytes, and gives up the rest. A body that fails ends there.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    func beginning(upTo limit: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var iterator = makeAsyncIterator()
+        do {
+            while bytes.count < limit, let piece = try await iterator.next() {
+                bytes += piece.prefix(limit - bytes.count)
+            }
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+        }
+        await drain()
+        return bytes
+    }
+
+    /// Returns the whole body if it arrived together with the head and is not larger than `limit`; else `nil`.
+    func shortBytes(upTo limit: Int) -> [UInt8]? {
+        if case .complete(let bytes, _, _) = content, bytes.count <= limit { bytes } else { nil }
     }
 
     /// Returns the whole body if it arrived together with the head; else `nil`.
@@ -39,8 +67,20 @@ public struct ResponseBody: AsyncSequence, Sendable {
         guard case .complete(let bytes, _, let facts) = content else { return nil }
         guard bytes.count <= limit else {
             throw HTTPError(.body, .bodyTooLarge(limit: limit), name: facts?.name, endpoint: facts?.endpoint)
+                .about(request)
         }
         return bytes
+    }
+
+    /// Returns an error of this body, with its request, name and endpoint as far as they are known.
+    func error(_ reason: HTTPError.Reason) -> HTTPError {
+        let error =
+            switch content {
+            case .complete(_, _, let facts):
+                HTTPError(.body, reason, name: facts?.name, endpoint: facts?.endpoint)
+            case .arriving(let stream): stream.error(reason)
+            }
+        return error.about(request)
     }
 
     /// Reads and discards the rest if it is small and arrives soon, so that the connection can be reused; closes
@@ -49,10 +89,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
         if case .arriving(let pieces) = content { await pieces.drain() }
     }
 
-    /// The body, made readable once even if it arrived together with the head, so that all bodies behave the same.
-    var readableOnce: ResponseBody {
-        guard case .complete(let bytes, let trailers, let facts) = content else { return self }
+    /// Returns the body for a caller: readable once even if it arrived together with the head, so that all bodies behave
+    /// the same, and with the request for its errors.
+    func delivered(for request: RequestLine) -> ResponseBody {
         var body = self
+        body.request = request
+        guard case .complete(let bytes, let trailers, let facts) = content else { return body }
         body.content = .arriving(BufferedBody(bytes, trailers, facts))
         return body
     }
@@ -68,9 +110,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Iterates over the pieces of a body.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var content: Storage?
+        private let request: RequestLine?
 
-        fileprivate init(_ content: Storage) {
+        fileprivate init(_ content: Storage, _ request: RequestLine?) {
             self.content = content
+            self.request = request
         }
 
         /// Returns the next piece, which is never empty; `nil` at the end.
@@ -82,7 +126,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 content = nil
                 return bytes.isEmpty ? nil : bytes
             case .arriving(let stream):
-                if let piece = try await stream.next() { return piece }
+                do {
+                    if let piece = try await stream.next() { return piece }
+                } catch let error as HTTPError {
+                    throw error.about(request)
+                }
                 content = nil
                 return nil
             }

@@ -68,7 +68,7 @@ final class Attempts: Layer {
         -> Response
     {
         var history: [Hop] = []
-        var endpoints = FailedEndpoints()
+        var endpoints = request.failedEndpoints
         var count = 0
         while true {
             let result = try await attempt(request, trail: trail, call: call, endpoints: &endpoints)
@@ -169,7 +169,7 @@ extension Response {
 extension HTTPError {
     /// The endpoint at which the request failed; `nil` if dialling failed, since the dialler remembers failed endpoints
     /// itself, or if no endpoint was involved.
-    fileprivate var endpointOfFailure: Endpoint? {
+    var endpointOfFailure: Endpoint? {
         switch phase {
         case .proxy, .write, .response, .body: endpoint
         case .request, .resolve, .queue, .connect, .tls, .redirect: nil

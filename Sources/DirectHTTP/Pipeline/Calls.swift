@@ -89,8 +89,12 @@ final class Calls: CallLayer {
         log: CallLog?
     ) async throws -> Response {
         let call = call(for: request, log)
-        let response = try await redirects.send(request, trail: trail, call: call, through: layers)
-        return try fields.decoding.decode(response, to: request, within: call.limit)
+        do {
+            let response = try await redirects.send(request, trail: trail, call: call, through: layers)
+            return try fields.decoding.decode(response, to: request, within: call.limit)
+        } catch let error as HTTPError {
+            throw error.about(request)
+        }
     }
 
     /// Makes the values of a call that begins now.

@@ -29,7 +29,23 @@ final class NetworkInterceptors: NetworkLayer {
         guard loop.now < call.end else { throw call.overdue(for: url) }
         var complete = request
         complete.headers.complete(with: fields.defaults(for: request, trail))
-        return try await call.answer(to: url, .response, on: loop) { [complete] in
+        do {
+            let response = try await answer(to: complete, trail: trail, call: call, detour: detour)
+            response.body.take(call.limit, stall: call.timeouts.read, on: loop)
+            return response
+        } catch let error as HTTPError {
+            throw error.about(request.method, url)
+        }
+    }
+
+    /// Sends the request through the interceptors, to the network or to the function in its place.
+    private func answer(
+        to complete: Request,
+        trail: Trail?,
+        call: Call,
+        detour: Detour?
+    ) async throws -> Response {
+        try await call.answer(to: try? complete.url, .response, on: loop) {
             try await intercept(complete, interceptors: self.interceptors[...]) { request in
                 let hop = HopRequest(complete, trail).rebuilt(
                     as: request,

@@ -86,7 +86,7 @@ struct Redirects: Sendable {
                 next = next.rebuilt(as: decided, shown: [hop.request, next.request], crossing)
                     .upgraded(by: configuration.hsts)
                 guard policy.carriesBodyAcrossOrigins || !next.takesBody(elsewhereThan: way) else {
-                    throw failure(.bodyAcrossOrigins, response: response, history: history)
+                    throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
                 }
             }
             let refused = Hop(.redirect, hop.request.method, response)
@@ -95,6 +95,7 @@ struct Redirects: Sendable {
                 let isLoop = history.dropLast().contains { $0.url == response.url && $0.reason == .redirect }
                 throw failure(
                     .tooMany(limit: policy.limit, isLoop: isLoop),
+                    of: hop.request,
                     response: response,
                     history: history
                 )
@@ -116,6 +117,7 @@ struct Redirects: Sendable {
             history += response.history
         }
         response.history = history
+        response.body.request = RequestLine(hop.request.method, response.url)
         return response
     }
 
@@ -131,14 +133,20 @@ struct Redirects: Sendable {
                 configuration.hsts?.upgrades(url, at: .now)
             }
         } catch {
-            throw failure(error, response: response, history: history)
+            throw failure(error, of: request, response: response, history: history)
         }
     }
 
-    private func failure(_ fault: RedirectError, response: Response, history: [Hop]) -> HTTPError {
-        let name = response.url.host.description
+    private func failure(
+        _ fault: RedirectError,
+        of request: Request,
+        response: Response,
+        history: [Hop]
+    ) -> HTTPError {
         let endpoint = response.transaction?.endpoint
-        return HTTPError(.redirect, .redirect(fault), name: name, endpoint: endpoint).after(history)
+        let (method, url) = (request.method, response.url)
+        return HTTPError(.redirect, .redirect(fault), method: method, url: url, endpoint: endpoint)
+            .after(history)
     }
 }
 
@@ -309,7 +317,8 @@ extension HTTPHeaders {
 
     /// The fields that are known to be safe for any origin.
     private static let harmless: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt", "pragma",
-        "range", "save-data", "user-agent",
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt",
+        // Without its condition a range would bring a part of any version (RFC 9110, section 13.1.5).
+        "if-range", "pragma", "range", "save-data", "user-agent",
     ]
 }

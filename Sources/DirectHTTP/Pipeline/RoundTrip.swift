@@ -89,7 +89,8 @@ final class RoundTrip: NetworkLayer {
                 transaction: HTTPTransaction(record: record)
             )
         } catch {
-            let error = error.asError(name: url.host.description)
+            var error = error.asError(name: url.host.description)
+            if let failure = error as? HTTPError { error = failure.about(request.method, url) }
             log?.fails(error)
             throw error
         }

@@ -66,7 +66,8 @@ extension URLError.Code {
         case .bodyTooLarge: self = .dataLengthExceedsMaximum
         case .bodyLength, .bodySource: self = .requestBodyStreamExhausted
         case .coding: self = .cannotDecodeContentData
-        case .status: self = .badServerResponse
+        case .status, .download(.tooManyRestarts): self = .badServerResponse
+        case .download(.coded): self = .cannotDecodeContentData
         default: self = .unknown
         }
     }

@@ -87,3 +87,22 @@ func putOnDisk(_ file: Int32) throws(SystemError) {
     #endif
     _ = try checked("fsync") { fsync(file) }
 }
+
+/// Writes all bytes at this offset of a file.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32, at offset: UInt64) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+        let (count, code) = bytes.withUnsafeBytes { all in
+            retryingInterrupts {
+                pwrite(
+                    descriptor,
+                    all.baseAddress?.advanced(by: written),
+                    all.count - written,
+                    off_t(clamping: offset + UInt64(written))
+                )
+            }
+        }
+        guard count != -1 else { throw SystemError("write", code: code) }
+        written += count
+    }
+}

@@ -54,6 +54,13 @@ package enum StateFile {
         }
     }
 
+    /// Removes the file. It need not exist.
+    package static func remove(_ path: String) throws(SystemError) {
+        let (result, code) = retryingInterrupts { unlink(path) }
+        guard result == -1, code != ENOENT else { return }
+        throw SystemError("unlink", code: code, path: path)
+    }
+
     private static func readPiece(_ file: Int32) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let piece = [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in

@@ -209,21 +209,7 @@ package final class StateDraft: @unchecked Sendable {
 
     /// Writes all bytes at this offset. Only one task at a time may call this or ``place(as:)``.
     package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
-        var written = 0
-        while written < bytes.count {
-            let (count, code) = bytes.withUnsafeBytes { all in
-                retryingInterrupts {
-                    pwrite(
-                        descriptor,
-                        all.baseAddress?.advanced(by: written),
-                        all.count - written,
-                        off_t(offset + written)
-                    )
-                }
-            }
-            guard count != -1 else { throw SystemError("write", code: code) }
-            written += count
-        }
+        try writeAll(bytes, to: descriptor, at: UInt64(offset))
     }
 
     /// Renames the file to its final name and replaces any file of that name.

@@ -14,6 +14,10 @@ package final class RunningSHA256 {
         ErrorQueue.clear()
     }
 
+    private init(_ state: OpaquePointer?) {
+        self.state = state
+    }
+
     deinit {
         EVP_MD_CTX_free(state)
     }
@@ -23,6 +27,24 @@ package final class RunningSHA256 {
         guard let state else { return }
         EVP_DigestUpdate(state, bytes.baseAddress, bytes.count)
     }
+
+    /// Adds bytes to the hash.
+    package func add(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes(add)
+    }
+
+    /// Returns a hash of the same bytes, to which others can be added.
+    package func copy() -> RunningSHA256 {
+        let copy = EVP_MD_CTX_new()
+        let isReady = if let state, let copy { EVP_MD_CTX_copy_ex(copy, state) == 1 } else { false }
+        if !isReady { EVP_MD_CTX_free(copy) }
+        ErrorQueue.clear()
+        return RunningSHA256(isReady ? copy : nil)
+    }
+
+    /// Returns the hash of the bytes that were added so far; more can be added. Returns no bytes if there was no memory
+    /// for it.
+    package func current() -> [UInt8] { copy().finish() }
 
     /// Returns the hash of all bytes that were added; no bytes if there was no memory for it. Must be called only once.
     package func finish() -> [UInt8] {

@@ -7,8 +7,15 @@ public struct ReceivedResponse: Sendable, CustomStringConvertible, CustomReflect
     /// The header fields.
     public let headers: HTTPHeaders
     /// The body if it was collected; empty if it was read piece by piece. Of a proxy's refusal the beginning, at most
-    /// 4096 bytes.
+    /// 4096 bytes; of a response that `requiringSuccess` refused the beginning, as long as its caller has said.
     public let body: [UInt8]
+
+    /// Makes a response, for an error that a test or an interceptor makes.
+    public init(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
 
     package init(_ head: ResponseHead, body: [UInt8]) {
         status = head.status

@@ -5,7 +5,7 @@ internal import TLSFixtures
 
 /// Scenarios of bodies, redirects and resolvers.
 extension Scenario {
-    static let transferring = [upload, stream, redirect, gzip, download, hosts] + resolvers
+    static let transferring = [upload, stream, redirect, gzip, download, resumed, hosts] + resolvers
 
     private static let upload = Scenario(
         name: "upload of a file",
@@ -58,6 +58,25 @@ extension Scenario {
         inspect: { work in
             let file = Files.read("\(work.folder)/file") ?? []
             return file == Array("old".utf8) || isPattern(file) ? [] : ["the file has \(file.count) bytes"]
+        }
+    )
+
+    private static let resumed = Scenario(
+        name: "download that resumes",
+        prepare: { work in try Files.write(Array("old".utf8), to: "\(work.folder)/file") },
+        perform: { work in
+            let client = try work.client {
+                $0.retries = RetryPolicy()
+                $0.retries?.delay = .zero
+            }
+            try await client.download(work.secure("/resumable"), to: "\(work.folder)/file")
+            try expect(isPattern(Files.read("\(work.folder)/file") ?? []), "the file has other bytes")
+        },
+        inspect: { work in
+            let file = Files.read("\(work.folder)/file") ?? []
+            let parts = Files.names(in: work.folder).filter { $0.contains(".part") }
+            return (isPattern(file) ? [] : ["the file has \(file.count) bytes"])
+                + parts.map { "\($0) is left" }
         }
     )
 

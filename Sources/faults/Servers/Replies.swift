@@ -11,6 +11,7 @@ enum Replies {
         switch request.path {
         case "/small": .text("hello")
         case "/large": .pattern(count: largeSize)
+        case "/resumable": resumableReply(request)
         case "/chunked": .pattern(count: largeSize, framing: .chunked)
         case "/gzip": .bytes(gzip, ["Content-Encoding": "gzip"])
         case "/upload": .text(isPattern(try request.body) ? "whole" : "damaged")
@@ -32,6 +33,23 @@ enum Replies {
 
     private static func cookieReply(_ request: FixtureRequest) -> FixtureReply {
         .text(request.headers["cookie"] ?? "", ["Set-Cookie": "\(cookie); Max-Age=1000; Path=/"])
+    }
+
+    /// The pattern with a validator: the first request gets a third of it before the connection breaks off.
+    private static func resumableReply(_ request: FixtureRequest) -> FixtureReply {
+        let bytes = FixturePattern.bytes(at: 0, count: largeSize)
+        guard let range = request.headers["range"], request.headers["if-range"] == "\"one\"",
+            let start = Int(range.dropFirst("bytes=".count).dropLast()), start < largeSize
+        else {
+            let headers: FixtureHeaders = ["ETag": "\"one\"", "Content-Length": "\(largeSize)"]
+            return .bytes(Array(bytes.prefix(largeSize / 3)), headers).then(.cut)
+        }
+        let part = "bytes \(start)-\(largeSize - 1)/\(largeSize)"
+        return .bytes(
+            Array(bytes[start...]),
+            status: 206,
+            ["ETag": "\"one\"", "Content-Range": part]
+        )
     }
 
     /// A response that has to be checked each time, and is confirmed.

@@ -55,7 +55,7 @@ struct ChainResolverTests {
         #expect(try await chain(empty, good).endpoints("a.test") == ["192.0.2.1"])
         let client = HTTPClient.untimed { $0.resolver = empty }
         let failure = try await httpError { try await client.get("http://localhost/") }
-        #expect(failure.description == "resolve localhost: empty: the name has no address")
+        #expect(failure.description == "GET http://localhost/: resolve: empty: the name has no address")
     }
 
     @Test("If all resolvers fail, the error names them all")

@@ -80,7 +80,7 @@ struct ClientResolverTests {
         let client = HTTPClient.untimed { $0.resolver = ScriptedResolver("scripted", .refused("no")) }
         let error = try await httpError { try await client.get("http://localhost:1/") }
         #expect(error.phase == .resolve && error.endpoint == nil)
-        #expect(error.description == "resolve localhost: scripted: the server refused: no")
+        #expect(error.description == "GET http://localhost:1/: resolve: scripted: the server refused: no")
     }
 
     @Test("A custom resolver may throw any error or return a faulty literal, and the call fails with it")
@@ -97,7 +97,8 @@ struct ClientResolverTests {
         #expect(cause is Strange && inner.source == "odd")
         let nonsense = HTTPClient.untimed { $0.resolver = ScriptedResolver("odd", ["not an address"]) }
         let fault = try await httpError { try await nonsense.get("http://a.test/") }
-        #expect(fault.description == "resolve a.test: odd: \"not an address\" is not an IPv4 or IPv6 address")
+        let words = "odd: \"not an address\" is not an IPv4 or IPv6 address"
+        #expect(fault.description == "GET http://a.test/: resolve: \(words)")
     }
 
     @Test("A resolver that ignores its deadline is abandoned")

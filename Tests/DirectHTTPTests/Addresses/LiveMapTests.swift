@@ -43,7 +43,7 @@ struct LiveMapTests {
         #expect(try await chained.get("https://a.test/").text == "after")
         let alone = HTTPClient.trusting { $0.resolver = live }
         let error = try await httpError { try await alone.get("https://a.test/") }
-        #expect(error.description == "resolve a.test: live map: the name is not listed")
+        #expect(error.description == "GET https://a.test/: resolve: live map: the name is not listed")
     }
 
     @Test("A live map changes in one step or not at all")

@@ -67,7 +67,7 @@ struct DescriptionTests {
         let client = Script((302, ["Location": "/home"]), (404, [:]), (201, [:])).client()
         let error = try await httpError { try await client.get("http://a.test/").requiringSuccess() }
         guard case .status(404) = error.reason else { throw error }
-        #expect(error.description == "response a.test: the server answered 404")
+        #expect(error.description == "GET http://a.test/home: response: the server answered 404")
         #expect(error.history.map(\.reason) == [.redirect])
         #expect(try await client.send(Request(.get, "http://a.test/")).requiringSuccess().status == 201)
     }

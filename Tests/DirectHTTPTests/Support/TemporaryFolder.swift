@@ -27,6 +27,15 @@ final class TemporaryFolder: Sendable {
         TemporaryFolder(NSTemporaryDirectory() + "direct-http-" + UUID().uuidString)
     }
 
+    /// A folder in memory where the system has such, for tests that flush many files.
+    static func inMemory() throws -> TemporaryFolder {
+        let memory = "/dev/shm"
+        guard FileManager.default.isWritableFile(atPath: memory) else { return try TemporaryFolder() }
+        let folder = TemporaryFolder(memory + "/direct-http-" + UUID().uuidString)
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
+        return folder
+    }
+
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
     func read(_ name: String) throws -> [UInt8] {

@@ -35,7 +35,8 @@ struct CacheRequestPolicy: Sendable {
         let isRead = method == .get || method == .head
         // A request body may select the response, and a protocol switch has no response to store.
         let isPlain = request.body.isNothing && request.upgrade.isEmpty
-        passes = !isRead || !isPlain || control.noStore || headers.hasConditionsForServers
+        passes =
+            request.bypassesCache || !isRead || !isPlain || control.noStore || headers.hasConditionsForServers
     }
 
     /// Decides what to do with the request, given the cache entry if there is one.

@@ -9,6 +9,9 @@ struct FailedEndpoints: Sendable {
     /// The servers that answered 421: they do not serve the name.
     private var misdirected: [Endpoint] = []
 
+    /// Whether no endpoint has failed.
+    var isEmpty: Bool { failed.isEmpty && misdirected.isEmpty }
+
     /// Records that a server, or the path to it, failed.
     mutating func recordFailure(at endpoint: Endpoint?) {
         guard let endpoint else { return }

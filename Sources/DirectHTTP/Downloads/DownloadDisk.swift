@@ -1,0 +1,84 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+
+/// The partial file of one download, as a task uses it: the disk works on threads that may block, and the task waits no
+/// longer than the call may take.
+struct DownloadDisk: Sendable {
+    let partial: PartialDownload
+    private let wait: Wait
+
+    /// How long the task waits, and how it reports failures.
+    struct Wait: Sendable {
+        let call: Call
+        let name: String?
+        let loop: EventLoop
+        var work = BlockingWork.shared
+
+        func run<Answer: Sendable>(
+            _ job: @escaping @Sendable () throws(SystemError) -> Answer
+        ) async throws -> Answer {
+            do {
+                return try await work.run(until: call.end, on: loop, job)
+            } catch let failure as SystemError {
+                throw HTTPError(.body, .system(failure), name: name)
+            } catch BlockingWork.Abandoned.expired {
+                throw HTTPError(.body, HTTPError.Reason(call.limit.timeout), name: name)
+            }
+        }
+    }
+
+    /// Opens the partial file for a target. Call ``load()`` next.
+    ///
+    /// The caller waits for the outcome even if its task is cancelled: the file would stay locked for a while.
+    ///
+    /// - Throws: ``DownloadError/inProgress`` if another download has the file.
+    init(_ path: String, mode: UInt16, wait: Wait) async throws {
+        let partial = try await Task {
+            try await wait.run { () throws(SystemError) in try PartialDownload.open(path, mode: mode) }
+        }.value
+        guard let partial else { throw HTTPError(.request, .download(.inProgress), name: wait.name) }
+        self.partial = partial
+        self.wait = wait
+    }
+
+    /// Reads what an earlier download has left.
+    func load() async throws {
+        try await run { partial throws(SystemError) in try partial.load() }
+    }
+
+    /// Runs work on the file.
+    func run<Answer: Sendable>(
+        _ job: @escaping @Sendable (PartialDownload) throws(SystemError) -> Answer
+    ) async throws -> Answer {
+        let partial = partial
+        return try await wait.run { () throws(SystemError) in try job(partial) }
+    }
+
+    /// Moves the complete file to its target.
+    ///
+    /// Once the move has begun the caller waits for its outcome: if it stopped waiting, it could not know whether the file
+    /// is there. Therefore this runs in a task of its own, which is never cancelled.
+    func commit() async throws {
+        try await run { partial throws(SystemError) in try partial.settle() }
+        if Task.isCancelled { throw CancellationError() }
+        let (partial, wait) = (partial, wait)
+        try await Task {
+            do {
+                try await wait.work.run(on: wait.loop) { () throws(SystemError) in try partial.commit() }
+            } catch let failure as SystemError {
+                throw HTTPError(.body, .system(failure), name: wait.name)
+            }
+        }.value
+    }
+
+    /// Runs work that has to be done even if the task is cancelled or its time is over, and waits for it: a download to
+    /// the same path may begin as soon as this one has ended. A disk that hangs is waited for no longer than a second.
+    func conclude(_ job: @escaping @Sendable (PartialDownload) -> Void) async {
+        let (partial, wait) = (partial, wait)
+        await Task {
+            let end = wait.loop.now.advanced(byNanoseconds: 1_000_000_000)
+            try? await wait.work.carryOut(until: end, on: wait.loop) { job(partial) }
+        }.value
+    }
+}

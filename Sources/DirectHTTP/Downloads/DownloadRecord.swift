@@ -1,0 +1,79 @@
+internal import DirectCore
+internal import DirectTLS
+
+/// The record beside a partial file: which version of which resource the file belongs to, how many of its bytes are on
+/// the disk for certain, and their digest.
+///
+/// It is text, one value a line. The last line is the digest of those before it, so that a record that was damaged in
+/// any byte is not used.
+struct DownloadRecord: Hashable, Sendable {
+    var representation: Representation
+    private let validator: StrongValidator
+    /// The number of bytes of the partial file that are known to be on the disk.
+    var savedBytes: UInt64
+    /// The SHA-256 digest of these bytes.
+    var digest: [UInt8]
+
+    private static let title = "direct-http download 1"
+
+    /// The largest record that is read. A URL may be long.
+    static let sizeLimit = 1 << 20
+
+    /// The bytes of the file; `nil` if there is no memory for the digest.
+    var bytes: [UInt8]? {
+        let (kind, value) =
+            switch validator {
+            case .entityTag(let tag): ("etag", tag)
+            case .date(let date): ("last-modified", date)
+            }
+        let length = representation.length.map { "\($0)" } ?? "unknown"
+        let lines = [
+            Self.title, "url \(representation.url.text)", "\(kind) \(value)", "length \(length)",
+            "saved \(savedBytes)", "sha256 \(Hex.encode(digest))", "",
+        ]
+        let text = Array(lines.joined(separator: "\n").utf8)
+        guard let check = MessageDigest.sha256.digest(of: text) else { return nil }
+        return text + Array("check \(Hex.encode(check))\n".utf8)
+    }
+
+    /// `nil` for a version that cannot be continued.
+    init?(_ representation: Representation, savedBytes: UInt64, digest: [UInt8]) {
+        guard let validator = representation.validator, digest.count == 32 else { return nil }
+        self.representation = representation
+        self.validator = validator
+        self.savedBytes = savedBytes
+        self.digest = digest
+    }
+
+    /// Parses the bytes of a file; `nil` if they are not those of a record.
+    init?(parsing bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 8, lines[0] == Self.title, lines[7].isEmpty,
+            let url = Self.value("url", of: lines[1]).flatMap({ try? HTTPURL(String($0)) }),
+            let validator = Self.validator(lines[2]),
+            let length = Self.value("length", of: lines[3]),
+            let saved = Self.value("saved", of: lines[4]).flatMap({ UInt64($0) }),
+            let digest = Self.value("sha256", of: lines[5]).flatMap({ Hex.decode($0) }),
+            length == "unknown" || UInt64(length) != nil
+        else { return nil }
+        let representation = Representation(url: url, validator: validator, length: UInt64(length))
+        self.init(representation, savedBytes: saved, digest: digest)
+        // One form only: the check and every spelling are right if the record is written as it was read.
+        guard self.bytes == bytes, saved <= representation.length ?? .max else { return nil }
+    }
+
+    private static func validator(_ line: Substring) -> StrongValidator? {
+        if let tag = value("etag", of: line) {
+            return StrongValidator.isValid(String(tag)) ? .entityTag(String(tag)) : nil
+        }
+        guard let date = value("last-modified", of: line), HTTPDate.parse(String(date)) != nil else {
+            return nil
+        }
+        return .date(String(date))
+    }
+
+    private static func value(_ name: String, of line: Substring) -> Substring? {
+        line.hasPrefix(name + " ") ? line.dropFirst(name.count + 1) : nil
+    }
+}

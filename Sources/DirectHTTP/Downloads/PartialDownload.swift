@@ -1,0 +1,218 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTLS
+internal import Synchronization
+
+/// The partial file of a download, `PATH.part`, and the record beside it, `PATH.part.info`.
+///
+/// The file counts as far as the record says. The record is written only when the bytes that it counts are on the disk,
+/// and it has their digest. So whatever a crash leaves of the two files, the bytes that are continued are the right
+/// ones, or the files are discarded.
+///
+/// A file without a strong validator cannot be continued: it has no record, and it is removed when the download ends.
+/// Every method blocks, and may be called from any thread. After ``close()`` they do nothing.
+final class PartialDownload: Sendable {
+    /// What is on the disk.
+    private struct Disk {
+        let file: PartialFile
+        /// `nil` before the first response.
+        var representation: Representation?
+        /// The number of bytes written.
+        var size: UInt64 = 0
+        /// The hash of these bytes.
+        var hash = RunningSHA256()
+        /// How many of them the record counts.
+        var savedBytes: UInt64 = 0
+        var isOpen = true
+    }
+
+    private let target: String
+    private let path: String
+    private let recordPath: String
+    /// Locked while the disk works: a call whose caller has given up may still run when the next one begins.
+    private let disk: Locked<Disk>
+    /// Whether the download has ended, so that reading a large file need not go on.
+    private let isAbandoned = Atomic(false)
+
+    /// Opens the partial file for this path. Call ``load()`` next.
+    ///
+    /// Returns `nil` if another download uses it.
+    static func open(_ target: String, mode: UInt16) throws(SystemError) -> PartialDownload? {
+        try PartialFile.refuseFolder(target)
+        guard let file = try PartialFile.open(target + ".part", mode: mode) else { return nil }
+        return PartialDownload(target, file)
+    }
+
+    private init(_ target: String, _ file: PartialFile) {
+        self.target = target
+        path = target + ".part"
+        recordPath = target + ".part.info"
+        disk = Locked(Disk(file: file))
+    }
+
+    /// The version that the file belongs to, and the number of bytes that the file has of it.
+    var position: (representation: Representation?, size: UInt64) {
+        disk.withLock { ($0.representation, $0.size) }
+    }
+
+    /// Empties the file, for this version.
+    func begin(_ representation: Representation) throws(SystemError) {
+        try change { disk throws(SystemError) in
+            // The record goes first: it must not count bytes of another version.
+            try StateFile.remove(recordPath)
+            disk.savedBytes = 0
+            try disk.file.truncate(to: 0)
+            disk.size = 0
+            disk.hash = RunningSHA256()
+            disk.representation = representation
+        }
+    }
+
+    /// Notes what a further response says of the same version.
+    func update(_ representation: Representation) throws(SystemError) {
+        try change { $0.representation = representation }
+    }
+
+    /// Appends these bytes. From time to time the disk is made to keep what it has, and the record counts it.
+    func append(_ bytes: [UInt8]) throws(SystemError) {
+        try change { disk throws(SystemError) in
+            try disk.file.write(bytes, at: disk.size)
+            disk.size += UInt64(bytes.count)
+            disk.hash.add(bytes)
+            if disk.size >= disk.savedBytes + Self.mostUnsaved(disk.savedBytes) { try save(&disk) }
+        }
+    }
+
+    /// The SHA-256 digest of the file; `nil` if there was no memory for it.
+    var digest: [UInt8]? {
+        disk.withLock { disk in
+            let digest = disk.hash.current()
+            return digest.isEmpty ? nil : digest
+        }
+    }
+
+    /// Makes the disk keep all bytes of the file.
+    func settle() throws(SystemError) {
+        try change { disk throws(SystemError) in try disk.file.settle() }
+    }
+
+    /// Renames the file to its target. Call ``settle()`` first.
+    func commit() throws(SystemError) {
+        try change { disk throws(SystemError) in
+            try disk.file.rename(to: target)
+            disk.isOpen = false
+            // The file is in its place. A record without a partial file is of no use to any later download.
+            try? StateFile.remove(recordPath)
+            disk.file.close()
+        }
+    }
+
+    /// Ends the use of the file. What can be continued is saved, everything else is removed.
+    func close(discarding isUseless: Bool = false) {
+        isAbandoned.store(true, ordering: .relaxed)
+        disk.withLock { disk in
+            guard disk.isOpen else { return }
+            disk.isOpen = false
+            defer { disk.file.close() }
+            guard let representation = disk.representation else { return removeIfEmpty(disk.file) }
+            // A failure here leaves what was saved before.
+            if isUseless || representation.validator == nil || disk.size == 0 {
+                try? StateFile.remove(recordPath)
+                try? disk.file.remove()
+            } else {
+                try? save(&disk)
+            }
+        }
+    }
+
+    /// Removes the file of a download that has not begun, if that has made it. Any other file stays: it may be another
+    /// program's.
+    private func removeIfEmpty(_ file: PartialFile) {
+        guard let bytes = try? file.read(at: 0, count: 1), bytes.isEmpty else { return }
+        try? file.remove()
+    }
+
+    private func change(_ body: (inout Disk) throws(SystemError) -> Void) throws(SystemError) {
+        try disk.withLock { disk throws(SystemError) in
+            guard disk.isOpen else { return }
+            try body(&disk)
+        }
+    }
+
+    /// Makes the disk keep the bytes, and then the record count them.
+    private func save(_ disk: inout Disk) throws(SystemError) {
+        guard disk.size > disk.savedBytes, let representation = disk.representation,
+            let record = DownloadRecord(
+                representation,
+                savedBytes: disk.size,
+                digest: disk.hash.current()
+            ),
+            let bytes = record.bytes
+        else { return }
+        try disk.file.settle()
+        try StateFile.replace(recordPath, with: bytes)
+        disk.savedBytes = disk.size
+    }
+
+    /// The number of bytes that a crash may cost: an eighth of the file, within bounds.
+    private static func mostUnsaved(_ saved: UInt64) -> UInt64 {
+        min(max(saved / 8, 1 << 20), 64 << 20)
+    }
+}
+
+/// Reading what an earlier download has left.
+extension PartialDownload {
+    /// Reads what an earlier download has left. A large file takes its time.
+    func load() throws(SystemError) {
+        try change { disk throws(SystemError) in
+            // A record that cannot be read is one that does not exist.
+            guard let bytes = try? StateFile.read(recordPath, limit: DownloadRecord.sizeLimit),
+                let record = DownloadRecord(parsing: bytes),
+                let (hash, size) = try hash(of: disk.file, as: record)
+            else { return }
+            // What the record does not count may be anything after a crash.
+            try disk.file.truncate(to: record.savedBytes)
+            disk.hash = hash
+            disk.size = size
+            disk.savedBytes = record.savedBytes
+            disk.representation = record.representation
+        }
+    }
+
+    /// Returns the hash of the bytes that can be continued, and their number; `nil` if the record does not fit the file.
+    ///
+    /// Of a file that is complete the last byte is left out. To ask for it shows whether the server still has the same
+    /// version, and a range without any byte cannot be asked for.
+    private func hash(of file: PartialFile, as record: DownloadRecord) throws(SystemError) -> (
+        RunningSHA256, UInt64
+    )? {
+        let isComplete = record.savedBytes == record.representation.length
+        let size = isComplete ? record.savedBytes - min(1, record.savedBytes) : record.savedBytes
+        let hash = RunningSHA256()
+        guard try add(file, from: 0, to: size, hash: hash) else { return nil }
+        let whole = hash.copy()
+        guard try add(file, from: size, to: record.savedBytes, hash: whole), whole.finish() == record.digest
+        else {
+            return nil
+        }
+        return (hash, size)
+    }
+
+    /// Adds bytes of the file to a hash; returns false if the file is too short.
+    private func add(
+        _ file: PartialFile,
+        from start: UInt64,
+        to end: UInt64,
+        hash: RunningSHA256
+    ) throws(SystemError) -> Bool {
+        var position = start
+        while position < end {
+            if isAbandoned.load(ordering: .relaxed) { return false }
+            let bytes = try file.read(at: position, count: Int(min(end - position, 1 << 20)))
+            guard !bytes.isEmpty else { return false }
+            hash.add(bytes)
+            position += UInt64(bytes.count)
+        }
+        return true
+    }
+}

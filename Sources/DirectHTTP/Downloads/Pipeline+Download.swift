@@ -1,0 +1,52 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+extension Pipeline {
+    /// Downloads a resource to a file, and continues an earlier download to the same path if there is one.
+    func download(
+        _ request: Request,
+        to path: String,
+        options: DownloadOptions,
+        onProgress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> DownloadResult {
+        if Task.isCancelled { throw CancellationError() }
+        let name = try request.checkedURL().host.description
+        if let error = request.obstacleToDownload { throw HTTPError(.request, .download(error), name: name) }
+        let loop = configuration.loop
+        let limits = request.timeouts.over(configuration.timeouts)
+        let call = Call(limits, from: loop.now)
+        let wait = DownloadDisk.Wait(call: call, name: name, loop: loop)
+        let disk = try await DownloadDisk(path, mode: options.mode, wait: wait)
+        var isUseless = false
+        do {
+            try await disk.load()
+            var download = Download(
+                request,
+                options,
+                to: disk,
+                call: call,
+                policy: request.retries ?? configuration.retries ?? RetryPolicy(),
+                loop: loop,
+                onProgress: onProgress
+            ) { try await self.send($0) }
+            defer { isUseless = download.isUseless }
+            let result = try await download.run()
+            try await disk.commit()
+            return result
+        } catch {
+            await disk.conclude { [isUseless] in $0.close(discarding: isUseless) }
+            throw error
+        }
+    }
+}
+
+extension Request {
+    /// The reason that the request cannot be downloaded in parts; `nil` if it can.
+    fileprivate var obstacleToDownload: DownloadError? {
+        if method != .get { return .method(method) }
+        if !body.isNone { return .hasBody }
+        return ["Range", "If-Range"].first(where: headers.contains).map { .field($0) }
+    }
+}

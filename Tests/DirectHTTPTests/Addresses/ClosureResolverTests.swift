@@ -1,0 +1,214 @@
+@testable import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestTime
+import Dispatch
+import Synchronization
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Resolvers made of closures", .idleLimit)
+struct ClosureResolverTests {
+    private let host = DomainName.test("a.test")
+    private let context = ResolveContext(on: .still)
+
+    private func ask(_ resolver: any Resolver, on loop: EventLoop = .still) async throws -> Resolution {
+        try await resolver.resolve(host, port: 443, context: ResolveContext(on: loop))
+    }
+
+    @Test("A closure gets the name, and its texts are addresses in their order")
+    func addresses() async throws {
+        let resolver = ClosureResolver("sdk", timeToLive: .seconds(7)) { host in
+            host.text == "a.test" ? ["2001:db8::1", "192.0.2.1"] : []
+        }
+        let answer = try await ask(resolver)
+        #expect(answer.endpoints == ["2001:db8::1", "192.0.2.1"] && answer.timeToLive == .seconds(7))
+        #expect(answer.source == .resolver("sdk") && !resolver.dependsOnPort && resolver.name == "sdk")
+    }
+
+    @Test("No address, text that is no address, and the closure's errors are errors of the resolver")
+    func errors() async throws {
+        struct Trouble: Error {}
+        let none = try await resolverError { try await ask(ClosureResolver("sdk") { _ in [] }) }
+        guard case .noAddresses = none.reason else { throw none }
+        for text in ["a.test", "192.0.2.1:443", "", "192.0.2.256"] {
+            let wrong = try await resolverError {
+                try await ask(ClosureResolver("sdk") { _ in ["192.0.2.1", text] })
+            }
+            #expect("\(wrong)" == "sdk: the answer makes no sense: address 2 is not an IP address")
+        }
+        let client = HTTPClient.untimed { $0.resolver = ClosureResolver("sdk") { _ in throw Trouble() } }
+        let error = try await httpError { try await client.get("http://a.test/") }
+        guard case .resolver(let failure) = error.reason, case .other(is Trouble) = failure.reason else {
+            throw error
+        }
+        #expect(failure.source == "sdk")
+    }
+
+    @Test("A function that blocks runs on a thread of its own, and its caller waits no longer than it may")
+    func blocking() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let isOnLoop = Mutex(false)
+        let resolver = ClosureResolver(
+            "sdk",
+            blocking: { host in
+                isOnLoop.withLock { $0 = withUnsafeCurrentTask { $0 != nil } }
+                gate.wait()
+                gate.signal()
+                return ["192.0.2.1"]
+            }
+        )
+        let time = HeldTime()
+        let task = Task { try await ask(resolver, on: time.loop) }
+        try await time.pass(.seconds(10))
+        let late = try await resolverError { try await task.value }
+        guard case .timedOut(.seconds(10)) = late.reason else { throw late }
+        let cancelled = Task { try await ask(resolver) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        gate.signal()
+        #expect(try await ask(resolver).endpoints == ["192.0.2.1"])
+        #expect(!isOnLoop.withLock { $0 })
+    }
+
+    @Test("A closure may make the whole answer, by name and port")
+    func whole() async throws {
+        let server = try FixtureServer.start { request in .text(request.host ?? "") }
+        let resolver = ClosureResolver(
+            "registry",
+            answer: { host, port, _ in
+                guard port == 80 else { throw ResolverError("registry", .notListed) }
+                return Resolution([server.endpoint], timeToLive: .seconds(1), source: .resolver("registry"))
+            }
+        )
+        #expect(resolver.dependsOnPort)
+        let client = HTTPClient.untimed { $0.resolver = resolver }
+        #expect(try await client.get("http://a.test/").text == "a.test")
+    }
+
+    @Test("A dump of the resolver shows nothing of its closure")
+    func hidden() {
+        let secret = "hunter2"
+        let resolver = ClosureResolver("sdk") { _ in [secret] }
+        var text = ""
+        dump(resolver, to: &text)
+        #expect(!text.contains(secret) && text.contains("sdk"))
+    }
+}
+
+@Suite("Observed resolvers", .idleLimit)
+struct ObservedResolverTests {
+    private let host = DomainName.test("a.test")
+
+    @Test("Each question is counted under the name of its resolver, with its outcome and its time")
+    func counts() async throws {
+        let time = HeldTime()
+        let metrics = ResolverMetrics()
+        let slow = ClosureResolver("slow") { _ in
+            time.advance(by: .seconds(2))
+            return ["192.0.2.1"]
+        }
+        let broken = ScriptedResolver("broken", .refused("busy"))
+        let none = ScriptedResolver("none", .noSuchName)
+        let chain = ChainResolver(metrics.observing(broken), metrics.observing(none), metrics.observing(slow))
+        let cache = CachingResolver(chain, .init(), loop: time.loop)
+        let resolver = ObservedResolver(cache, observer: metrics.observer)
+        for _ in 0..<3 {
+            _ = try await resolver.resolve(host, port: 443, context: ResolveContext(on: time.loop))
+        }
+        let counts = metrics.counts
+        #expect(counts["broken"]?.failed == 1 && counts["broken"]?.total == 1)
+        #expect(counts["none"]?.denied == 1 && counts["none"]?.total == 1)
+        #expect(counts["slow"]?.answered == 1 && counts["slow"]?.longestAnswerTime == .seconds(2))
+        let all = try #require(counts["broken, then none, then slow"])
+        #expect(all.answered == 3 && all.cached == 2 && all.answerTime == .seconds(2))
+        #expect(all.meanAnswerTime == .seconds(2) && counts["slow"]?.cached == 0)
+    }
+
+    @Test(
+        "A client reports what its resolver has at hand, several names at a time, and questions that were cancelled"
+    )
+    func events() async throws {
+        let server = try FixtureServer.start { _ in .text("hello") }
+        let heard = Heard<String>()
+        let gate = Barrier()
+        let upstream = ScriptedResolver("up") { host, _ in
+            if host.text == "slow.test" { await gate.pass() }
+            return Resolution([server.endpoint], source: .resolver("up"))
+        }
+        let observed = ObservedResolver(upstream) { event in
+            #expect(event.duration == .zero)
+            heard.add("\(event.host) \(event.outcome)")
+        }
+        let cache = CachingResolver(observed, .init(), loop: .still)
+        await cache.warmUp([host, .test("b.test")])
+        #expect(heard.all == ["a.test 1 endpoints (up)", "b.test 1 endpoints (up)"])
+        let client = HTTPClient.untimed {
+            $0.resolver = ObservedResolver(cache) { heard.add("\($0.resolver): \($0.outcome)") }
+        }
+        _ = try await client.get("http://a.test/")
+        #expect(heard.all.last == "up: 1 endpoints (up, cached)")
+        let task = Task {
+            try await observed.resolve(.test("slow.test"), port: 1, context: ResolveContext(on: .still))
+        }
+        await gate.arrivals(1)
+        task.cancel()
+        gate.open()
+        _ = await task.result
+        let refusing = ObservedResolver(ScriptedResolver("c") { _, _ in throw CancellationError() }) {
+            heard.add("\($0.outcome)")
+        }
+        _ = try? await refusing.resolve(host, port: 1, context: ResolveContext(on: .still))
+        #expect(heard.all.last == "cancelled")
+    }
+
+    @Test("An observed resolver behaves as the one inside it")
+    func transparent() async throws {
+        let inner = ScriptedResolver("in", dependsOnPort: true) { _, _ in
+            throw ResolverError("in", .noSuchName)
+        }
+        let observed = ObservedResolver(inner) { _ in }
+        #expect(observed.name == "in" && observed.dependsOnPort && !observed.mayAskSystem)
+        #expect(ObservedResolver(SystemResolver()) { _ in }.mayAskSystem)
+        observed.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 1)
+        #expect(inner.reported.count == 1)
+        let cache = CachingResolver(ScriptedResolver("up", ["192.0.2.1"]))
+        await cache.warmUp([host])
+        ObservedResolver(cache) { _ in }.forgetAll()
+        #expect(cache.count == 0)
+        let error = try await resolverError {
+            try await observed.resolve(host, port: 1, context: ResolveContext(on: .still))
+        }
+        #expect(error.source == "in")
+    }
+
+    @Test("A chain that is asked for several names asks its next step only for those without an answer")
+    func chain() async throws {
+        let first = ScriptedResolver("first") { host, _ in
+            guard host.text == "a.test" else { throw ResolverError("first", .notListed) }
+            return Resolution(["192.0.2.1"], source: .resolver("first"))
+        }
+        let second = ScriptedResolver("second") { host, _ in
+            guard host.text != "none.test" else { throw ResolverError("second", .noSuchName) }
+            return Resolution(["192.0.2.2"], source: .resolver("second"))
+        }
+        let names = ["a.test", "b.test", "none.test"].map { DomainName.test($0) }
+        let context = ResolveContext(on: .still)
+        let answers = await ChainResolver(first, second).resolve(names, port: 443, context: context)
+        #expect(try answers[names[0]]?.get().endpoints == ["192.0.2.1"])
+        #expect(try answers[names[1]]?.get().endpoints == ["192.0.2.2"])
+        // The answer of the first step has the second one as its fallback.
+        #expect(try await answers[names[0]]?.get().fallback?(context)?.endpoints == ["192.0.2.2"])
+        let error = try #require(throws: ResolverError.self) { try answers[names[2]]?.get() }
+        #expect("\(error)" == "second: the name does not exist; first: the name is not listed")
+        #expect(second.asked.sorted() == ["a.test:443", "b.test:443", "none.test:443"])
+        let never = await ChainResolver(first, second, fallback: .never).resolve(
+            names,
+            port: 443,
+            context: context
+        )
+        #expect(throws: ResolverError.self) { try never[names[1]]?.get() }
+    }
+}

@@ -1,0 +1,153 @@
+@testable import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestTime
+@testable import DirectTransport
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Answers while the resolver is asked", .idleLimit)
+struct WhileAskingTests {
+    private let time = HeldTime()
+    private let host = DomainName.test("a.test")
+    private let local = ScriptedResolver("local", ["192.0.2.99"])
+
+    private func cache(
+        _ upstream: any Resolver,
+        _ configure: (inout CachingResolver.Settings) -> Void = { _ in }
+    )
+        -> CachingResolver
+    {
+        var settings = CachingResolver.Settings()
+        settings.whileAsking = .use(local)
+        configure(&settings)
+        return CachingResolver(upstream, settings, loop: time.loop)
+    }
+
+    private func answer(_ cache: CachingResolver) async throws -> Resolution {
+        try await cache.resolve(host, port: 443, context: ResolveContext(on: time.loop))
+    }
+
+    @Test("The first caller gets the other resolver's answer without waiting, and later ones the resolver's")
+    func nextTime() async throws {
+        let gate = Barrier()
+        let upstream = ScriptedResolver("httpdns") { _, _ in
+            await gate.pass()
+            return Resolution(["192.0.2.1"], timeToLive: .seconds(60), source: .resolver("httpdns"))
+        }
+        let cache = cache(upstream)
+        #expect(try await answer(cache).source == .resolver("local"))
+        #expect(try await answer(cache).endpoints == ["192.0.2.99"])
+        await gate.arrivals(1)
+        gate.open()
+        try await waitUntil { cache.count == 1 }
+        let later = try await answer(cache)
+        #expect(
+            later.endpoints == ["192.0.2.1"] && later.source == AddressSource(.resolver("httpdns"), .cached)
+        )
+        // The two first callers shared one question, and the other resolver's answers were not kept.
+        #expect(upstream.asked.count == 1 && local.asked.count == 2)
+    }
+
+    @Test("Expired answers are not used, unless the cache may use stale ones")
+    func expired() async throws {
+        let upstream = ScriptedResolver("httpdns", ["192.0.2.1"], timeToLive: .seconds(60))
+        for staleTime in [Duration.zero, .seconds(600)] {
+            let cache = cache(upstream) { $0.staleTime = staleTime }
+            await cache.warmUp([host])
+            time.advance(by: .seconds(61))
+            let answer = try await answer(cache)
+            #expect(answer.endpoints == [staleTime > .zero ? "192.0.2.1" : "192.0.2.99"])
+        }
+    }
+
+    @Test("The other resolver also answers for names without an address, and if the resolver fails")
+    func failures() async throws {
+        for reason: ResolverError.Reason in [.noSuchName, .noAddresses, .refused("busy")] {
+            let upstream = ScriptedResolver("httpdns", reason)
+            let cache = cache(upstream)
+            await cache.warmUp([host])
+            #expect(try await answer(cache).endpoints == ["192.0.2.99"])
+            if case .refused = reason { continue }
+            // A valid negative answer is not asked for again.
+            #expect(upstream.asked.count == 1)
+        }
+        let none = ScriptedResolver("httpdns", .noSuchName)
+        let cache = CachingResolver(none, { $0.whileAsking = .use(ScriptedResolver("local", .noSuchName)) })
+        let error = try await resolverError {
+            try await cache.resolve(host, port: 443, context: ResolveContext(on: .still))
+        }
+        #expect(error.source == "local")
+    }
+
+    @Test(
+        "If no cached endpoint can be reached, the other resolver's come next, and the resolver is asked again"
+    )
+    func unreachable() async throws {
+        let dead = try FixtureServer.refusing()
+        let good = try FixtureServer.start(on: "127.0.0.2") { _ in .text("good") }
+        let upstream = ScriptedResolver("httpdns", [dead.endpoint], timeToLive: .seconds(60))
+        let cache = cache(upstream) { $0.whileAsking = .use(ScriptedResolver("local", [good.endpoint])) }
+        await cache.warmUp([host])
+        let client = time.client { $0.resolver = cache }
+        let response = try await client.get("http://a.test/")
+        #expect(response.text == "good" && response.transaction?.source == .resolver("local"))
+        #expect(upstream.asked.count == 2)
+    }
+
+    @Test(
+        "What the other resolver may do, the cache may do, and both hear of outcomes and of another network"
+    )
+    func passing() async throws {
+        let upstream = ScriptedResolver("httpdns", ["192.0.2.1"])
+        let alone = CachingResolver(upstream)
+        let joined = CachingResolver(upstream) { $0.whileAsking = .use(SystemResolver()) }
+        #expect(!alone.mayAskSystem && joined.mayAskSystem)
+        let cache = cache(upstream)
+        cache.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 443)
+        #expect(upstream.reported.count == 1 && local.reported.count == 1)
+        let inner = CachingResolver(ScriptedResolver("inner", ["192.0.2.2"]))
+        await inner.warmUp([host])
+        CachingResolver(upstream) { $0.whileAsking = .use(inner) }.forgetAll()
+        #expect(inner.count == 0)
+    }
+
+    @Test("The content of a cache can be listed: names, endpoints, sources and ages")
+    func contents() async throws {
+        let upstream = ScriptedResolver("httpdns", dependsOnPort: true) { host, port in
+            guard host.text != "none.test" else { throw ResolverError("httpdns", .noSuchName) }
+            let endpoints: [Endpoint] = ["192.0.2.1", "192.0.2.2:8443"]
+            return Resolution(endpoints, timeToLive: .seconds(60), source: .resolver("httpdns"))
+        }
+        let cache = CachingResolver(upstream, .init(), loop: time.loop)
+        #expect(cache.contents.isEmpty)
+        await cache.warmUp([.test("b.test")], port: 80)
+        time.advance(by: .seconds(3))
+        await cache.warmUp([.test("a.test"), .test("none.test")])
+        time.advance(by: .seconds(1))
+        let contents = cache.contents
+        #expect(contents.map(\.host.text) == ["a.test", "b.test", "none.test"])
+        #expect(contents.map(\.port) == [443, 80, 443])
+        #expect(contents[0].endpoints == ["192.0.2.1", "192.0.2.2:8443"] && contents[2].endpoints.isEmpty)
+        #expect(contents.map(\.author) == [.resolver("httpdns"), .resolver("httpdns"), nil])
+        #expect(contents.map(\.age) == [.seconds(1), .seconds(4), .seconds(1)])
+        #expect(contents.map(\.timeLeft) == [.seconds(59), .seconds(56), .seconds(4)])
+        #expect(
+            contents[2].description == "none.test:443: no address, 1.0 seconds old, valid for 4.0 seconds"
+        )
+        time.advance(by: .seconds(57))
+        #expect(cache.contents.map(\.isStale) == [false, true, true])
+    }
+
+    @Test(
+        "Filling a cache leaves alone what the resolver has at hand, so that a changed map counts immediately"
+    )
+    func atHand() async throws {
+        let live = LiveMap(try StaticMap(curl: ["a.test:443:192.0.2.7"]))
+        let cache = CachingResolver(ChainResolver(live, ScriptedResolver("httpdns", ["192.0.2.1"])))
+        let failures = await cache.warmUp([host, .test("b.test")])
+        #expect(failures.isEmpty && cache.contents.map(\.host.text) == ["b.test"])
+    }
+}

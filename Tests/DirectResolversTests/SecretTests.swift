@@ -15,6 +15,13 @@ struct SecretTests {
             DNSPodHTTPDNS(servers, id: secret, token: secret),
             AlibabaHTTPDNS(account: secret, secret: secret, servers),
             AlibabaHTTPDNS(account: secret, secret: secret, servers, version: .two),
+            AlibabaHTTPDNS(
+                account: secret,
+                servers,
+                sdns: ["key": secret],
+                updatingServersEvery: .seconds(60)
+            ),
+            AlibabaPublicDNS(account: secret, accessKeyID: secret, accessKeySecret: secret, servers),
             DNSOverHTTPS(servers, path: "/\(secret)"), DNSOverJSON(servers, path: "/\(secret)"),
         ]
     }
@@ -24,6 +31,7 @@ struct SecretTests {
         for resolver in Self.resolvers(.insecureHTTP(["127.0.0.1"])) {
             Self.expectHidden(resolver)
             Self.expectHidden(CachingResolver(ChainResolver(resolver, RacingResolver(resolver))))
+            Self.expectHidden(ResolverMetrics().observing(resolver))
         }
     }
 

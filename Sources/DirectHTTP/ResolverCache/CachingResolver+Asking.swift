@@ -35,10 +35,22 @@ extension CachingResolver {
         _ = join(host, port: port, waiter: nil, loop: loop, anew: true)
     }
 
+    /// Asks in the background, unless the table has an answer, positive or negative, that has not expired.
+    func askForNextTime(_ host: DomainName, port: UInt16, loop: EventLoop) {
+        _ = join(host, port: port, waiter: nil, loop: loop, anew: false)
+    }
+
     /// Returns a cached answer with a fallback. A cached answer may be outdated: when none of its endpoints can be
     /// reached, the resolver is asked again, and the fallback of that answer comes next.
     func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
         var answer = answer
+        if let other = settings.whileAsking.other {
+            answer.fallback = { [self] context in
+                refresh(host, port: port, loop: context.loop)
+                return try await other.resolve(host, port: port, context: context)
+            }
+            return answer
+        }
         let tried = answer.endpoints
         answer.fallback = { [self] context in
             let fresh = try await ask(host, port: port, context: context, anew: true)
@@ -46,6 +58,15 @@ extension CachingResolver {
             return try await fresh.fallback?(context)
         }
         return answer
+    }
+
+    /// The number of calls of ``forgetAll()`` so far.
+    var generation: Int { state.withLock { $0.generation } }
+
+    /// Keeps an answer that was not asked for by a query of the cache.
+    func keep(_ answer: InFlightQuery.Outcome, for key: AnswerKey, of generation: Int) {
+        let now = now
+        if state.withLock({ $0.keep(answer, for: key, of: generation, at: now) }) { saveSoon() }
     }
 
     /// Joins the query for this key that is in flight, or starts one. Without a waiter the answer is wanted for the

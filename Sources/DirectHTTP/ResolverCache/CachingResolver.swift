@@ -10,6 +10,7 @@ package import DirectIO
 ///   live, or once it is stale, a query for the next answer starts in the background.
 /// - The resolver behind the cache has an answer at hand: it is returned, and not cached.
 /// - A query for the name is in flight: the caller joins it, and waits within its own deadline.
+/// - Another resolver answers meanwhile, if the settings say so (`whileAsking`), and a query starts in the background.
 /// - Otherwise the caller starts a query. It runs in a task of its own, so the cancellation of one caller does not
 ///   end it for the others. When the last caller has stopped waiting, it is cancelled, unless it is a refresh.
 ///
@@ -18,6 +19,22 @@ package import DirectIO
 ///
 /// Copies of a client, and several clients, may share a cache; it is a class for that reason.
 public final class CachingResolver: Resolver {
+    /// What a caller gets for a name of which the cache has no address.
+    public enum WhileAsking: Sendable {
+        /// The caller waits for the resolver's answer.
+        case wait
+        /// Another resolver answers the caller, and the resolver behind the cache is asked in the background, for the
+        /// next time. What the HTTPDNS documents call `resolveHostSyncNonBlocking`.
+        ///
+        /// The other resolver also answers if the resolver behind the cache has no address for the name, fails, or named
+        /// endpoints that cannot be reached. Its answers are not cached here.
+        case use(any Resolver)
+
+        var other: (any Resolver)? {
+            if case .use(let other) = self { other } else { nil }
+        }
+    }
+
     /// The configuration of a cache. It cannot be changed once the cache is created.
     public struct Settings: Sendable {
         /// The lower limit for an answer's time to live, whatever the resolver says.
@@ -37,6 +54,8 @@ public final class CachingResolver: Resolver {
         public var refreshesAhead = true
         /// The time limit for a query to the resolver. A caller with an earlier deadline stops waiting at its own.
         public var queryTimeout: Duration = .seconds(10)
+        /// What callers get while the cache has no address for their name.
+        public var whileAsking = WhileAsking.wait
         /// The maximum number of cached names.
         public var capacity = 100_000
         /// The path of a file that keeps the answers from one run to the next. It is read when the first name is
@@ -147,8 +166,10 @@ public final class CachingResolver: Resolver {
     public var name: String { upstream.name }
     /// The value of the resolver behind the cache when the cache was created.
     public let dependsOnPort: Bool
-    /// The value of the resolver behind the cache.
-    public var mayAskSystem: Bool { upstream.mayAskSystem }
+    /// Whether the resolver behind the cache, or the one that is used meanwhile, may ask the system's resolver.
+    public var mayAskSystem: Bool {
+        upstream.mayAskSystem || settings.whileAsking.other?.mayAskSystem == true
+    }
 
     var now: Instant { loop.now }
 
@@ -162,6 +183,7 @@ public final class CachingResolver: Resolver {
     public func forgetAll() {
         state.withLock { $0.forgetAll() }
         upstream.forgetAll()
+        settings.whileAsking.other?.forgetAll()
         saveSoon()
     }
 
@@ -176,6 +198,10 @@ public final class CachingResolver: Resolver {
     ) async throws -> Resolution {
         try await readFile()
         if let known = try knownAnswer(for: host, port: port, context: context) { return known }
+        if let other = settings.whileAsking.other {
+            askForNextTime(host, port: port, loop: context.loop)
+            return try await other.resolve(host, port: port, context: context)
+        }
         return try await ask(host, port: port, context: context, anew: false)
     }
 
@@ -198,7 +224,11 @@ public final class CachingResolver: Resolver {
         case .answer(let answer, let wantsRefresh):
             if wantsRefresh { refresh(host, port: port, loop: context.loop) }
             return withFallback(answer, host: host, port: port)
-        case .denial(let reason): throw ResolverError(upstream.name, reason)
+        case .denial(let reason):
+            if let other = settings.whileAsking.other {
+                return try other.knownAnswer(for: host, port: port, context: context)
+            }
+            throw ResolverError(upstream.name, reason)
         case .nothing: return try upstream.knownAnswer(for: host, port: port, context: context)
         }
     }
@@ -210,52 +240,11 @@ public final class CachingResolver: Resolver {
             state.withLock { $0.demote(endpoint, for: key, port: port) }
         }
         upstream.report(outcome, of: endpoint, for: host, port: port)
-    }
-
-    /// Resolves these names now, a few at a time, so that later requests find the answers in the cache.
-    ///
-    /// - Parameters:
-    ///   - names: The names to resolve.
-    ///   - port: The port to ask for, if the resolver's answers depend on it.
-    /// - Returns: The errors of the names that could not be resolved.
-    @discardableResult
-    public func warmUp(
-        _ names: some Sequence<DomainName>,
-        port: UInt16 = 443
-    ) async -> [DomainName: any Error] {
-        var failures: [DomainName: any Error] = [:]
-        await withTaskGroup(of: (DomainName, (any Error)?).self) { group in
-            var running = 0
-            func collect() async {
-                guard let (name, error) = await group.next() else { return }
-                running -= 1
-                if let error { failures[name] = error }
-            }
-            for name in names {
-                if running >= Self.warmUpWidth { await collect() }
-                running += 1
-                group.addTask {
-                    do {
-                        _ = try await self.resolve(
-                            name,
-                            port: port,
-                            context: ResolveContext(within: self.settings.queryTimeout, on: self.loop)
-                        )
-                        return (name, nil)
-                    } catch {
-                        return (name, error)
-                    }
-                }
-            }
-            while running > 0 { await collect() }
-        }
-        return failures
+        settings.whileAsking.other?.report(outcome, of: endpoint, for: host, port: port)
     }
 
     /// Returns the key of a name's answer.
     func key(_ host: DomainName, port: UInt16) -> AnswerKey {
         AnswerKey(host: host, port: dependsOnPort ? port : 0)
     }
-
-    private static let warmUpWidth = 16
 }

@@ -59,6 +59,34 @@ public struct ChainResolver: Resolver {
         try await resolve(Question(host: host, port: port), from: 0, context: context)
     }
 
+    /// Asks the first step for all names, and the next ones for those that it could not answer.
+    public func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
+        -> [DomainName: Result<Resolution, any Error>]
+    {
+        var answers: [DomainName: Result<Resolution, any Error>] = [:]
+        var failures: [DomainName: [ResolverError]] = [:]
+        var rest = hosts
+        for (index, step) in steps.enumerated() where !rest.isEmpty {
+            let given = await step.resolve(rest, port: port, context: limited(context, at: index))
+            for host in rest {
+                let question = Question(host: host, port: port)
+                switch given[host] {
+                case .success(let answer) where !answer.endpoints.isEmpty:
+                    answers[host] = .success(extended(answer, question: question, by: index + 1))
+                case .failure(let error as ResolverError): failures[host, default: []].append(error)
+                case .failure(let error) where error is CancellationError: answers[host] = .failure(error)
+                case .failure(let error):
+                    failures[host, default: []].append(ResolverError(step.name, .other(error)))
+                default: failures[host, default: []].append(ResolverError(step.name, .noAddresses))
+                }
+            }
+            rest = rest.filter { answers[$0] == nil }
+            if fallback == .never || context.loop.now >= context.deadline { break }
+        }
+        for host in rest { answers[host] = .failure(ResolverError(allOf: failures[host] ?? [])) }
+        return answers
+    }
+
     /// Returns the answer that the steps have at hand; `nil` as soon as a step would have to be asked.
     public func knownAnswer(
         for host: DomainName,
@@ -118,6 +146,15 @@ public struct ChainResolver: Resolver {
         throw ResolverError(allOf: failures)
     }
 
+    /// Returns the context of a step: one that is not the last has to leave time for the others.
+    private func limited(_ context: ResolveContext, at index: Int) -> ResolveContext {
+        guard index < steps.count - 1, fallback != .never else { return context }
+        var own = context
+        let limit = context.loop.now.advanced(byNanoseconds: stepTimeout.clampedNanoseconds)
+        own.deadline = min(limit, context.deadline)
+        return own
+    }
+
     /// Asks one step. A step that is not the last one has to answer within `stepTimeout`.
     private func ask(
         _ index: Int,
@@ -125,15 +162,11 @@ public struct ChainResolver: Resolver {
         context: ResolveContext
     ) async throws -> Resolution {
         let step = steps[index]
-        var own = context
-        if index < steps.count - 1, fallback != .never {
-            let limit = context.loop.now.advanced(byNanoseconds: stepTimeout.clampedNanoseconds)
-            own.deadline = min(limit, context.deadline)
-        }
+        let own = limited(context, at: index)
         let start = context.loop.now
         let answer: Result<Resolution, any Error>
         do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: own.deadline, on: own.loop) { [own] in
+            answer = try await supervised(until: own.deadline, on: own.loop) {
                 do {
                     let answer = try await step.resolve(question.host, port: question.port, context: own)
                     guard !answer.endpoints.isEmpty else { throw ResolverError(step.name, .noAddresses) }

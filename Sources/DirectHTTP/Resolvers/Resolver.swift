@@ -36,6 +36,17 @@ public protocol Resolver: Sendable {
         context: ResolveContext
     ) async throws -> Resolution
 
+    /// Returns the addresses of several names, for example to fill a cache. A service that can be asked for several
+    /// names at a time needs fewer requests for that.
+    ///
+    /// - Parameters:
+    ///   - hosts: The names, each once.
+    ///   - port: The port of the URLs.
+    ///   - context: The limits within which all answers have to come.
+    /// - Returns: The answer of each name, or the reason why it has no addresses.
+    func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
+        -> [DomainName: Result<Resolution, any Error>]
+
     /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:_:)`` has to be called. Must not block.
     func knownAnswer(
         for host: DomainName,
@@ -57,6 +68,27 @@ extension Resolver {
     /// `false`: the resolver has its own ways to find an answer.
     public var mayAskSystem: Bool { false }
 
+    /// Asks for each name by itself, a few at a time.
+    public func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
+        -> [DomainName: Result<Resolution, any Error>]
+    {
+        await withTaskGroup(of: (DomainName, Result<Resolution, any Error>).self) { group in
+            var answers: [DomainName: Result<Resolution, any Error>] = [:]
+            for (index, host) in hosts.enumerated() {
+                if index >= manyAtATime, let (host, answer) = await group.next() { answers[host] = answer }
+                group.addTask {
+                    do {
+                        return (host, .success(try await resolve(host, port: port, context: context)))
+                    } catch {
+                        return (host, .failure(error))
+                    }
+                }
+            }
+            for await (host, answer) in group { answers[host] = answer }
+            return answers
+        }
+    }
+
     /// `nil`: every question goes to ``resolve(_:port:_:)``.
     public func knownAnswer(
         for host: DomainName,
@@ -70,6 +102,9 @@ extension Resolver {
     /// Ignores the outcome.
     public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {}
 }
+
+/// How many names a resolver is asked for at a time.
+private let manyAtATime = 16
 
 /// The outcome of dialling an endpoint.
 public enum DialOutcome: Sendable {

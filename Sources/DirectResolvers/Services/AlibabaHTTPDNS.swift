@@ -28,6 +28,11 @@ public struct AlibabaHTTPDNS: Resolver {
     ///   - version: The version of the interface.
     ///   - clientAddress: The client address for which the service chooses its answers. `nil` lets the service
     ///     use the address that the query comes from.
+    ///   - sdns: The parameters of custom resolution (SDNS), without the prefix `sdns-`. All queries of this resolver
+    ///     have them; use another resolver, with a cache of its own, for other parameters.
+    ///   - interval: The time after which the service is asked for its servers again (`/ss`); the service
+    ///     recommends 8 hours. `servers` are then the ones to start with: they are asked at first, after ``forgetAll()``,
+    ///     and when the others fail. `nil` keeps to `servers`.
     ///   - settings: Time limits, TLS and address families.
     public init(
         account: String,
@@ -35,16 +40,24 @@ public struct AlibabaHTTPDNS: Resolver {
         _ servers: ServiceServers,
         version: Version = .one,
         clientAddress: IPAddress? = nil,
+        sdns: [String: String] = [:],
+        updatingServersEvery interval: Duration? = nil,
         _ settings: ServiceSettings = ServiceSettings()
     ) {
         let secret = secret.map(Secret.init)
+        let sdns = SDNSParameters(values: sdns)
         let format: any ServiceFormat =
             switch version {
-            case .one: AlibabaOneFormat(account: account, secret: secret, clientAddress: clientAddress)
-            case .two: AlibabaTwoFormat(account: account, secret: secret, clientAddress: clientAddress)
+            case .one:
+                AlibabaOneFormat(account: account, secret: secret, clientAddress: clientAddress, custom: sdns)
+            case .two:
+                AlibabaTwoFormat(account: account, secret: secret, clientAddress: clientAddress, custom: sdns)
             }
-        client = ServiceClient(format, servers, settings)
+        client = ServiceClient(format, servers, settings, updateInterval: interval)
     }
+
+    /// The servers, in the order in which they were given or in which the service named them.
+    public var servers: [Endpoint] { client.endpoints }
 
     /// The name of the service in errors and transactions.
     public var name: String { client.name }
@@ -60,6 +73,13 @@ public struct AlibabaHTTPDNS: Resolver {
         context: ResolveContext
     ) async throws -> Resolution {
         try await client.resolve(host, context: context)
+    }
+
+    /// Queries the servers for several names, up to five in one request.
+    public func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
+        -> [DomainName: Result<Resolution, any Error>]
+    {
+        await client.resolve(hosts, context: context)
     }
 
     /// Forgets which servers failed, and closes the connections to them: idle ones now, busy ones when they are free.

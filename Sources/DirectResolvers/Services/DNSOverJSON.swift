@@ -50,21 +50,24 @@ public struct DNSOverJSON: Resolver {
 /// JSON requests and responses.
 struct DNSJSONFormat: ServiceFormat {
     let path: String
+    /// Signs the requests; `nil` for services that ask for no signature.
+    var key: AlibabaDNSKey?
 
-    var name: String { "DNS over JSON" }
+    var name: String { key == nil ? "DNS over JSON" : "Alibaba Public DNS" }
 
     func questions(
         _ host: DomainName,
         families: ServiceSettings.Families,
         at time: UnixTime
     ) throws(ResolverError.Reason) -> [ServiceQuestion] {
-        families.types.map { type in
-            ServiceQuestion(
-                target: "\(path)?name=\(host)&type=\(type)",
-                headers: ["Accept": "application/dns-json, application/json"],
-                type: type
-            )
+        var questions: [ServiceQuestion] = []
+        for type in families.types {
+            var target = "\(path)?name=\(host)&type=\(type)"
+            if let key { target += try key.parameters(for: host, at: time) }
+            let headers: HTTPHeaders = ["Accept": "application/dns-json, application/json"]
+            questions.append(ServiceQuestion(target: target, headers: headers, type: type))
         }
+        return questions
     }
 
     func answer(

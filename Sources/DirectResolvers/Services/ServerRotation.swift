@@ -13,6 +13,9 @@ struct ServerRotation: Sendable {
         self.badTime = badTime
     }
 
+    /// The number of servers.
+    var count: Int { badUntil.count }
+
     /// Returns the indices of all servers, the best first. Failed servers come last but are never left out.
     func order(at now: Instant) -> [Int] {
         let all = badUntil.indices.map { (preferred + $0) % badUntil.count }

@@ -12,13 +12,20 @@ internal import DirectIO
 /// - It has an ``HTTPClient`` of its own, which reaches the servers by address only. Whatever a server
 ///   sends, for example a redirect, no name is resolved.
 final class ServiceClient: Sendable {
-    private let format: any ServiceFormat
+    let format: any ServiceFormat
     private let servers: ServiceServers
-    private let settings: ServiceSettings
+    let settings: ServiceSettings
     private let client: HTTPClient
-    private let rotation: Locked<ServerRotation>
+    let list: Locked<ServerList>
 
-    init(_ format: any ServiceFormat, _ servers: ServiceServers, _ settings: ServiceSettings) {
+    /// - Parameter updateInterval: The time after which a ``ScheduledFormat`` is asked for its servers again; `nil` keeps
+    ///   to the given ones.
+    init(
+        _ format: any ServiceFormat,
+        _ servers: ServiceServers,
+        _ settings: ServiceSettings,
+        updateInterval: Duration? = nil
+    ) {
         self.format = format
         self.servers = servers
         self.settings = settings
@@ -32,10 +39,11 @@ final class ServiceClient: Sendable {
             $0.maximumBufferedBody = Self.largestBody
             $0.headers = ["User-Agent": "direct-http/0.1"]
         }
-        rotation = Locked(
-            ServerRotation(
-                count: servers.endpoints.count,
-                badTime: settings.badServerTime.clampedNanoseconds
+        list = Locked(
+            ServerList(
+                servers.endpoints,
+                badTime: settings.badServerTime.clampedNanoseconds,
+                updatedEvery: updateInterval?.clampedNanoseconds
             )
         )
     }
@@ -45,38 +53,55 @@ final class ServiceClient: Sendable {
     /// Returns the addresses of a name. The next server is tried only after a failure: one server's answer that the
     /// name does not exist is final.
     func resolve(_ host: DomainName, context: ResolveContext) async throws -> Resolution {
+        try await firstAnswer(within: context) { server in
+            try await self.ask(server, host: host, context: context)
+        }
+    }
+
+    /// Returns what the first server answers that does not fail.
+    ///
+    /// - Throws: ``ResolverError``, or `CancellationError`.
+    func firstAnswer<Answer>(
+        within context: ResolveContext,
+        ask: (Endpoint) async throws -> Answer
+    ) async throws -> Answer {
         guard !servers.endpoints.isEmpty else {
             throw ResolverError(name, .refused("there is no server to ask"))
         }
+        updateServers(on: context.loop)
         var failures: [ResolverError] = []
-        let order = rotation.withLock { $0.order(at: context.loop.now) }
-        for index in order.prefix(max(1, settings.maximumAttempts)) {
+        let order = list.withLock { $0.order(at: context.loop.now) }
+        for server in order.prefix(max(1, settings.maximumAttempts)) {
             if context.loop.now >= context.deadline { break }
             do {
-                let answer = try await ask(servers.endpoints[index], host: host, context: context)
-                rotation.withLock { $0.noteSuccess(of: index) }
+                let answer = try await ask(server.endpoint)
+                list.withLock { $0.noteSuccess(of: server) }
                 return answer
             } catch let reason as ResolverError.Reason {
-                failures.append(ResolverError(name, reason, server: servers.endpoints[index]))
+                failures.append(ResolverError(name, reason, server: server.endpoint))
                 if reason.isFinal {
-                    rotation.withLock { $0.noteSuccess(of: index) }
+                    list.withLock { $0.noteSuccess(of: server) }
                     break
                 }
-                rotation.withLock { $0.recordFailure(of: index, at: context.loop.now) }
+                list.withLock { $0.recordFailure(of: server, at: context.loop.now) }
             }
         }
         guard var last = failures.popLast() else {
             throw ResolverError(name, .timedOut(after: .zero))
         }
+        if !last.reason.isFinal { list.withLock { $0.recordFailureOfAll(at: context.loop.now) } }
         last.earlier = failures
         throw last
     }
 
-    /// Resets the order of the servers, and never uses the existing connections again.
+    /// Resets the list of the servers and their order, and never uses the existing connections again.
     func forgetAll() {
-        rotation.withLock { $0.forgetAll() }
+        list.withLock { $0.forgetAll() }
         client.forgetNetwork()
     }
+
+    /// The servers, in the order of the list.
+    var endpoints: [Endpoint] { list.withLock { $0.endpoints } }
 
     /// Sends all requests for a name to one server.
     ///
@@ -87,7 +112,7 @@ final class ServiceClient: Sendable {
         context: ResolveContext
     ) async throws -> Resolution {
         let questions = try format.questions(host, families: settings.families, at: context.loop.date)
-        let limit = min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
+        let limit = limit(of: context)
         let answers = await answers(to: questions.count, on: context.loop) { number in
             do {
                 return .success(
@@ -103,6 +128,11 @@ final class ServiceClient: Sendable {
             resolution.timeToLive = min(told, Self.partialTimeToLive)
         }
         return resolution
+    }
+
+    /// The time limit for the answer of one server.
+    func limit(of context: ResolveContext) -> Duration {
+        min(settings.attemptTimeout, context.timeLeft ?? settings.attemptTimeout)
     }
 
     private typealias Answer = Result<ServiceAnswer, any Error>
@@ -145,6 +175,16 @@ final class ServiceClient: Sendable {
         host: DomainName,
         limit: Duration
     ) async throws -> ServiceAnswer {
+        let response = try await fetch(question, from: server, limit: limit)
+        return try format.answer(response, host: host, question: question)
+    }
+
+    /// Sends one request to one server.
+    ///
+    /// - Throws: A `ResolverError.Reason`, or a `CancellationError`.
+    func fetch(_ question: ServiceQuestion, from server: Endpoint, limit: Duration) async throws
+        -> BufferedResponse
+    {
         var request = Request(
             question.method,
             try servers.url(question.target, at: server),
@@ -153,21 +193,19 @@ final class ServiceClient: Sendable {
         )
         request.addresses = [server]
         request.timeouts.total = .after(limit)
-        let response: BufferedResponse
         do {
-            response = try await client.fetch(request)
+            return try await client.fetch(request)
         } catch let error as HTTPError {
             // The error's history would contain the URL, which may contain a token.
-            throw ResolverError.Reason.request(error.withoutHistory)
+            throw ResolverError.Reason.request(error.withoutURLs)
         }
-        return try format.answer(response, host: host, question: question)
     }
 
     /// Merges the answers for both families.
     ///
     /// One family's failure is ignored if the other has addresses. Otherwise the failure is thrown, rather than
     /// "no addresses": the failed query might have had some.
-    private func merge(_ answers: [Result<ServiceAnswer, any Error>]) throws -> Resolution {
+    func merge(_ answers: [Result<ServiceAnswer, any Error>]) throws -> Resolution {
         var addresses: [IPAddress] = []
         var seconds: Int64?
         var canonicalName: DomainName?

@@ -22,6 +22,31 @@ protocol ServiceFormat: Sendable {
     ) throws(ResolverError.Reason) -> ServiceAnswer
 }
 
+/// The format of a service that can be asked for several names at a time.
+protocol BatchFormat: ServiceFormat {
+    /// The highest number of names in a request.
+    var mostNames: Int { get }
+
+    /// Returns the request for the addresses of several names.
+    func question(
+        _ hosts: [DomainName],
+        families: ServiceSettings.Families,
+        at time: UnixTime
+    ) throws(ResolverError.Reason) -> ServiceQuestion
+
+    /// Parses the response. A name that it does not have has no answer.
+    func answers(_ response: BufferedResponse) throws(ResolverError.Reason) -> [DomainName: ServiceAnswer]
+}
+
+/// The format of a service that says which of its servers to ask.
+protocol ScheduledFormat: ServiceFormat {
+    /// The target of the request for the servers.
+    var scheduleTarget: String { get }
+
+    /// Parses the response: the addresses of the servers, the preferred one first.
+    func scheduledServers(_ response: BufferedResponse) throws(ResolverError.Reason) -> [IPAddress]
+}
+
 /// One request to a service.
 struct ServiceQuestion: Sendable {
     var method = HTTPMethod.get

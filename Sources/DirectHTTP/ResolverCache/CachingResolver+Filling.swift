@@ -1,0 +1,133 @@
+public import DirectCore
+internal import DirectIO
+
+extension CachingResolver {
+    /// Resolves these names now, so that later requests find the answers in the cache. Names whose answers are valid
+    /// are not asked for. A service that can be asked for several names at a time is asked so.
+    ///
+    /// The names are asked for sixteen at a time, each sixteen within ``Settings/queryTimeout``.
+    ///
+    /// - Parameters:
+    ///   - names: The names to resolve.
+    ///   - port: The port to ask for, if the resolver's answers depend on it.
+    /// - Returns: The errors of the names that could not be resolved.
+    @discardableResult
+    public func warmUp(
+        _ names: some Sequence<DomainName>,
+        port: UInt16 = 443
+    ) async -> [DomainName: any Error] {
+        let names = Set(names)
+        do {
+            try await readFile()
+        } catch {
+            return Dictionary(uniqueKeysWithValues: names.map { ($0, error) })
+        }
+        var failures: [DomainName: any Error] = [:]
+        let missing = missing(names, port: port, failures: &failures)
+        for start in stride(from: 0, to: missing.count, by: Self.manyAtATime) {
+            let some = Array(missing[start..<min(start + Self.manyAtATime, missing.count)])
+            failures.merge(await fill(some, port: port)) { first, _ in first }
+        }
+        return failures
+    }
+
+    /// Asks for these names, keeps the answers, and returns the failures.
+    private func fill(_ names: [DomainName], port: UInt16) async -> [DomainName: any Error] {
+        var failures: [DomainName: any Error] = [:]
+        let generation = generation
+        let answers = await answers(of: names, port: port)
+        for host in names {
+            let late = ResolverError(upstream.name, .timedOut(after: settings.queryTimeout))
+            let answer = answers[host] ?? .failure(late)
+            keep(answer, for: key(host, port: port), of: generation)
+            if case .failure(let error) = answer { failures[host] = error }
+        }
+        return failures
+    }
+
+    private static let manyAtATime = 16
+
+    /// Returns the names that have to be asked for: neither the table nor the resolver has an answer at hand. Adds the
+    /// errors of those with a negative answer to `failures`.
+    private func missing(
+        _ names: Set<DomainName>,
+        port: UInt16,
+        failures: inout [DomainName: any Error]
+    ) -> [DomainName] {
+        let context = ResolveContext(within: settings.queryTimeout, on: loop)
+        var missing: [DomainName] = []
+        for name in names.sorted(by: { $0.text < $1.text }) {
+            do throws(ResolverError) {
+                if try knownAnswer(for: name, port: port, context: context) == nil { missing.append(name) }
+            } catch {
+                failures[name] = error
+            }
+        }
+        return missing
+    }
+
+    /// Asks the resolver for all names, and stops waiting at the time limit of a query.
+    private func answers(of names: [DomainName], port: UInt16) async -> [DomainName: Result<
+        Resolution, any Error
+    >] {
+        let context = ResolveContext(within: settings.queryTimeout, on: loop)
+        do throws(BlockingWork.Abandoned) {
+            return try await supervised(until: context.deadline, on: loop) { [upstream] in
+                await upstream.resolve(names, port: port, context: context)
+            }
+        } catch {
+            guard error == .cancelled else { return [:] }
+            return Dictionary(uniqueKeysWithValues: names.map { ($0, .failure(CancellationError())) })
+        }
+    }
+}
+
+/// An answer in a ``CachingResolver``, for diagnosis.
+public struct CachedAnswer: Hashable, Sendable, CustomStringConvertible {
+    /// The name.
+    public let host: DomainName
+    /// The port that the answer is for; `nil` if it is for all ports.
+    public let port: UInt16?
+    /// The endpoints, in order of preference. Empty if the answer is that the name has no address.
+    public let endpoints: [Endpoint]
+    /// The source of the endpoints; `nil` for a negative answer.
+    public let author: AddressSource.Author?
+    /// The time since the answer came.
+    public let age: Duration
+    /// The time for which the answer is still valid; negative if it has expired.
+    public let timeLeft: Duration
+
+    /// Whether the answer has expired. A stale answer is used for ``CachingResolver/Settings/staleTime``.
+    public var isStale: Bool { timeLeft <= .zero }
+
+    /// The name, the endpoints, the age and the time that is left.
+    public var description: String {
+        let name = port.map { "\(host):\($0)" } ?? "\(host)"
+        let list = endpoints.isEmpty ? "no address" : endpoints.map { "\($0)" }.joined(separator: ", ")
+        return "\(name): \(list), \(age) old, \(isStale ? "stale" : "valid for \(timeLeft)")"
+    }
+}
+
+extension CachingResolver {
+    /// The cached answers, sorted by name. A copy, for diagnosis: the cache goes on changing.
+    public var contents: [CachedAnswer] {
+        let table = state.withLock { $0.table }
+        let now = now
+        var answers: [CachedAnswer] = []
+        table.entries.forEach { name, port, entry in
+            let isPositive = entry.kind == .addresses || entry.kind == .orderedAddresses
+            let left = Int64(clamping: entry.expiry.nanoseconds) - Int64(clamping: now.nanoseconds)
+            answers.append(
+                CachedAnswer(
+                    host: DomainName(checked: [UInt8](copying: name)),
+                    port: port == 0 ? nil : UInt16(truncatingIfNeeded: port),
+                    endpoints: isPositive ? table.contents(of: entry).endpoints : [],
+                    author: isPositive ? table.authors[Int(entry.author)] : nil,
+                    age: max(.zero, .milliseconds(Int64(entry.span)) - .nanoseconds(left)),
+                    timeLeft: .nanoseconds(left)
+                )
+            )
+        }
+        return answers.sorted { ($0.host.text, $0.port ?? 0) < ($1.host.text, $1.port ?? 0) }
+    }
+}

@@ -1,0 +1,110 @@
+public import DirectCore
+internal import DirectIO
+
+/// A resolver made of a closure, for an HTTPDNS SDK or a service of the caller's own.
+///
+///     let sdk = ClosureResolver("HTTPDNS SDK", blocking: { host in service.resolve(host.text) })
+///     let client = HTTPClient { $0.resolver = CachingResolver(ChainResolver(sdk, SystemResolver())) }
+public struct ClosureResolver: Resolver {
+    /// The name that errors and transactions use for this resolver.
+    public let name: String
+    /// Whether the closure is given the port and its answer may depend on it.
+    public let dependsOnPort: Bool
+    private let answer: @Sendable (DomainName, UInt16, ResolveContext) async throws -> Resolution
+
+    /// Creates a resolver of a closure that returns IP addresses as text, the preferred one first.
+    ///
+    /// An empty list means that the name has no address. Text that is not an IP address is an error.
+    ///
+    /// - Parameters:
+    ///   - name: The name for errors and transactions.
+    ///   - timeToLive: The time for which an answer is valid; `nil` if it is unknown.
+    ///   - addresses: Returns the addresses of a name. Its task is cancelled at the deadline.
+    public init(
+        _ name: String,
+        timeToLive: Duration? = nil,
+        addresses: @escaping @Sendable (DomainName) async throws -> [String]
+    ) {
+        self.init(name, dependsOnPort: false) { host, _, _ in
+            try Self.resolution(name, try await addresses(host), timeToLive: timeToLive)
+        }
+    }
+
+    /// Creates a resolver of a function that blocks its thread, such as an SDK's synchronous call.
+    ///
+    /// It is called on threads of its own, at most 8 at a time. The caller stops waiting at its deadline; the call
+    /// itself cannot be interrupted.
+    ///
+    /// - Parameters:
+    ///   - name: The name for errors and transactions.
+    ///   - timeToLive: The time for which an answer is valid; `nil` if it is unknown.
+    ///   - blocking: Returns the addresses of a name as text, the preferred one first.
+    public init(
+        _ name: String,
+        timeToLive: Duration? = nil,
+        blocking: @escaping @Sendable (DomainName) throws -> [String]
+    ) {
+        self.init(name, dependsOnPort: false) { host, _, context in
+            let start = context.loop.now
+            let result: Result<[String], any Error>
+            do throws(BlockingWork.Abandoned) {
+                result = try await Self.threads.run(until: context.deadline, on: context.loop) {
+                    Result { try blocking(host) }
+                }
+            } catch {
+                guard error == .expired else { throw CancellationError() }
+                throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
+            }
+            return try Self.resolution(name, try result.get(), timeToLive: timeToLive)
+        }
+    }
+
+    /// Creates a resolver of a closure that makes the whole answer: with ports, a time to live, an order.
+    ///
+    /// - Parameters:
+    ///   - name: The name for errors and transactions.
+    ///   - dependsOnPort: Whether the answer for a name may differ from port to port.
+    ///   - answer: Returns the answer, or throws the reason why there is none.
+    public init(
+        _ name: String,
+        dependsOnPort: Bool = true,
+        answer: @escaping @Sendable (DomainName, UInt16, ResolveContext) async throws -> Resolution
+    ) {
+        self.name = name
+        self.dependsOnPort = dependsOnPort
+        self.answer = answer
+    }
+
+    /// Calls the closure.
+    ///
+    /// - Throws: A ``ResolverError``, or any error of the closure.
+    public func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution
+    {
+        try await answer(host, port, context)
+    }
+
+    /// The threads for blocking calls. Those for files are not used: a service that hangs must not delay them.
+    private static let threads = BlockingWork(threadLimit: 8)
+
+    private static func resolution(_ name: String, _ texts: [String], timeToLive: Duration?)
+        throws(ResolverError)
+        -> Resolution
+    {
+        guard !texts.isEmpty else { throw ResolverError(name, .noAddresses) }
+        var endpoints: [Endpoint] = []
+        for (number, text) in texts.enumerated() {
+            guard let address = IPAddress(text) else {
+                throw ResolverError(name, .malformed("address \(number + 1) is not an IP address"))
+            }
+            endpoints.append(Endpoint(address))
+        }
+        return Resolution(endpoints, timeToLive: timeToLive, source: .resolver(name))
+    }
+}
+
+extension ClosureResolver: CustomStringConvertible, CustomReflectable {
+    /// The name.
+    public var description: String { name }
+    /// An empty mirror: the closure may have captured secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,76 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectIO
+
+extension ServiceClient {
+    /// Asks the service for its servers in the background if that is due. Queries use the present ones meanwhile.
+    func updateServers(on loop: EventLoop) {
+        guard let format = format as? any ScheduledFormat,
+            let version = list.withLock({ $0.beginUpdate(at: loop.now) })
+        else { return }
+        Task { [weak self] in await self?.update(by: format, from: version, on: loop) }
+    }
+
+    /// Asks the present servers in order which ones to use.
+    private func update(by format: any ScheduledFormat, from version: Int, on loop: EventLoop) async {
+        let order = list.withLock { $0.order(at: loop.now) }
+        for server in order.prefix(max(1, settings.maximumAttempts)) {
+            guard let addresses = try? await servers(by: format, from: server.endpoint) else { continue }
+            return list.withLock { $0.endUpdate(addresses, from: version, at: loop.now) }
+        }
+        list.withLock { $0.endUpdate(nil, from: version, at: loop.now) }
+    }
+
+    private func servers(by format: any ScheduledFormat, from server: Endpoint) async throws -> [IPAddress] {
+        let question = ServiceQuestion(target: format.scheduleTarget)
+        let response = try await fetch(question, from: server, limit: settings.attemptTimeout)
+        return try format.scheduledServers(response)
+    }
+}
+
+extension ServiceClient {
+    /// Returns the addresses of several names, with as few requests as the service allows.
+    func resolve(_ hosts: [DomainName], context: ResolveContext) async
+        -> [DomainName: Result<Resolution, any Error>]
+    {
+        guard let format = format as? any BatchFormat else { return [:] }
+        return await withTaskGroup(of: [DomainName: Result<Resolution, any Error>].self) { group in
+            for start in stride(from: 0, to: hosts.count, by: format.mostNames) {
+                let some = Array(hosts[start..<min(start + format.mostNames, hosts.count)])
+                group.addTask { await self.ask(format, hosts: some, context: context) }
+            }
+            return await group.reduce(into: [:]) { all, some in all.merge(some) { first, _ in first } }
+        }
+    }
+
+    /// Asks for these names with one request. A single name is asked for as usual.
+    private func ask(_ format: any BatchFormat, hosts: [DomainName], context: ResolveContext) async
+        -> [DomainName: Result<Resolution, any Error>]
+    {
+        do {
+            if hosts.count == 1 { return [hosts[0]: .success(try await resolve(hosts[0], context: context))] }
+            let answers = try await firstAnswer(within: context) { server in
+                let question = try format.question(hosts, families: settings.families, at: context.loop.date)
+                return try format.answers(await fetch(question, from: server, limit: limit(of: context)))
+            }
+            return Dictionary(uniqueKeysWithValues: hosts.map { ($0, resolution($0, in: answers)) })
+        } catch {
+            return Dictionary(uniqueKeysWithValues: hosts.map { ($0, .failure(error)) })
+        }
+    }
+
+    private func resolution(_ host: DomainName, in answers: [DomainName: ServiceAnswer]) -> Result<
+        Resolution, any Error
+    > {
+        guard let answer = answers[host] else {
+            return .failure(ResolverError(name, .malformed("the answer does not have the name")))
+        }
+        do {
+            return .success(try merge([.success(answer)]))
+        } catch let reason as ResolverError.Reason {
+            return .failure(ResolverError(name, reason))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

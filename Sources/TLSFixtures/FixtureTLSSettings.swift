@@ -74,6 +74,10 @@ public struct FixtureTLSSettings: Sendable {
     /// The certificates for exact server names (lower case), whatever names they contain. Takes precedence over
     /// `certificates`.
     public var certificatesByName: [String: FixtureCertificate] = [:]
+    /// Chooses the certificate of one handshake by its server name, `nil` if there is none. Where it returns `nil`, and
+    /// by default, the other settings do. It is called for each handshake, so it can stand for several servers behind
+    /// one address.
+    public var choose: (@Sendable (_ serverName: String?) -> FixtureCertificate?)?
     /// The certificate for names that no other certificate covers, and for clients without SNI.
     public var defaultCertificate: FixtureCertificate?
     /// The answer to a client whose server name no certificate covers.
@@ -119,6 +123,7 @@ public struct FixtureTLSSettings: Sendable {
 extension FixtureTLSSettings {
     /// Returns the certificates for a client with this server name and the answer it gets.
     func choice(for serverName: String?) -> (certificates: [FixtureCertificate], answer: Answer) {
+        if let chosen = choose?(serverName?.lowercased()) { return ([chosen], .defaultCertificate) }
         let fallback = defaultCertificate.map { [$0] } ?? []
         guard let name = serverName?.lowercased() else { return (fallback, missingName) }
         if let exact = certificatesByName[name] { return ([exact], .defaultCertificate) }

@@ -27,7 +27,9 @@ struct SystemRoots: Hashable, Sendable {
             bundle: environment("SSL_CERT_FILE")
         )
         if named.directories != nil || named.bundle != nil { return named }
-        if let directory = directories.first(where: isHashed) { return SystemRoots(directories: directory) }
+        if let directory = directories.first(where: { isHashed($0) }) {
+            return SystemRoots(directories: directory)
+        }
         if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) { return SystemRoots(bundle: bundle) }
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
     }
@@ -39,10 +41,14 @@ struct SystemRoots: Hashable, Sendable {
             guard paths.contains(where: { access($0, R_OK | X_OK) == 0 }) else {
                 throw .badSettings("no directory of roots can be read in \(directories)")
             }
+            // Otherwise every certificate would have an unknown issuer, without a reason.
+            guard bundle != nil || paths.contains(where: { isHashed($0, atLeast: 1) }) else {
+                throw .badSettings("\(directories) has no roots: no links named by hash")
+            }
             try HashedDirectories.attach(paths, to: store)
         }
         guard let bundle else { return }
-        if access(bundle, R_OK) == 0, paths.contains(where: isHashed) {
+        if access(bundle, R_OK) == 0, paths.contains(where: { isHashed($0) }) {
             try DeferredBundle.attach(bundle, to: store)
         } else {
             try RootFile(path: bundle).certificates().add(to: store)
@@ -80,14 +86,14 @@ private final class SharedStore: Sendable {
 
 /// Whether the directory has as many `xxxxxxxx.0` entries as a system's roots. A handful are an administrator's
 /// additions: then the system's roots are in the bundle.
-private func isHashed(_ path: String) -> Bool {
+private func isHashed(_ path: String, atLeast count: Int = fewestRoots) -> Bool {
     guard let directory = opendir(path) else { return false }
     defer { closedir(directory) }
     var found = 0
-    while found < fewestRoots, let entry = readdir(directory) {
+    while found < count, let entry = readdir(directory) {
         if isHashName(entry) { found += 1 }
     }
-    return found == fewestRoots
+    return found == count
 }
 
 private let fewestRoots = 20

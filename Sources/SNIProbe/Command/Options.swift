@@ -37,6 +37,14 @@ struct Options: Sendable {
     var color = ColorChoice.auto
     var detour: Detour?
 
+    /// Whether some target may need TLS. The targets of files are not known yet.
+    var mayUseTLS: Bool {
+        !files.isEmpty
+            || words.contains { word in
+                if case .target(let target, _) = word { target.usesTLS } else { false }
+            }
+    }
+
     /// The value of `--shard`: every Nth probe, beginning with the Kth.
     struct Shard: Sendable, Equatable {
         var number: Int

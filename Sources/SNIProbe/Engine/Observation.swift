@@ -9,6 +9,8 @@ struct Observation: Sendable {
     var first: Handshake?
     /// The second handshake, for comparison: without SNI if the first was made with SNI, otherwise with SNI.
     var second: Handshake?
+    /// The first or the second handshake once more, if its result was surprising.
+    var confirmation: Confirmation?
     /// The reason why the connection of a request without TLS failed.
     var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.
@@ -23,6 +25,17 @@ struct Observation: Sendable {
         if case .failure(let failure)? = first?.outcome { return failure }
         return nil
     }
+}
+
+/// A handshake that was repeated. Behind one address there may be several servers, which do not all answer alike.
+struct Confirmation: Sendable {
+    enum Side: Sendable {
+        case first
+        case second
+    }
+
+    let side: Side
+    let handshake: Handshake
 }
 
 /// The result of a request.

@@ -81,6 +81,27 @@ struct ProbeEngine: Sendable {
             return
         }
         observation.second = await second
+        observation.confirmation = await confirm(observation, names.first, secondName, limits)
+    }
+
+    /// Repeats the handshake whose result is surprising: the first unless it got the right certificate, else the second
+    /// if it differs. One address may stand for several servers, of which some are set up otherwise.
+    private func confirm(
+        _ observation: Observation,
+        _ firstName: SNI,
+        _ secondName: SNI,
+        _ limits: DialLimits
+    ) async -> Confirmation? {
+        let identity = try? observation.probe.target.identity
+        guard let first = observation.first?.side(identity), first != .unknown else { return nil }
+        let second = observation.second?.side(identity) ?? .unknown
+        // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
+        let expectsMatch = firstName == SNI(name: observation.probe.target.host.name?.text)
+        if expectsMatch, !first.isMatching {
+            return Confirmation(side: .first, handshake: await repeated(observation.probe, firstName, limits))
+        }
+        guard first != second else { return nil }
+        return Confirmation(side: .second, handshake: await repeated(observation.probe, secondName, limits))
     }
 
     /// Makes the first handshake, and sends the request over its connection if there is one.
@@ -115,7 +136,20 @@ struct ProbeEngine: Sendable {
         return handshake
     }
 
+    /// Makes the handshake for comparison, again after a failure that may be temporary.
     private func makeSecond(_ probe: Probe, serverName: SNI, _ limits: DialLimits) async -> Handshake {
+        var attempt = 0
+        while true {
+            let handshake = await repeated(probe, serverName, limits)
+            guard case .failure(let failure) = handshake.outcome, failure.isTransient, !failure.isRejection,
+                attempt < settings.retries
+            else { return handshake }
+            attempt += 1
+        }
+    }
+
+    /// Makes a handshake that carries no request.
+    private func repeated(_ probe: Probe, _ serverName: SNI, _ limits: DialLimits) async -> Handshake {
         let (handshake, connection) = await Handshake.perform(
             with: probe,
             serverName: serverName.name,

@@ -50,7 +50,7 @@ final class PrometheusOutput: RecordOutput {
         switch record.sni.verdict {
         case .needed, .neededStrict: add(.needed, labels: labels, value: "1")
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")
-        case .selectsWrong, .refused, .unknown: break
+        case .selectsWrong, .refused, .varies, .unknown: break
         }
         let phases: [(String, Duration?)] = [
             ("dns", observation.probe.resolveTime),

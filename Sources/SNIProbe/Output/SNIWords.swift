@@ -21,6 +21,7 @@ struct SNIWords {
         case .noDifference: return noDifference
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"
+        case .varies: return "unknown: the answers of this IP vary"
         case .selectsWrong, .refused: return wasSent ? withoutName : withName
         }
     }

@@ -14,6 +14,7 @@ struct Fault: Hashable, Sendable {
         case notTLS = "not_tls"
         case defaultCertificate = "default_certificate"
         case nameMismatch = "name_mismatch"
+        case answersVary = "answers_vary"
         case expired
         case notYetValid = "not_yet_valid"
         case selfSigned = "self_signed"
@@ -53,6 +54,7 @@ struct Warning: Hashable, Sendable {
         case chainOrder = "chain_order"
         case chainSurplus = "chain_surplus"
         case chainSize = "chain_size"
+        case answersVary = "answers_vary"
     }
 
     let id: ID

@@ -47,6 +47,8 @@ extension Fault.ID {
         case .defaultCertificate:
             Row(60, .name, "The IP does not know the host: it shows its default certificate.")
         case .nameMismatch: Row(60, .name, "The certificate is not for the host.")
+        case .answersVary:
+            Row(60, .name, "Some handshakes with the host's name get the right certificate, and some do not.")
         case .expired: Row(60, .dates, "The certificate, or one above it, has expired.")
         case .notYetValid: Row(60, .dates, "The certificate, or one above it, is not valid yet.")
         case .selfSigned: Row(60, .chain, "The certificate is self-signed.")

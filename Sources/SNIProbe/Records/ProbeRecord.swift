@@ -60,6 +60,8 @@ struct SNIFinding: Hashable, Sendable {
         case selectsWrong = "selects_wrong"
         /// With SNI the handshake is refused. Without SNI the server sends a certificate.
         case refused
+        /// The same handshake had different results, so there is no telling what SNI changes.
+        case varies
         /// One of the handshakes was not made, or tells nothing about SNI.
         case unknown
     }

@@ -113,6 +113,8 @@ final class Run {
     private func provideContext() -> UsageError? {
         guard !hasProvided else { return nil }
         hasProvided = true
+        // Without TLS there is nothing to trust, and missing roots are no error.
+        guard options.mayUseTLS else { return nil }
         let context = context ?? ContextSource.make(options.settings)
         tools.context.provide(context)
         guard case .failure(let error) = context else { return nil }

@@ -76,12 +76,24 @@ struct ChainVerdict {
     /// The fault of a chain that ends before a root.
     ///
     /// Public CAs always put the URL of the issuer's certificate in a certificate (RFC 5280, section 4.2.2.1, and the
-    /// Baseline Requirements), so with a URL the server failed to send an intermediate. Private CAs seldom do, so
-    /// without a URL the root is unknown.
+    /// Baseline Requirements). So if the server's own certificate has a URL and nothing above it was sent, an
+    /// intermediate is missing: public CAs sign no server's certificate with a root. Private CAs seldom have a URL, so
+    /// without one the root is unknown. If a CA certificate was sent, its issuer may be a root or an intermediate.
     private var openEnd: Fault {
         guard let top = chain.judgement.top else { return unknownIssuer(nil) }
-        guard !top.issuerURLs.isEmpty, !top.isSelfIssued else { return unknownIssuer(top.issuer) }
-        return Fault(.intermediateMissing, "intermediate certificate missing", brief: "intermediate missing")
+        guard !top.issuerURLs.isEmpty, chain.isLeaf(top) else { return unknownIssuer(top.issuer) }
+        guard chain.hasNamesake(ofIssuerOf: top) else {
+            return Fault(
+                .intermediateMissing,
+                "intermediate certificate missing",
+                brief: "intermediate missing"
+            )
+        }
+        return Fault(
+            .intermediateMissing,
+            "intermediate certificate missing: the one that was sent has the same name, but another key",
+            brief: "intermediate has another key"
+        )
     }
 
     private func unknownIssuer(_ name: NameText?) -> Fault {
@@ -133,6 +145,16 @@ extension ExaminedChain {
             }
         }
         return current
+    }
+
+    /// Whether this is the server's own certificate, which no CA certificate that was sent has signed.
+    fileprivate func isLeaf(_ certificate: ServedCertificate) -> Bool {
+        !certificate.isSelfIssued && certificate.summary == leaf?.summary
+    }
+
+    /// Whether a certificate with the name of this one's issuer was sent.
+    fileprivate func hasNamesake(ofIssuerOf certificate: ServedCertificate) -> Bool {
+        certificates.dropFirst().contains { $0.subject.full == certificate.issuer.full }
     }
 
     fileprivate func subject(at depth: Int) -> String? { certificate(at: depth)?.subject.short }

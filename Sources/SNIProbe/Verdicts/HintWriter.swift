@@ -27,6 +27,8 @@ struct HintWriter {
 
     private func text(for id: Fault.ID) -> String? {
         switch id {
+        case .answersVary:
+            "several servers answer behind \(address), and not all of them are set up for \(host)"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate: stranger
@@ -141,9 +143,11 @@ struct HintWriter {
         let clean = name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let file = String(clean.prefix(24)).split(separator: "-").joined(separator: "-")
         let advice = "if \(name) is your own CA, give it with --ca \(file.isEmpty ? "root" : file).pem"
-        guard case .only = settings.roots, record.served?.chain.judgement.top?.isSelfIssued == false else {
-            return advice
+        guard let top = record.served?.chain.judgement.top, !top.isSelfIssued else { return advice }
+        if let url = top.issuerURLs.first {
+            return advice + "; if it is an intermediate, the server must send it (\(url))"
         }
+        guard case .only = settings.roots else { return advice }
         return advice + "; if a root of --ca is above it, the server must send it"
     }
 

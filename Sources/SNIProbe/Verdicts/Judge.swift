@@ -16,15 +16,15 @@ struct Judge: Sendable {
             target: target,
             judgedAt: now
         )
-        if let failure = observation.firstFailure {
+        if let variation = variation(of: observation), variation.side == .first {
+            record.faults = [Fault(.answersVary, variation.text, brief: "answers vary")]
+        } else if let failure = observation.firstFailure {
             let verdict = FailureVerdict(failure, observation, record.sni.verdict, settings)
             record.faults = [verdict.fault]
             record.hint = verdict.hint
             return record
         }
-        if let served = record.served {
-            judge(served, record: &record)
-        }
+        if let served = record.served { judge(served, record: &record) }
         judgeExchange(&record)
         if record.hint == nil, let first = record.faults.first {
             record.hint = HintWriter(record: record, settings: settings).hint(for: first)
@@ -67,11 +67,14 @@ struct Judge: Sendable {
     }
 
     private func judge(_ served: Handshake.Served, record: inout ProbeRecord) {
-        if record.matchedName == nil { record.faults.append(nameFault(record)) }
+        if record.matchedName == nil, record.faults.isEmpty { record.faults.append(nameFault(record)) }
         let chain = ChainVerdict(served.chain, now: now)
         record.faults += chain.faults
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
+        if let variation = variation(of: record.observation) {
+            record.warnings.append(Warning(id: .answersVary, text: variation.text))
+        }
         if let days = record.daysLeft, let leaf = record.leaf, expiresSoon(leaf, days: days) {
             record.warnings.append(Warning(id: .expiresSoon, text: "\(Words.days(days)) left"))
         }
@@ -167,11 +170,37 @@ struct Judge: Sendable {
         }
     }
 
+    /// How the repeated handshake differs from the one that it repeats; `nil` if it does not, or tells nothing.
+    private func variation(of observation: Observation) -> (side: Confirmation.Side, text: String)? {
+        guard let confirmation = observation.confirmation else { return nil }
+        let identity = try? observation.probe.target.identity
+        let before = confirmation.side == .first ? observation.first : observation.second
+        guard let before, confirmation.handshake.side(identity) != .unknown,
+            confirmation.handshake.side(identity) != before.side(identity)
+        else { return nil }
+        let name = before.serverName.map { "with SNI \($0)" } ?? "without SNI"
+        let answers = [before, confirmation.handshake].map { answer(of: $0, identity) }
+        return (confirmation.side, "answers vary: \(name), \(answers[0]), then \(answers[1])")
+    }
+
+    private func answer(of handshake: Handshake, _ identity: ServerIdentity?) -> String {
+        switch handshake.outcome {
+        case .failure(let failure): "a refusal (\(SNIWords.text(of: failure)))"
+        case .success(let served):
+            if served.chain.match(identity) != nil {
+                "the right certificate"
+            } else {
+                "one for \(served.chain.leaf.map { ServedNames($0).first(1) } ?? "other names")"
+            }
+        }
+    }
+
     private func sniFinding(of observation: Observation) -> SNIFinding {
         let identity = try? observation.probe.target.identity
         let first = observation.first?.side(identity) ?? .unknown
         let second = observation.second?.side(identity) ?? .unknown
         let sent = observation.first?.serverName
+        if variation(of: observation) != nil { return SNIFinding(sent: sent, verdict: .varies) }
         let verdict =
             sent == nil
             ? SNIFinding.Verdict(with: second, without: first)

@@ -8,6 +8,9 @@ enum SNISide: Hashable, Sendable {
     case refused
     /// The handshake was not made, or its failure says nothing about the name.
     case unknown
+
+    /// Whether the certificate is valid for the host.
+    var isMatching: Bool { if case .matching = self { true } else { false } }
 }
 
 extension SNIFinding.Verdict {

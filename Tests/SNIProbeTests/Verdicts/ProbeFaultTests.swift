@@ -1,6 +1,7 @@
 import DirectHTTP
 import TLSFixtures
 import DirectTestTime
+import Foundation
 import Testing
 
 @testable import SNIProbe
@@ -93,6 +94,42 @@ struct ProbeFaultTests {
         let selfSigned = try await probe(try lab.server(try lab.issuer.issue(profile)))
         #expect(selfSigned.code == 60)
         #expect(selfSigned.faults == ["self_signed"])
+    }
+
+    @Test("Where a CA certificate was sent, its issuer may be an unknown root or an intermediate")
+    func openEndAboveAnIntermediate() async throws {
+        let corporate = try TestAuthority("Corp Private Root").intermediate("Corp Issuing") {
+            $0.issuerURL = "http://ca.example/root.crt"
+        }
+        let outcome = try await probe(try lab.server(try corporate.issue(.publicLeaf(host))))
+        #expect(outcome.faults == ["unknown_issuer"])
+        let hint = try #require(outcome.record?.hint?.text)
+        #expect(hint.contains("--ca corp-private-root.pem"))
+        #expect(
+            hint.contains("if it is an intermediate, the server must send it (http://ca.example/root.crt)")
+        )
+    }
+
+    @Test("An intermediate of the right name with another key is said to be that")
+    func namesake() async throws {
+        let namesake = try lab.root.intermediate("Lab Issuing CA E1")
+        let leaf = try lab.issuer.issue(.publicLeaf(host)).sent(with: [namesake.certificate])
+        let outcome = try await probe(try lab.server(leaf))
+        #expect(outcome.faults == ["intermediate_missing"])
+        #expect(outcome.record?.faults.first?.text.contains("the same name, but another key") == true)
+    }
+
+    @Test("A machine without roots is told so before the first probe", arguments: [true, false])
+    func noRoots(isSecure: Bool) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "probe-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try FixtureServer.start { _ in .text("") }
+        let word = isSecure ? "www.example.com@\(server.authority)" : "http://\(server.authority)/"
+        let result = try await Program.run([word], environment: ["SSL_CERT_DIR": folder.path])
+        #expect(result.code == (isSecure ? 66 : 0))
+        #expect(result.errors.contains("has no roots") == isSecure)
+        #expect(result.errors.contains("say which roots to trust with --ca") == isSecure)
     }
 
     @Test("A chain of a private authority without its intermediate has an unknown issuer")

@@ -1,3 +1,4 @@
+import DirectCore
 import TLSFixtures
 import Testing
 
@@ -88,5 +89,60 @@ struct SNITableTests {
         #expect(outcome.code == 0)
         #expect(outcome.record?.sni.verdict == .unknown)
         #expect(server.records.map(\.serverName) == ["a.test"])
+    }
+
+    /// A server whose handshakes without SNI, or with it, get these certificates in turn, and the last from then on.
+    private func server(
+        with: [FixtureCertificate],
+        without: [FixtureCertificate]
+    ) throws -> FixtureServer {
+        let left = Locked([true: with, false: without])
+        return try FixtureServer.start(
+            .tls(certificates: with) {
+                $0.choose = { name in
+                    left.withLock { left in
+                        guard let rest = left[name != nil], let next = rest.first else { return nil }
+                        if rest.count > 1 { left[name != nil]?.removeFirst() }
+                        return next
+                    }
+                }
+            }
+        ) { _ in .text("") }
+    }
+
+    @Test("A surprising handshake is repeated, and if the answers differ that is the verdict")
+    func varies() async throws {
+        let root = TestAuthority()
+        let (right, other) = (root.certificate(for: "a.test"), root.certificate(for: "b.test"))
+        let first = try server(with: [other, right], without: [other])
+        let failed = try await probe("a.test", at: first, trusting: root.rootPEM)
+        #expect(failed.code == 60 && failed.faults == ["answers_vary"])
+        #expect(failed.record?.sni.verdict == .varies)
+        #expect(
+            failed.record?.faults.first?.text
+                == "answers vary: with SNI a.test, one for b.test, then the right certificate"
+        )
+        let second = try server(with: [right], without: [other, right])
+        let passed = try await probe("a.test", at: second, trusting: root.rootPEM)
+        #expect(passed.code == 0 && passed.record?.sni.verdict == .varies)
+        #expect(passed.record?.warnings.map(\.id) == [.answersVary])
+    }
+
+    @Test("A surprising handshake that is confirmed keeps its verdict")
+    func confirmed() async throws {
+        let root = TestAuthority()
+        let (right, other) = (root.certificate(for: "a.test"), root.certificate(for: "b.test"))
+        let needing = try await probe(
+            "a.test",
+            at: server(with: [right], without: [other]),
+            trusting: root.rootPEM
+        )
+        #expect(needing.code == 0 && needing.record?.sni.verdict == .needed)
+        let wrong = try await probe(
+            "a.test",
+            at: server(with: [other], without: [right]),
+            trusting: root.rootPEM
+        )
+        #expect(wrong.faults == ["name_mismatch"] && wrong.record?.sni.verdict == .selectsWrong)
     }
 }

@@ -125,6 +125,19 @@ off_t lseek(int, off_t, int);
 #define F_OK 0
 int access(const char *, int);
 int fsync(int);
+int ftruncate(int, off_t);
+#define LOCK_SH 0x01
+#define LOCK_EX 0x02
+#define LOCK_NB 0x04
+#define LOCK_UN 0x08
+struct flock {
+  off_t l_start;
+  off_t l_len;
+  pid_t l_pid;
+  short l_type;
+  short l_whence;
+};
+int flock(int, int);
 int isatty(int);
 int pipe(int[2]);
 int mkdir(const char *, mode_t);
@@ -158,6 +171,7 @@ struct stat {
 
 int stat(const char *, struct stat *);
 int fstat(int, struct stat *);
+int lstat(const char *, struct stat *);
 int fstatat(int, const char *, struct stat *, int);
 int futimens(int, const struct timespec[2]);
 

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from harness import children  # noqa: E402
+from trouble.figures import FULL_WARM_UP  # noqa: E402
 from trouble.world import World  # noqa: E402
 
 MOST_SHOWN = 20
@@ -41,7 +42,7 @@ def run(options, seconds):
     with tempfile.TemporaryDirectory(prefix="direct-http-soak-") as folder:
         try:
             world = World(Path(folder), options.seed, options.program, options.peers.split(","), options.callers)
-            return world.run(seconds, warm_up=min(300, seconds / 3))
+            return world.run(seconds, warm_up=min(FULL_WARM_UP, seconds / 3))
         finally:
             children.stop_all()
 

@@ -88,18 +88,18 @@ extension World {
     /// the poller rounds up to the next; then some jobs have to run, a record of 64 KiB may be under way, and callers
     /// may keep the loop busy, one after the other.
     ///
-    /// Calls that receive a flood yield after 256 KiB and what is then under way. Up to three jobs that follow each
-    /// other end a call, and each may have to wait for all of these.
+    /// Calls that receive much yield after 256 KiB and what is then under way. Up to three jobs that follow each other
+    /// end a call, and each may have to wait for all of these.
     var slack: UInt64 {
         let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
-        let turns = 3 * min(floods, mostActiveCalls)
+        let turns = 3 * min(largeCalls, mostActiveCalls)
         return 3_000_000 + UInt64(work * (mostActiveCalls + 1)) + callersWork
             + UInt64(plan.network.byteCost * 330_000 * turns)
     }
 
-    /// The number of calls that may receive a flood.
-    var floods: Int {
-        plan.calls.filter(\.isFlooded).map(\.count).reduce(0, +)
+    /// The number of calls that may receive more than a task takes between two yields.
+    private var largeCalls: Int {
+        plan.calls.filter(\.isLarge).map(\.count).reduce(0, +)
     }
 
     /// The longest time for which callers keep the loop from its sockets, one after the other, in nanoseconds.

@@ -237,4 +237,7 @@ struct ReplyPlan: Codable, Equatable {
 extension CallPlan {
     /// Whether one of its replies may never end.
     var isFlooded: Bool { replies.contains { $0.ending == .floods } }
+
+    /// Whether one of its replies may keep its task reading for as long as a task may without a yield.
+    var isLarge: Bool { isFlooded || replies.contains { $0.size > 200_000 } }
 }

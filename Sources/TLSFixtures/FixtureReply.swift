@@ -142,8 +142,12 @@ public struct FixtureReply: Sendable {
 
     /// Returns a reply whose body the closure writes, on the connection's thread.
     ///
-    /// - Parameter length: The value of Content-Length, if `framing` is ``Framing/length``. Without it the body is
-    ///   chunked.
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - headers: The header fields, without those of the framing.
+    ///   - length: The value of Content-Length, if `framing` is ``Framing/length``. Without it the body is chunked.
+    ///   - framing: How the end of the body is marked.
+    ///   - write: Writes the body.
     public static func written(
         status: Int = 200,
         _ headers: FixtureHeaders = [:],

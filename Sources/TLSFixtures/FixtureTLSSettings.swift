@@ -113,7 +113,9 @@ public struct FixtureTLSSettings: Sendable {
 
     /// Creates settings with the defaults.
     ///
-    /// - Parameter defaultCertificate: The default certificate. `nil` uses the first of `certificates`.
+    /// - Parameters:
+    ///   - certificates: The certificates, of which the server name chooses one.
+    ///   - defaultCertificate: The default certificate. `nil` uses the first of `certificates`.
     public init(certificates: [FixtureCertificate], default defaultCertificate: FixtureCertificate? = nil) {
         self.certificates = certificates
         self.defaultCertificate = defaultCertificate ?? certificates.first

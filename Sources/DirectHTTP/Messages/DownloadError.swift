@@ -1,7 +1,7 @@
 internal import DirectCore
 public import DirectHTTP1
 
-/// The reason that ``HTTPClient/download(_:to:options:onProgress:)`` does not complete its file, beside failures of the
+/// The reason that `HTTPClient.download` does not complete its file, beside failures of the
 /// network and of the disk.
 @nonexhaustive
 public enum DownloadError: Error, Hashable, Sendable {

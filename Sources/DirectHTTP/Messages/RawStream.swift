@@ -47,9 +47,11 @@ public final class RawStream: @unchecked Sendable {
 
     /// Reads the next bytes, as many as have arrived but at most `limit`.
     ///
-    /// - Parameter timeout: how long the peer may send nothing. The stream stays usable after the error; `nil`
-    ///   means no limit.
-    /// - Returns: the bytes; `nil` if the peer has ended its side.
+    /// - Parameters:
+    ///   - limit: The number of bytes that are returned at most.
+    ///   - timeout: The time for which the peer may send nothing. The stream stays usable after the error; `nil`
+    ///     means no limit.
+    /// - Returns: The bytes; `nil` if the peer has ended its side.
     /// - Throws: ``HTTPError``, or `CancellationError` if the task is cancelled.
     @concurrent
     public func read(upTo limit: Int = 64 * 1024, timeout: Duration? = nil) async throws -> [UInt8]? {

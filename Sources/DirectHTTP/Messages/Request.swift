@@ -124,7 +124,7 @@ extension HTTPClient {
             }
         }
 
-        /// The URL. Use ``replacing(url:)`` to make a request with another URL.
+        /// The URL. Use ``replacing(url:)-(String)`` to make a request with another URL.
         ///
         /// - Throws: ``HTTPURLError`` if the request was made from text that is not a valid URL.
         public var url: HTTPURL {

@@ -36,7 +36,10 @@ public struct RequestBody: Sendable {
     /// with this body (``RequestBodyError/alreadySent``). Use ``replayable(length:contentType:_:)`` for a body that
     /// can be sent again.
     ///
-    /// - Parameter length: the exact number of bytes. `nil` sends the body in chunks.
+    /// - Parameters:
+    ///   - pieces: The sequence.
+    ///   - length: The exact number of bytes. `nil` sends the body in chunks.
+    ///   - contentType: The value of `Content-Type`, unless the request has that field.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
         length: UInt64? = nil,
@@ -52,8 +55,10 @@ public struct RequestBody: Sendable {
     /// The pieces of a sequence that can be made again if the request has to be sent again: after a redirect, after
     /// a refusal or on another connection.
     ///
-    /// - Parameter length: the exact number of bytes. `nil` sends the body in chunks.
-    /// - Parameter makePieces: makes the sequence; each must give the same bytes.
+    /// - Parameters:
+    ///   - length: The exact number of bytes. `nil` sends the body in chunks.
+    ///   - contentType: The value of `Content-Type`, unless the request has that field.
+    ///   - makePieces: Makes the sequence; each must give the same bytes.
     public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
         length: UInt64? = nil,
         contentType: String? = nil,

@@ -4,7 +4,7 @@ package import DirectIO
 /// Caches the answers of a resolver, and shares one query among all callers that ask for the same name.
 ///
 /// The parts: `AnswerTable` holds the answers, a `InFlightQuery` is a query under way with its waiters, and
-/// `Contents` guards both with one lock. A call to ``resolve(_:port:_:)`` takes one of these ways:
+/// `Contents` guards both with one lock. A call to ``resolve(_:port:context:)`` takes one of these ways:
 ///
 /// - The table has an answer: it is returned at once, or thrown if it is negative. In the last tenth of its time to
 ///   live, or once it is stale, a query for the next answer starts in the background.

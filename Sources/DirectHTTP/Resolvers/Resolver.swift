@@ -47,7 +47,7 @@ public protocol Resolver: Sendable {
     func resolve(_ hosts: [DomainName], port: UInt16, context: ResolveContext) async
         -> [DomainName: Result<Resolution, any Error>]
 
-    /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:_:)`` has to be called. Must not block.
+    /// Returns the answer if it is at hand; `nil` if ``resolve(_:port:context:)->Resolution`` has to be called. Must not block.
     func knownAnswer(
         for host: DomainName,
         port: UInt16,
@@ -89,7 +89,7 @@ extension Resolver {
         }
     }
 
-    /// `nil`: every question goes to ``resolve(_:port:_:)``.
+    /// `nil`: every question goes to ``resolve(_:port:context:)``.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,

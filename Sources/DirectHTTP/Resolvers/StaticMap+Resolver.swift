@@ -18,7 +18,7 @@ extension StaticMap: Resolver {
         try answer(for: host, port, as: name)
     }
 
-    /// Returns the same as ``resolve(_:port:_:)``: a map always has its answer at hand.
+    /// Returns the same as ``resolve(_:port:context:)``: a map always has its answer at hand.
     public func knownAnswer(
         for host: DomainName,
         port: UInt16,

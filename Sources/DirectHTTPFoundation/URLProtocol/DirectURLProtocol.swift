@@ -8,7 +8,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Sends the requests of a URLSession with an ``HTTPClient``.
+/// Sends the requests of a URLSession with an `HTTPClient`.
 ///
 /// Add a class to `URLSessionConfiguration.protocolClasses`: one that `HTTPClient.urlProtocolClass(hosts:schemes:)`
 /// has made, or a subclass of your own that overrides `binding`. docs/URLSession.md lists what a session can do this

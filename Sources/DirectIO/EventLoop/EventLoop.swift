@@ -9,7 +9,7 @@ internal import Synchronization
 /// A thread that waits in the kernel's readiness queue, wakes the tasks that wait for sockets, and runs the tasks
 /// that use it as executor.
 ///
-/// A socket wakes its task through a ``WaitPoint``, whatever executor the task runs on. A task that has this loop
+/// A socket wakes its task through a `WaitPoint`, whatever executor the task runs on. A task that has this loop
 /// as its executor preference continues on the loop's thread without a switch; any other task continues on its own
 /// executor. There is one code path for both.
 ///

@@ -37,7 +37,7 @@ public struct DNSPodHTTPDNS: Resolver {
 
     /// Queries the servers in order until one gives an answer.
     ///
-    /// - Throws: ``ResolverError``, or `CancellationError`.
+    /// - Throws: `ResolverError`, or `CancellationError`.
     public func resolve(
         _ host: DomainName,
         port: UInt16,

@@ -60,7 +60,7 @@ final class ServiceClient: Sendable {
 
     /// Returns what the first server answers that does not fail.
     ///
-    /// - Throws: ``ResolverError``, or `CancellationError`.
+    /// - Throws: `ResolverError`, or `CancellationError`.
     func firstAnswer<Answer>(
         within context: ResolveContext,
         ask: (Endpoint) async throws -> Answer

@@ -63,6 +63,7 @@ is_present() {
         zlib-headers) [ -e /usr/include/zlib.h ] || { command -v pkg-config >/dev/null && pkg-config --exists zlib; } ;;
         brotli-headers) [ -e /usr/include/brotli/decode.h ] ;;
         zstd-headers) [ -e /usr/include/zstd.h ] ;;
+        python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
         # Not on every user's PATH.
         nginx | haproxy) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
         *) command -v "$1" >/dev/null ;;
@@ -77,6 +78,7 @@ package_of() {
         zstd-headers) echo libzstd-dev ;;
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
+        dpkg-shlibdeps) echo dpkg-dev ;;
         gnutls-serv) echo gnutls-bin ;;
         node) echo nodejs ;;
         *) echo "$1" ;;

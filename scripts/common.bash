@@ -78,7 +78,7 @@ package_of() {
         zstd-headers) echo libzstd-dev ;;
         nginx) echo nginx-light ;;
         readelf) echo binutils ;;
-        dpkg-shlibdeps) echo dpkg-dev ;;
+        dpkg-shlibdeps | dpkg-source) echo dpkg-dev ;;
         gnutls-serv) echo gnutls-bin ;;
         node) echo nodejs ;;
         *) echo "$1" ;;

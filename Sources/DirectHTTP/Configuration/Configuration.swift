@@ -57,7 +57,7 @@ extension HTTPClient {
         /// The default is half the number of descriptors that the process may have when the settings are made: a
         /// connection that is being dialled may take two when addresses are raced. If the process runs out of
         /// descriptors all the same, its longest idle connection is closed; if none is idle, the request waits.
-        public var maximumConnections: Int? = defaultMaximumConnections
+        public var maximumConnections: Int? = max(1, Descriptors.limit / 2)
         /// The highest number of idle connections to all origins. The default is a quarter of the descriptors that
         /// the process may have, but at most 1024.
         public var maximumIdleConnections = min(1024, Descriptors.limit / 4)
@@ -85,8 +85,6 @@ extension HTTPClient {
 
         /// Makes the default settings.
         public init() {}
-
-        private static var defaultMaximumConnections: Int { max(1, Descriptors.limit / 2) }
     }
 }
 

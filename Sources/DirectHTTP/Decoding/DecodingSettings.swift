@@ -9,7 +9,7 @@ public struct DecodingSettings: Hashable, Sendable {
     public var isEnabled = true
     /// The codings to ask for. Content in any other coding is decoded as well if this build can decode it; see
     /// ``ContentCoding/available``.
-    public var codings = ContentCoding.available
+    public var codings: [ContentCoding] = ContentCoding.available
     /// The largest number of decoded bytes that a response may have; `nil` means no limit.
     ///
     /// The limit on content collected in memory, `maximumBufferedBody`, counts decoded bytes as well.

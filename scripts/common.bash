@@ -144,5 +144,9 @@ build_package() {
     rm -f "$1/.build/debug.yaml" "$1/.build/release.yaml"
     swift build --package-path "$@"
 }
-build_tour() { build_package Examples/Tour; }
-tour_program() { echo "$(swift build --package-path Examples/Tour --show-bin-path)/tour"; }
+# Builds a program of the examples, and prints its path.
+build_example() {
+    rm -f .build/examples/debug.yaml
+    swift build --package-path Examples --scratch-path .build/examples --product "$1"
+}
+example_program() { echo "$(swift build --package-path Examples --scratch-path .build/examples --show-bin-path)/$1"; }

@@ -10,7 +10,8 @@ struct FuzzTarget: Sendable {
             response, head, chunks, headers, request,
             url, reference, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
-            dns, httpdns, json, certificate, nameCheck, pool, probe, client,
+            dns, httpdns, json, certificate, nameCheck, lines, events, charsets,
+            downloads, pool, probe, client,
         ] + codings
 }
 

@@ -219,6 +219,29 @@ def name_check(folder):
         yield joined(vector["identity"].encode(), b"*.wildcard.test", vector["identity"].encode(), numbers=[0, 0, 0, 0])
 
 
+def lines(folder):
+    yield joined(b"\xef\xbb\xbfone\r\ntwo\rthree\n\nfour", numbers=[0, 2, 3, 0, 7, 0])
+
+
+def events(folder):
+    yield joined(b": comment\nevent: tea\nid: 7\nretry: 1500\ndata: one\ndata:two\n\ndata\n\nid\n\n", numbers=[0])
+
+
+def charsets(folder):
+    for number, charset in enumerate(["gb18030", "utf-8", "cp1252", "utf-16-le", "utf-16-be"]):
+        yield joined("茶 tea €".encode(charset, "replace"), "中文𠀀".encode(charset, "replace"), numbers=[number])
+    yield joined(b'text/plain; charset="GB2312"', numbers=[0])
+    yield joined(b"\x81\x30\x81\x30\x84\x31\xa4\x37\xff\x81", b"\x90\x30\x81\x30", numbers=[0])
+
+
+def downloads(folder):
+    for kind, length in (('etag "1"', "300"), ("last-modified Sun, 06 Nov 1994 08:49:37 GMT", "unknown")):
+        text = f"direct-http download 1\nurl http://a.test/film\n{kind}\nlength {length}\nsaved 200\nsha256 {'ab' * 32}\n"
+        yield joined(text.encode(), numbers=[9, 0, 3])
+    yield joined(b"bytes 5-9/10", numbers=[0, 0, 0])
+    yield joined(b"bytes */10", numbers=[0, 0, 0])
+
+
 def pool(folder):
     yield bytes((7 * number) % 256 for number in range(400))
     yield bytes((91 * number + number // 3) % 256 for number in range(400))

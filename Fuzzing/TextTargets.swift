@@ -1,0 +1,163 @@
+import DirectCore
+import DirectTLS
+
+@testable import DirectHTTP
+
+extension FuzzTarget {
+    /// Lines of a body that comes in pieces.
+    ///
+    /// - The lines, and whether one is too long, do not depend on the cuts.
+    /// - They are those that a simple rule finds in the whole.
+    static let lines = FuzzTarget(name: "lines") { choices in
+        let limit = choices.pick([1 << 20, 0, 1, 7, 40])
+        let cuts = choices.cuts(of: 4096)
+        let input = choices.rest()
+        let whole = SplitLines(input, cutAt: [], limit: limit)
+        requireEqual(whole, SplitLines(input, cutAt: cuts, limit: limit), "cuts do not matter")
+        requireEqual(
+            whole,
+            SplitLines(input, cutAt: Array(input.indices), limit: limit),
+            "byte by byte is the same"
+        )
+        require(whole.lines.allSatisfy { $0.count <= limit }, "no line is longer than the limit")
+        if limit > input.count { requireEqual(whole.lines, simpleLines(input), "the lines of the whole") }
+    }
+
+    /// Server-sent events.
+    ///
+    /// - No data is longer than the limit, no id can break a field, no wait is longer than a day.
+    /// - An event that is written in its plainest form is read as the same event.
+    static let events = FuzzTarget(name: "events") { choices in
+        let limit = choices.pick([1 << 20, 0, 1, 30])
+        var parser = EventParser(limit: limit, lastEventID: "before")
+        var events: [ServerSentEvent] = []
+        for line in simpleLines(choices.rest()) {
+            guard let event = try? parser.take(line) else { continue }
+            events.append(event)
+            require(event.data.utf8.count <= limit || event.data.contains("\u{FFFD}"), "bounded data")
+            require(!event.type.isEmpty, "every event has a type")
+            require(event.id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }, "an id for a field")
+            require(event.retry ?? .zero <= .seconds(86_400), "at most a day")
+        }
+        for event in events { requireEqual(reread(event), event, "the plainest form") }
+    }
+
+    /// Texts in each charset.
+    ///
+    /// - Any bytes can be decoded. ASCII is itself in every charset but UTF-16.
+    /// - A line decodes to the same text whatever follows it.
+    /// - `Content-Type` fields name a charset, or an error that shows no control character.
+    static let charsets = FuzzTarget(name: "charsets") { choices in
+        let charset = choices.pick([Charset.gb18030, .utf8, .windows1252, .utf16LE, .utf16BE])
+        let texts = choices.texts()
+        let (first, second) = (texts[0], texts.count > 1 ? texts[1] : [])
+        let isWide = charset == .utf16LE || charset == .utf16BE
+        let end: [UInt8] = charset == .utf16LE ? [0x0A, 0] : charset == .utf16BE ? [0, 0x0A] : [0x0A]
+        let line = charset.decode(first + end)
+        if !isWide || first.count.isMultiple(of: 2) {
+            // Scalars: a character may join the line feed with a carriage return, or with a mark behind it.
+            let joined = charset.decode(first + end + second).unicodeScalars
+            let apart = Array(line.unicodeScalars) + Array(charset.decode(second).unicodeScalars)
+            require(joined.elementsEqual(apart), "line by line")
+        }
+        if !isWide {
+            let plain = first.filter { $0 < 0x80 }
+            require(charset.decode(plain).utf8.elementsEqual(plain), "ASCII is itself")
+        }
+        var headers = HTTPHeaders()
+        headers.add("Content-Type", bytes: first)
+        do throws(CharsetError) {
+            _ = try headers.charset()
+        } catch {
+            require(error.description.utf8.allSatisfy { $0 >= 0x20 }, "no control character in an error")
+        }
+    }
+
+    /// Records of partial downloads, and `Content-Range`.
+    ///
+    /// - A record that is read is written as the same bytes, and counts no byte behind the end.
+    /// - A record is read only if every byte is as it was written.
+    /// - A range begins before its end, which is before the end of the whole.
+    static let downloads = FuzzTarget(name: "downloads") { choices in
+        let place = choices.number(below: 65_536)
+        let change = UInt8(choices.number(below: 255) + 1)
+        let input = choices.rest()
+        checkRange(input.text)
+        // The check at the end keeps chance away from what is before it.
+        guard let check = MessageDigest.sha256.digest(of: input) else { return }
+        var bytes = input + Array("check \(Hex.encode(check))\n".utf8)
+        guard let record = DownloadRecord(parsing: bytes) else { return }
+        requireEqual(record.bytes, bytes, "the same bytes again")
+        require(record.savedBytes <= record.representation.length ?? .max, "nothing behind the end")
+        bytes[place % bytes.count] ^= change
+        require(DownloadRecord(parsing: bytes) == nil, "a damaged record is none")
+    }
+}
+
+private func checkRange(_ text: String) {
+    switch ContentRange(text) {
+    case .part(let first, let last, let length):
+        require(first <= last && last < length ?? .max, "a range inside the whole")
+        let plain = "bytes \(first)-\(last)/\(length.map { "\($0)" } ?? "*")"
+        requireEqual(ContentRange(plain), .part(first: first, last: last, of: length), "the plainest form")
+    case .none(let length):
+        requireEqual(ContentRange("bytes */\(length)"), ContentRange.none(of: length), "the plainest form")
+    case nil: break
+    }
+}
+
+/// What the splitter makes of pieces.
+private struct SplitLines: Equatable {
+    private(set) var lines: [[UInt8]] = []
+    private var isTooLong = false
+
+    init(_ input: [UInt8], cutAt cuts: [Int], limit: Int) {
+        var splitter = LineSplitter(limit: limit)
+        var start = 0
+        do {
+            for end in cuts.filter({ $0 < input.count }) + [input.count] {
+                splitter.feed(Array(input[start..<end]))
+                while let line = try splitter.next() { lines.append(line) }
+                start = end
+            }
+            if let rest = splitter.rest() { lines.append(rest) }
+        } catch {
+            isTooLong = true
+        }
+    }
+}
+
+/// The lines of a text that is there as a whole.
+private func simpleLines(_ input: [UInt8]) -> [[UInt8]] {
+    var (lines, line) = ([[UInt8]](), [UInt8]())
+    for (index, byte) in input.enumerated() {
+        if byte == 0x0A, index > 0, input[index - 1] == 0x0D { continue }
+        if byte == 0x0A || byte == 0x0D {
+            lines.append(line)
+            line = []
+        } else {
+            line.append(byte)
+        }
+    }
+    if !line.isEmpty { lines.append(line) }
+    if let first = lines.first, first.starts(with: [0xEF, 0xBB, 0xBF]) {
+        lines[0] = Array(first.dropFirst(3))
+    }
+    return lines
+}
+
+/// Writes an event in its plainest form, and reads it.
+private func reread(_ event: ServerSentEvent) -> ServerSentEvent? {
+    var lines = ["event: \(event.type)", "id: \(event.id)"]
+    lines += event.data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
+    if let retry = event.retry {
+        lines.append("retry: \(retry.components.seconds * 1000 + milliseconds(of: retry))")
+    }
+    var parser = EventParser(limit: 1 << 24)
+    for line in lines { _ = try? parser.take(Array(line.utf8)) }
+    return try? parser.take([])
+}
+
+private func milliseconds(of duration: Duration) -> Int64 {
+    duration.components.attoseconds / 1_000_000_000_000_000
+}

@@ -12,7 +12,7 @@ from .servers import ADDRESS, HOST
 BENCHMARKS = Path(__file__).resolve().parent.parent
 REPOSITORY = BENCHMARKS.parent
 FOUNDATION = ("bridge", "urlprotocol", "urlsession")
-PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "floor", *FOUNDATION)
+PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "go", "floor", *FOUNDATION)
 C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 
 PACKAGES = {  # a required program or header -> the Debian package that contains it
@@ -21,6 +21,7 @@ PACKAGES = {  # a required program or header -> the Debian package that contains
     "curl": "curl",
     "openssl": "openssl",
     "gcc": "gcc",
+    "go": "golang-go",
     "strip": "binutils",
     "valgrind": "valgrind",
     "strace": "strace",
@@ -62,6 +63,7 @@ class Programs:
         self.floor = self.compile("floor", "-lssl", "-lcrypto")
         self.libcurl = self.compile("curl-multi", "-lcurl")
         self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
+        self.go = self.build_go() if "go" in peers else None
         self.ours = self.build_ours("ours", static) if "ours" in peers else None
         # `once` is linked as a command-line tool would be: with Swift's libraries inside, so that only libc and OpenSSL
         # are loaded.
@@ -73,6 +75,15 @@ class Programs:
     def compile(self, name, *flags):
         program = self.folder / name
         children.run(["gcc", *C_FLAGS, BENCHMARKS / "peers" / f"{name}.c", "-o", program, *flags])
+        return program
+
+    def build_go(self):
+        # Without cgo the program needs no C compiler, and resolves nothing by itself.
+        program = self.folder / "go-peer"
+        note("bench: building the program for Go's net/http")
+        children.run(
+            ["go", "build", "-o", program, BENCHMARKS / "peers" / "go.go"], {"CGO_ENABLED": "0"}, timeout=600
+        )
         return program
 
     def build_ours(self, name, static):

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from statistics import median
 
-PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "floor", "bridge", "urlprotocol", "urlsession")
+PEERS = ("ours", "libcurl", "libcurl-cached", "wrk", "go", "floor", "bridge", "urlprotocol", "urlsession")
 COUNTS = ("instructions", "syscalls", "allocations")
 
 

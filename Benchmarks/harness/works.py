@@ -8,7 +8,7 @@ class Work:
     name: str
     kind: str  # requests, latency, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit or cache-open
     unit: str = "request"  # what `count` counts; the figures are per unit
-    peers: tuple = ("ours", "libcurl", "floor")
+    peers: tuple = ("ours", "libcurl", "go", "floor")
     server: str = "nginx"  # or sink
     path: str = "/small"
     in_flight: int = 1
@@ -36,7 +36,7 @@ def small(in_flight):
     return Work(
         f"small-{in_flight}",
         "requests",
-        peers=("ours", "libcurl", "wrk", "floor"),
+        peers=("ours", "libcurl", "wrk", "go", "floor"),
         in_flight=in_flight,
         count=30_000,
         warm_up=200 + 3 * in_flight,
@@ -62,7 +62,7 @@ def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
     return Work(
         name,
         "fresh",
-        peers=("ours", "libcurl", "libcurl-cached", "floor"),
+        peers=("ours", "libcurl", "libcurl-cached", "go", "floor"),
         path="/close",
         count=count,
         warm_up=5,
@@ -101,20 +101,20 @@ def every_work():
         transfer("down", "down", "/down/", "nginx"),
         transfer("up", "up", "/up", "sink"),
         transfer("chunk16k", "down", "/chunk16k/", "sink", mib=512),
-        replace(transfer("gzip", "gzip", "/gzip/", "nginx", mib=256), peers=("ours", "libcurl")),
+        replace(transfer("gzip", "gzip", "/gzip/", "nginx", mib=256), peers=("ours", "libcurl", "go")),
         transfer("chunk512", "down", "/chunk512/", "sink", mib=512),
     ]
     # The time of single requests among a thousand, and the memory of ten thousand connections.
     latency = replace(small(1000), name="latency-1000", kind="latency", peers=("ours", "libcurl"), in_default_run=False)
     with_task.append(latency)
-    idle = Work("idle", "idle", unit="connection", in_flight=1000, count=1000)
+    idle = Work("idle", "idle", unit="connection", peers=("ours", "libcurl", "floor"), in_flight=1000, count=1000)
     alone = [
         idle,
         replace(idle, name="idle-10000", peers=("ours",), in_flight=10_000, count=10_000, in_default_run=False),
         # Ten GiB of zeros in ten MiB: the cost of refusing them.
         Work("bomb", "bomb", unit="bomb", peers=("ours",), path="/gzip/bomb"),
-        Work("start", "start", unit="process", count=20, counted=(1,)),
-        Work("start-roots", "start", unit="process", count=20, counted=(1,), roots="system"),
+        Work("start", "start", unit="process", peers=("ours", "libcurl", "floor"), count=20, counted=(1,)),
+        Work("start-roots", "start", unit="process", peers=("ours", "libcurl", "floor"), count=20, counted=(1,), roots="system"),
         cached("cache-memory", "cache-hit", "hit", count=50_000, warm_up=1_000),
         cached("cache-folder", "cache-hit", "hit", count=50_000, warm_up=1_000),
         cached("cache-folder-keep", "cache-keep", "response", count=10_000),

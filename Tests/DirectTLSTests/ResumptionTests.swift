@@ -192,9 +192,10 @@ struct ResumptionTests {
     }
 
     private func move(from: ServerIdentity, to: ServerIdentity, _ context: TLSContext) throws {
-        let key = SessionKey(identity: from, port: 443, context: context.number)
+        let key = SessionKey(identity: from, serverName: from.text, port: 443, context: context.number)
         let session = try #require(sessions.take(for: key)?.session)
-        sessions.store(session, for: SessionKey(identity: to, port: 443, context: context.number))
+        let other = SessionKey(identity: to, serverName: to.text, port: 443, context: context.number)
+        sessions.store(session, for: other)
         sessions.removeAll { $0 == key }
     }
 }

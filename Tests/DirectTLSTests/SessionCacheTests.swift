@@ -21,7 +21,7 @@ struct SessionCacheTests {
     }
 
     private func key(_ name: String, port: UInt16 = 443, context: UInt64 = 1) throws -> SessionKey {
-        SessionKey(identity: try .name(name), port: port, context: context)
+        SessionKey(identity: try .name(name), serverName: name, port: port, context: context)
     }
 
     @Test("The newest session is taken first")
@@ -43,7 +43,12 @@ struct SessionCacheTests {
         #expect(try cache.take(for: key("b.test"), now: 1_000) == nil)
         #expect(try cache.take(for: key("a.test", port: 444), now: 1_000) == nil)
         #expect(try cache.take(for: key("a.test", context: 2), now: 1_000) == nil)
-        let addressOfTheSameText = SessionKey(identity: try .address("::1"), port: 443, context: 1)
+        let addressOfTheSameText = SessionKey(
+            identity: try .address("::1"),
+            serverName: nil,
+            port: 443,
+            context: 1
+        )
         #expect(cache.take(for: addressOfTheSameText, now: 1_000) == nil)
         #expect(cache.count == 1)
     }

@@ -4,8 +4,8 @@ internal import DirectIO
 extension Request {
     /// Returns the request with another URL.
     ///
-    /// Options for the former URL are dropped: `addresses` if the host or the port changes, and `authenticator` if
-    /// the origin changes. Everything else is kept, including the header fields.
+    /// Options for the former URL are dropped: `addresses` if the host or the port changes; `authenticator`, `tls`
+    /// and `insecureServerIdentity` if the origin changes. Everything else is kept, including the header fields.
     public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
         if case .success(let former) = parsedURL { request.forget(former, for: url) }
@@ -29,7 +29,9 @@ extension Request {
     /// Drops the options that must not be used for the new URL.
     private mutating func forget(_ former: HTTPURL, for url: HTTPURL) {
         if let addresses, !former.lends(addresses, to: url) { self.addresses = nil }
-        if hasOptions, authenticator != nil, former.origin != url.origin { authenticator = nil }
+        guard hasOptions, former.origin != url.origin else { return }
+        if authenticator != nil { authenticator = nil }
+        leaveOrigin()
     }
 
     /// Takes from the other request the options that this one does not set, except those that belong to an origin.
@@ -46,6 +48,7 @@ extension Request {
         own.bypassesCache = own.bypassesCache || given.bypassesCache
         if own.failedEndpoints.isEmpty { own.failedEndpoints = given.failedEndpoints }
         options = own
+        inheritConnection(of: other)
     }
 }
 

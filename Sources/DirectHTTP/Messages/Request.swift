@@ -74,6 +74,8 @@ extension HTTPClient {
             var cookies: (any CookieStore)?
             /// `Expect: 100-continue`, the upgrade and the callbacks; `nil` if none is set.
             var exchange: ExchangeOptions.Box?
+            /// The settings of its connection; `nil` if none is set.
+            var connection: ConnectionSettings.Box?
         }
 
         var options: Options {

@@ -32,10 +32,19 @@ struct CookiesAndHSTS: Sendable {
     /// Stores the cookies and the HSTS policy of a response.
     func learn(from response: Response) {
         cookies?.take(response.headers, from: response.url)
-        // Over plain HTTP anyone on the path could set it (RFC 6797, section 8.1); our TLS is always verified.
-        if response.url.scheme == .https, response.transaction?.tls != nil || response.transaction == nil {
+        // Over plain HTTP anyone on the path could set it (RFC 6797, section 8.1), and so could a server that has not
+        // proved the name.
+        if response.url.scheme == .https, response.isProved {
             hsts?.learn(from: response.headers, host: response.url.host, at: .now)
         }
+    }
+}
+
+extension Response {
+    /// Whether the server has proved to be the URL's host. A response that no connection brought counts as proved.
+    fileprivate var isProved: Bool {
+        guard let transaction else { return true }
+        return transaction.tls?.verifiedName == url.host.description
     }
 }
 

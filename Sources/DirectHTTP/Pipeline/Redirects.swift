@@ -215,6 +215,7 @@ struct NextHop {
         }
         if !way.keepsBody { next.dropBody() }
         if crossesOrigins {
+            next.leaveOrigin()
             next.headers.keepCrossOriginSafe(
                 hasBody: !next.body.isNone,
                 surviving: policy.extraCrossOriginFields

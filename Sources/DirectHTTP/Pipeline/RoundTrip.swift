@@ -74,7 +74,7 @@ final class RoundTrip: NetworkLayer {
                 options: options,
                 route: route ?? .system,
                 over: proxy,
-                anonymously: hasIdentity && trail?.isForeign(to: url) == true,
+                with: profile(of: request, to: url, trail),
                 around: detour,
                 from: start,
                 until: call.end,
@@ -107,6 +107,7 @@ final class RoundTrip: NetworkLayer {
                 url,
                 route: route ?? .system,
                 over: proxy,
+                with: profile(of: request, to: url, nil),
                 from: call.start,
                 until: call.end,
                 timeouts: call.timeouts,
@@ -115,6 +116,16 @@ final class RoundTrip: NetworkLayer {
         } catch {
             throw error.asError(name: url.host.description)
         }
+    }
+
+    /// Returns the settings of the request's connection; `nil` for the client's own.
+    @inline(__always)
+    private func profile(of request: Request, to url: HTTPURL, _ trail: Trail?) -> ConnectionProfile? {
+        guard request.hasOptions || hasIdentity else { return nil }
+        return transport.dialler.profiles.profile(
+            for: request.connectionSettings,
+            isAnonymous: hasIdentity && trail?.isForeign(to: url) == true
+        )
     }
 
     /// Returns the route of a request; `nil` if a resolver has to be asked for it.

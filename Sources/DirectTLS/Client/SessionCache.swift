@@ -7,12 +7,15 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Identifies the connections that may share a session: those with the same identity, port and context.
+/// Identifies the connections that may share a session: those with the same identity, server name, port and
+/// context.
 ///
 /// The context determines trust, client identity, pins, versions and ALPN. The IP address is not part of the key: a
 /// connection to the same name at another address may resume a session, one to another name never.
 struct SessionKey: Hashable {
     let identity: ServerIdentity
+    /// The server name that is sent; `nil` for none.
+    let serverName: String?
     let port: UInt16
     let context: UInt64
 }

@@ -6,6 +6,8 @@ internal import CDirectOpenSSL
 package final class TLSConnection: TLSLayer, @unchecked Sendable {
     /// The identity that the server's certificate must prove.
     package let identity: ServerIdentity
+    /// The server name that is sent; `nil` for none.
+    private let serverName: String?
 
     let context: TLSContext
     let sessions: SessionCache?
@@ -20,18 +22,43 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
     var earlySession: OpaquePointer?
 
     /// Prepares a connection that will prove `identity` and offer a session of the same identity and `port`. No bytes
-    /// are sent yet.
-    package init(
+    /// are sent yet. The identity is sent as SNI if it is a name.
+    package convenience init(
         context: TLSContext,
         identity: ServerIdentity,
         transport: TLSTransport,
         sessions: SessionCache? = nil,
         port: UInt16 = 443
     ) throws(TLSError) {
+        try self.init(
+            context: context,
+            identity: identity,
+            serverName: identity.kind == .name ? identity.text : nil,
+            transport: transport,
+            sessions: sessions,
+            port: port
+        )
+    }
+
+    /// Prepares a connection with an SNI of its own; `nil` sends none.
+    package init(
+        context: TLSContext,
+        identity: ServerIdentity,
+        serverName: String?,
+        transport: TLSTransport,
+        sessions: SessionCache?,
+        port: UInt16
+    ) throws(TLSError) {
         self.identity = identity
+        self.serverName = serverName
         self.context = context
         self.sessions = context.settings.resumesSessions ? sessions : nil
-        sessionKey = SessionKey(identity: identity, port: port, context: context.number)
+        sessionKey = SessionKey(
+            identity: identity,
+            serverName: serverName,
+            port: port,
+            context: context.number
+        )
         try super.init(context: context.raw, transport: transport)
         try configureVerification()
         offerSession()
@@ -52,12 +79,11 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
 }
 
 extension TLSConnection {
-    /// Sets the identity that the certificate must prove, and sends a name, but never an address, as SNI.
+    /// Sets the identity that the certificate must prove, and the server name.
     func configureVerification() throws(TLSError) {
         SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
-        let sendsName = identity.kind == .name
         guard identity.demand(in: SSL_get0_param(ssl)),
-            !sendsName || direct_SSL_set_tlsext_host_name(ssl, identity.text) == 1
+            serverName.map({ direct_SSL_set_tlsext_host_name(ssl, $0) == 1 }) ?? true
         else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
     }
 

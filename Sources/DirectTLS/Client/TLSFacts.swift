@@ -12,6 +12,8 @@ public struct TLSFacts: Hashable, Sendable {
     public let alpn: String?
     /// Whether an earlier session was resumed.
     public let resumed: Bool
+    /// The name or the address that the server's certificate has proved.
+    public let verifiedName: String
     let peer: PeerCertificate?
 
     /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
@@ -37,6 +39,7 @@ extension TLSConnection {
             group: driver.group,
             alpn: driver.chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
+            verifiedName: identity.text,
             peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init)
         )
     }

@@ -17,11 +17,13 @@ package struct Destination: Hashable, Sendable {
     package init(_ url: HTTPURL) {
         self.init(host: url.host, port: url.port, isSecure: url.scheme == .https)
     }
+}
 
+extension HTTPHost {
     /// The identity that the server's certificate must prove. The dialled address has no part in it.
     var serverIdentity: ServerIdentity {
         get throws(TLSError) {
-            switch host {
+            switch self {
             case .name(let name): try .name(name.description)
             case .address(let address): try .address(address.withoutZone.description)
             }

@@ -24,7 +24,7 @@ struct EstablishedTransport: Sendable {
 struct Connector: Sendable {
     let destination: Destination
     let limits: DialLimits
-    let tlsState: TLSClientState
+    let profile: ConnectionProfile
     let network: Network
     /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
     let translation: Translation?
@@ -131,17 +131,19 @@ struct Connector: Sendable {
         let context: TLSContext
         do throws(TransportError) {
             // Loading the settings is not part of the handshake: only the limit of the whole call bounds it.
-            context = try await tlsState.context(limits.deadline(.tls, stall: .max), on: loop)
+            context = try await profile.tls.context(limits.deadline(.tls, stall: .max), on: loop)
         } catch {
             throw AttemptFailure(phase: .tls, cause: error, consequence: .stop)
         }
         let tls: TLSConnection
         do throws(TLSError) {
+            let identity = try (profile.identity?.verified ?? destination.host).serverIdentity
             tls = try TLSConnection(
                 context: context,
-                identity: try destination.serverIdentity,
+                identity: identity,
+                serverName: profile.identity.map(\.sentName) ?? destination.host.name?.text,
                 transport: transport,
-                sessions: tlsState.sessions,
+                sessions: profile.tls.sessions,
                 port: destination.port
             )
         } catch {

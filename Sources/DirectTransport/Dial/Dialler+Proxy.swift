@@ -93,7 +93,7 @@ extension Dialler {
         detour: Detour?
     ) async throws(DialFailure) -> DialResult {
         let destination = Destination(entry.proxy)
-        let connector = connector(destination, limits: limits, tlsState: entry.tlsState)
+        let connector = connector(destination, limits: limits, profile: entry.profile)
         let selection = try await selection(of: entry.proxy, limits: limits, detour: detour)
         do throws(DialFailure) {
             return try await search(selection, destination: destination, limits: limits, detour: detour) {

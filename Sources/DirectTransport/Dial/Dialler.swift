@@ -23,19 +23,15 @@ internal import DirectTLS
 /// route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64 translator.
 package struct Dialler: Sendable {
     package let settings: DialConfiguration
-    let tlsState: TLSClientState
-    /// The TLS state without the client's certificate; the same object if the client has none.
-    private let anonymousTLSState: TLSClientState
+    /// The settings of connections: the client's own, and those of requests that have others.
+    package let profiles: ConnectionProfiles
     package let network: Network
     private let memory = AddressHistory()
 
     package init(_ settings: DialConfiguration, network: Network = Network()) {
         self.settings = settings
-        tlsState = TLSClientState(settings.tls)
+        profiles = ConnectionProfiles(tls: settings.tls)
         self.network = network
-        var tls = settings.tls
-        tls.clientIdentity = nil
-        anonymousTLSState = settings.tls.clientIdentity == nil ? tlsState : TLSClientState(tls)
     }
 
     package var loop: EventLoop { settings.loop }
@@ -55,7 +51,7 @@ package struct Dialler: Sendable {
         _ url: HTTPURL,
         route: Route,
         over proxy: ProxyEntry? = nil,
-        anonymously isAnonymous: Bool = false,
+        with profile: ConnectionProfile? = nil,
         timeouts: Timeouts.Nanoseconds,
         end: Instant,
         log: (any TransportObserver)? = nil,
@@ -66,7 +62,7 @@ package struct Dialler: Sendable {
         let connector = connector(
             destination,
             limits: limits,
-            tlsState: isAnonymous ? anonymousTLSState : tlsState,
+            profile: profile ?? profiles.base,
             vetting: settings.vetting
         )
         if let proxy, case .byProxy = route {
@@ -91,14 +87,14 @@ package struct Dialler: Sendable {
     func connector(
         _ destination: Destination,
         limits: DialLimits,
-        tlsState: TLSClientState,
+        profile: ConnectionProfile,
         vetting: AddressVetting? = nil
     ) -> Connector {
         let mayAskSystem = settings.mayAskSystem
         return Connector(
             destination: destination,
             limits: limits,
-            tlsState: tlsState,
+            profile: profile,
             network: network,
             translation: mayAskSystem ? Translation(translators: network.translators, vetting: vetting) : nil,
             loop: loop

@@ -4,24 +4,24 @@ internal import DirectIO
 
 /// The key by which connections are grouped: requests with equal keys may share one.
 ///
-/// The origin is scheme, name and port, never an address. A pool belongs to one client, whose TLS settings never
-/// change, so they need not be part of the key.
+/// The origin is scheme, name and port, never an address. A pool belongs to one client, whose own settings never change,
+/// so only those of a request are part of the key.
 package struct PoolKey: Hashable {
     package let origin: Origin
     /// The proxy, compared by identity: the same proxy with other credentials is another one.
     package var proxy: ProxyEntry?
-    /// Whether the client's certificate is withheld in the handshake.
-    package var isAnonymous = false
+    /// The settings of connections, compared by identity, if they are not the client's own; `nil` for those.
+    package var profile: ConnectionProfile?
 
     /// Makes a value of its parts.
-    package init(origin: Origin, proxy: ProxyEntry? = nil, isAnonymous: Bool = false) {
+    package init(origin: Origin, proxy: ProxyEntry? = nil, profile: ConnectionProfile? = nil) {
         self.origin = origin
         self.proxy = proxy
-        self.isAnonymous = isAnonymous
+        self.profile = profile
     }
 
     package static func == (left: PoolKey, right: PoolKey) -> Bool {
-        left.proxy === right.proxy && left.isAnonymous == right.isAnonymous && left.origin == right.origin
+        left.proxy === right.proxy && left.profile === right.profile && left.origin == right.origin
     }
 
     package func hash(into hasher: inout Hasher) {

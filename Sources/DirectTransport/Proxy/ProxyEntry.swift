@@ -7,16 +7,16 @@ package import DirectTLS
 /// credentials as well.
 package final class ProxyEntry: Sendable {
     package let proxy: Proxy
-    /// The TLS state for connections to the proxy itself. Its settings and sessions are separate from those for the
+    /// The settings of connections to the proxy itself. Its TLS settings and sessions are separate from those for the
     /// servers behind it.
-    let tlsState: TLSClientState
+    let profile: ConnectionProfile
 
     /// Makes an entry; `tls` are the settings for proxies that have none of their own.
     package init(_ proxy: Proxy, tls: TLSSettings) {
         self.proxy = proxy
         var tls = tls
         tls.clientIdentity = nil
-        tlsState = TLSClientState(proxy.tls ?? tls)
+        profile = ConnectionProfile(ConnectionSettings(), tls: proxy.tls ?? tls)
     }
 
     /// Whether requests for the URL are sent to the proxy as a whole, which forwards them and so sees them.

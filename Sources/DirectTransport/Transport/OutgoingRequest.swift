@@ -20,8 +20,8 @@ struct OutgoingRequest: Sendable {
     let route: Route
     /// The proxy that it is sent over; `nil` for none.
     let proxy: ProxyEntry?
-    /// Whether the client certificate is withheld from the server.
-    let isAnonymous: Bool
+    /// The settings of its connection; `nil` for the client's own.
+    let profile: ConnectionProfile?
     /// Keeps the request away from endpoints where an earlier attempt failed; `nil` for a first attempt.
     var detour: Detour?
 
@@ -41,7 +41,7 @@ struct OutgoingRequest: Sendable {
     var mayBeSentTwice: Bool { method.mayBeSentTwice(with: body) }
 
     /// The key of the pool's connections that fit the request.
-    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous) }
+    var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, profile: profile) }
 
     /// Which idle connections may serve the request.
     var kept: KeptConnections { detour?.kept ?? .any }

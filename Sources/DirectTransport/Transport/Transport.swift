@@ -32,7 +32,7 @@ package final class Transport: Sendable {
     ///   - defaults: fields that are sent unless `headers` has fields of these names.
     ///   - options: options that few requests set; `nil` for none.
     ///   - route: the addresses that the request may be sent to.
-    ///   - isAnonymous: whether the client certificate is withheld from the server.
+    ///   - profile: the settings of the connection; `nil` for the client's own.
     ///   - detour: the endpoints that failed before, which are avoided if there are others.
     ///   - start: when the request began.
     ///   - end: the deadline of the whole call.
@@ -46,7 +46,7 @@ package final class Transport: Sendable {
         options: ExchangeOptions.Box?,
         route: Route,
         over proxy: ProxyEntry?,
-        anonymously isAnonymous: Bool,
+        with profile: ConnectionProfile?,
         around detour: Detour?,
         from start: Instant,
         until end: Instant,
@@ -64,7 +64,7 @@ package final class Transport: Sendable {
                 options: options,
                 route: route,
                 proxy: proxy,
-                isAnonymous: isAnonymous,
+                profile: profile,
                 detour: detour,
                 start: start,
                 end: end,
@@ -76,7 +76,7 @@ package final class Transport: Sendable {
         var leased: LeasedConnection
         if detour == nil,
             let (connection, lease) = pool.takeIdle(
-                PoolKey(origin: url.origin, proxy: proxy, isAnonymous: isAnonymous),
+                PoolKey(origin: url.origin, proxy: proxy, profile: profile),
                 route: route,
                 asksKernel: !method.mayBeSentTwice(with: body),
                 at: start

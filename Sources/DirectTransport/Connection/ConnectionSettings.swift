@@ -1,0 +1,54 @@
+package import DirectTLS
+
+/// The settings of a request that decide which connections may serve it, apart from its origin and its addresses.
+package struct ConnectionSettings: Hashable, Sendable {
+    /// The TLS settings that replace the client's; `nil` for the client's own.
+    package var tls: TLSSettings?
+    /// The identity that the server has to prove in place of the URL's host; `nil` for the host.
+    package var identity: InsecureServerIdentity?
+
+    /// Makes settings that change nothing.
+    package init() {}
+
+    /// Whether the settings change nothing.
+    package var isEmpty: Bool { self == ConnectionSettings() }
+
+    /// Whether the trust in the server differs from the client's.
+    package var changesTrust: Bool { tls != nil || identity != nil }
+
+    /// The settings that hold for any origin: where bytes leave, and nothing of the trust in one server.
+    package var forAnyOrigin: ConnectionSettings {
+        var settings = self
+        settings.tls = nil
+        settings.identity = nil
+        return settings
+    }
+
+    /// Takes the settings that are not set here.
+    package mutating func inherit(_ other: ConnectionSettings) {
+        tls = tls ?? other.tls
+        identity = identity ?? other.identity
+    }
+
+    /// Holds the settings by reference, with their hash, which would be computed from keys and certificates for each
+    /// request.
+    package final class Box: Hashable, Sendable {
+        package let settings: ConnectionSettings
+        private let hash: Int
+
+        /// Returns `nil` if the settings change nothing.
+        package init?(_ settings: ConnectionSettings) {
+            guard !settings.isEmpty else { return nil }
+            self.settings = settings
+            hash = settings.hashValue
+        }
+
+        package static func == (left: Box, right: Box) -> Bool {
+            left === right || left.hash == right.hash && left.settings == right.settings
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(hash)
+        }
+    }
+}

@@ -8,6 +8,7 @@
 #include <openssl/ct.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -40,6 +41,14 @@ static inline void direct_SSL_CTX_set_session_cache_mode(SSL_CTX *ctx, long mode
 
 static inline int direct_SSL_CTX_add1_chain_cert(SSL_CTX *ctx, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(ctx, certificate);
+}
+
+static inline int direct_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *list) {
+    return (int)SSL_CTX_set1_groups_list(context, list);
+}
+
+static inline void direct_SSL_CTX_request_staples(SSL_CTX *context) {
+    (void)SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
 }
 
 static inline int direct_SSL_get_negotiated_group(SSL *ssl) {

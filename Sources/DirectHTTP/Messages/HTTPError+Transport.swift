@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectTLS
 internal import DirectTransport
 
 /// The border between the transport's errors and the caller's.
@@ -52,18 +53,21 @@ extension HTTPError {
         _ failure: TransportError,
         name: String?,
         endpoint: Endpoint? = nil,
-        attempts: [FailedAttempt] = []
+        attempts: [FailedAttempt] = [],
+        certificates: CertificateChain? = nil
     ) -> any Error {
         switch failure {
-        case .cancelled: CancellationError()
+        case .cancelled: return CancellationError()
         case .failed(let phase, let reason):
-            HTTPError(
+            var error = HTTPError(
                 Phase(phase),
                 Reason(reason),
                 name: name,
                 endpoint: endpoint,
                 attempts: attempts.map(Attempt.init)
             )
+            error.chain = certificates
+            return error
         }
     }
 }
@@ -71,7 +75,7 @@ extension HTTPError {
 extension DialFailure {
     /// Returns the failure as the caller's error.
     func asError(name: String) -> any Error {
-        HTTPError.from(cause, name: name, endpoint: endpoint, attempts: attempts)
+        HTTPError.from(cause, name: name, endpoint: endpoint, attempts: attempts, certificates: certificates)
     }
 }
 
@@ -82,5 +86,6 @@ extension Attempt {
         phase = HTTPError.Phase(attempt.phase)
         reason = HTTPError.Reason(attempt.reason)
         elapsed = attempt.elapsed
+        chain = attempt.certificates
     }
 }

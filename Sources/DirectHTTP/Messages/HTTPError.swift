@@ -124,6 +124,13 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// of it. `nil` for every other failure.
     public internal(set) var response: ReceivedResponse?
 
+    /// The certificates that the server sent, unread; `nil` if the failure is not about them.
+    var chain: CertificateChain?
+
+    /// The certificates that the server sent, its own first, if the handshake failed because of them. Otherwise empty.
+    /// Parsed at each call.
+    public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
+
     /// Makes an error, for a transport in tests, an interceptor or a resolver.
     ///
     /// - Parameters:
@@ -223,6 +230,13 @@ public struct Attempt: Sendable, CustomStringConvertible {
     public let reason: HTTPError.Reason
     /// The time from the attempt's first step to its failure.
     public let elapsed: Duration
+
+    /// The certificates that the server sent, unread; `nil` if the failure is not about them.
+    var chain: CertificateChain?
+
+    /// The certificates that the server sent, its own first, if the attempt failed because of them. Otherwise empty. Parsed
+    /// at each call.
+    public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 
     /// Makes an attempt, for an error that a test or an interceptor makes.
     public init(

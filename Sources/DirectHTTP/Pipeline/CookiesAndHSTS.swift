@@ -44,7 +44,8 @@ extension Response {
     /// Whether the server has proved to be the URL's host. A response that no connection brought counts as proved.
     fileprivate var isProved: Bool {
         guard let transaction else { return true }
-        return transaction.tls?.verifiedName == url.host.description
+        guard let tls = transaction.tls, tls.acceptedFault == nil else { return false }
+        return tls.verifiedName == url.host.description
     }
 }
 

@@ -56,8 +56,8 @@ struct CertificateReader {
 
     var subject: String { text(X509_get_subject_name(certificate)) }
     var issuer: String { text(X509_get_issuer_name(certificate)) }
-    var notBefore: Int? { seconds(X509_get0_notBefore(certificate)) }
-    var notAfter: Int? { seconds(X509_get0_notAfter(certificate)) }
+    var notBefore: Int? { Self.seconds(X509_get0_notBefore(certificate)) }
+    var notAfter: Int? { Self.seconds(X509_get0_notAfter(certificate)) }
 
     /// The serial number in hexadecimal digits. A negative one, which RFC 5280 forbids, has a minus sign.
     var serial: String {
@@ -92,7 +92,7 @@ struct CertificateReader {
     }
 
     /// Returns a date in seconds since 1970, or `nil` if it cannot be read.
-    private func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
+    static func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int? {
         guard let moment else { return nil }
         var parts = tm()
         ErrorQueue.clear()

@@ -41,27 +41,31 @@ package final class SessionCache: Sendable {
 
     /// Stores a session, and takes ownership of the caller's reference to it.
     ///
-    /// - Parameter chainKeys: The public keys of the chain that was verified in the session's first handshake. A resumed
-    ///   handshake sends no certificates, so pins are checked against these.
-    func store(_ session: OpaquePointer, for key: SessionKey, chainKeys: [KeyPin] = [], now: Int = time(nil))
-    {
-        let expiry = sessionExpiry(session)
+    /// - Parameter proof: What the session's first handshake has proved. A resumed handshake sends no certificates, so
+    ///   pins are checked against these. A session ends with the statement of its OCSP staple.
+    func store(
+        _ session: OpaquePointer,
+        for key: SessionKey,
+        proof: ServerProof = ServerProof(),
+        now: Int = time(nil)
+    ) {
+        let expiry = min(sessionExpiry(session), proof.stapleExpiry ?? .max)
         guard expiry > now, SSL_SESSION_is_resumable(session) == 1 else { return SSL_SESSION_free(session) }
         let cached = CachedSession(
             pointer: session,
             expiry: expiry,
             isSingleUse: isTLS13(session),
-            chainKeys: chainKeys
+            proof: proof
         )
         table.withLock { $0.add(cached, for: key) }
     }
 
-    /// Returns the newest session for the key that is still valid, with the keys of its chain. The caller owns the
+    /// Returns the newest session for the key that is still valid, with what it has proved. The caller owns the
     /// reference.
     ///
     /// A TLS 1.3 ticket is removed from the cache: if it were used twice, an observer could link the connections (RFC
     /// 8446, appendix C.4). A session of an older version stays.
-    func take(for key: SessionKey, now: Int = time(nil)) -> (session: OpaquePointer, chainKeys: [KeyPin])? {
+    func take(for key: SessionKey, now: Int = time(nil)) -> (session: OpaquePointer, proof: ServerProof)? {
         table.withLock { $0.take(for: key, now: now) }
     }
 
@@ -97,7 +101,7 @@ private struct SessionTable {
         }
     }
 
-    mutating func take(for key: SessionKey, now: Int) -> (session: OpaquePointer, chainKeys: [KeyPin])? {
+    mutating func take(for key: SessionKey, now: Int) -> (session: OpaquePointer, proof: ServerProof)? {
         while let last = lists[key]?.sessions.last {
             let isUsable = last.expiry > now && SSL_SESSION_is_resumable(last.pointer) == 1
             if isUsable { SSL_SESSION_up_ref(last.pointer) }
@@ -107,7 +111,7 @@ private struct SessionTable {
                 useCount += 1
                 lists[key]?.lastUse = useCount
             }
-            if isUsable { return (last.pointer, last.chainKeys) }
+            if isUsable { return (last.pointer, last.proof) }
         }
         return nil
     }
@@ -140,7 +144,7 @@ private struct CachedSession {
     let expiry: Int
     /// Whether the session is removed when it is used.
     let isSingleUse: Bool
-    let chainKeys: [KeyPin]
+    let proof: ServerProof
 }
 
 private func isTLS13(_ session: OpaquePointer) -> Bool {

@@ -15,9 +15,10 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
 
     /// The fault that certificate verification found, for the error with which the handshake fails.
     var rejection: VerificationFailure?
-    /// The keys of the verified chain, of this handshake or of the one that is resumed. Empty if there are no pins to
-    /// check.
-    var chainKeys: [KeyPin] = []
+    /// The fault that the settings' override accepted.
+    var overruled: TLSError?
+    /// What this handshake has proved, or the one that is resumed.
+    var proof = ServerProof()
     /// A session that arrived before the server was verified. Owned.
     var earlySession: OpaquePointer?
 
@@ -93,10 +94,18 @@ extension TLSConnection {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { throw .noPeerCertificate }
         let code = Int32(clamping: SSL_get_verify_result(ssl))
         guard code == X509_V_OK else { throw fault(code, certificate: certificate) }
-        if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) }
+        if SSL_session_reused(ssl) == 1 { try checkAgain(certificate) } else { noteChain() }
+        try checkStaple()
         try checkPins()
         // OpenSSL checks this itself only since 3.0.15.
         if let chosen = driver.chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
+        try askVerifier()
+    }
+
+    /// Keeps the chain of a full handshake: the verified one, or the one that was sent if its fault was accepted.
+    private func noteChain() {
+        let chain = overruled == nil ? SSL_get0_verified_chain(ssl) : SSL_get_peer_cert_chain(ssl)
+        proof.chain = CertificateChain(chain)
     }
 
     /// Checks name and expiry again for a resumed session, in which OpenSSL checks neither.
@@ -141,8 +150,55 @@ let checkServerChain: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) 
         return 0
     }
     let rules = connection.context.settings.certificateRules
-    connection.rejection = ChainCheck(check, rules: rules, identity: connection.identity).run()
-    return connection.rejection == nil ? 1 : 0
+    let rejection = ChainCheck(check, rules: rules, identity: connection.identity).run()
+    guard let rejection, connection.overrules(rejection) else {
+        connection.rejection = rejection
+        return rejection == nil ? 1 : 0
+    }
+    X509_STORE_CTX_set_error(check, X509_V_OK)
+    // An error in the queue would make the handshake look failed.
+    ErrorQueue.clear()
+    return 1
+}
+
+extension TLSConnection {
+    /// Whether the settings' override accepts the fault.
+    fileprivate func overrules(_ rejection: VerificationFailure) -> Bool {
+        guard let override = context.settings.insecureOverride else { return false }
+        let server = RejectedServer(name: identity.text, fault: rejection.error, chain: rejection.chain)
+        guard override.accepts(server) else { return false }
+        overruled = rejection.error
+        return true
+    }
+
+    /// Reads the staple, and requires one that says "good" if the settings do. On a resumed session the staple of its first
+    /// handshake counts; the session is not offered for longer than that holds (CVE-2024-0853).
+    fileprivate func checkStaple() throws(TLSError) {
+        let mode = context.settings.stapling
+        guard mode != .ignored else { return }
+        if SSL_session_reused(ssl) == 0 {
+            let chain = overruled == nil ? proof.chain?.stack : nil
+            let staple = OCSPStaple(of: ssl, chain: chain, store: SSL_CTX_get_cert_store(context.raw))
+            proof.stapledStatus = staple.status
+            proof.stapleExpiry = staple.expiry
+        }
+        guard mode == .required, proof.stapledStatus != .good else { return }
+        throw .staple(proof.stapledStatus)
+    }
+
+    /// Asks the settings' verifier, with the chain and the staple of the handshake that the session began with.
+    fileprivate func askVerifier() throws(TLSError) {
+        guard let verifier = context.settings.verifier else { return }
+        let server = VerifiedServer(
+            name: identity.text,
+            stapledStatus: proof.stapledStatus,
+            isResumed: SSL_session_reused(ssl) == 1,
+            acceptedFault: overruled,
+            chain: proof.chain
+        )
+        guard case .reject(let reason) = verifier.check(server) else { return }
+        throw .rejectedByVerifier(reason: reason)
+    }
 }
 
 extension TLSConnection {
@@ -155,23 +211,25 @@ extension TLSConnection {
         let demanded = pins.demanded(of: identity, reportOnly: false)
         let watched = pins.demanded(of: identity, reportOnly: true)
         guard demanded != nil || watched != nil else { return }
-        if SSL_session_reused(ssl) == 0 { chainKeys = verifiedKeys }
-        if let watched, watched.isDisjoint(with: chainKeys) {
+        if SSL_session_reused(ssl) == 0 { proof.keys = provedKeys }
+        if let watched, watched.isDisjoint(with: proof.keys) {
             pins.observer?.tell(mismatch(wasReportOnly: true))
         }
-        guard let demanded, demanded.isDisjoint(with: chainKeys) else { return }
+        guard let demanded, demanded.isDisjoint(with: proof.keys) else { return }
         let mismatch = mismatch(wasReportOnly: false)
         pins.observer?.tell(mismatch)
         throw .keyNotPinned(mismatch)
     }
 
     private func mismatch(wasReportOnly: Bool) -> KeyMismatch {
-        KeyMismatch(name: identity.text, seen: chainKeys, wasReportOnly: wasReportOnly)
+        KeyMismatch(name: identity.text, seen: proof.keys, wasReportOnly: wasReportOnly)
     }
 
-    private var verifiedKeys: [KeyPin] {
-        guard let chain = SSL_get0_verified_chain(ssl) else { return [] }
-        return CheckedCertificate.all(of: chain).compactMap { certificate in
+    /// The keys of the verified chain. If its fault was accepted, the server's own, which the handshake has proved.
+    private var provedKeys: [KeyPin] {
+        guard let chain = proof.chain?.stack else { return [] }
+        let certificates = CheckedCertificate.all(of: chain).prefix(overruled == nil ? .max : 1)
+        return certificates.compactMap { certificate in
             KeyPin(sha256: DirectTLS.sha256(CertificateReader(certificate.raw).publicKeyInfo))
         }
     }
@@ -192,8 +250,8 @@ extension TLSConnection {
 
     /// Offers the newest session of the same identity, port and context.
     func offerSession() {
-        guard let (session, keys) = sessions?.take(for: sessionKey) else { return }
-        chainKeys = keys
+        guard let (session, proof) = sessions?.take(for: sessionKey) else { return }
+        self.proof = proof
         // The `SSL` adds a reference of its own.
         _ = SSL_set_session(ssl, session)
         SSL_SESSION_free(session)
@@ -203,15 +261,16 @@ extension TLSConnection {
     func storeEarlySession() {
         guard let session = earlySession else { return }
         earlySession = nil
-        sessions?.store(session, for: sessionKey, chainKeys: chainKeys)
+        sessions?.store(session, for: sessionKey, proof: proof)
     }
 
     /// Keeps a new session. Returns whether the connection now owns the reference.
     private func keep(_ session: OpaquePointer) -> Bool {
-        guard let sessions else { return false }
+        // A resumed handshake would not ask the override again.
+        guard let sessions, overruled == nil else { return false }
         switch phase {
         case .open:
-            sessions.store(session, for: sessionKey, chainKeys: chainKeys)
+            sessions.store(session, for: sessionKey, proof: proof)
         case .handshaking:
             if let earlySession { SSL_SESSION_free(earlySession) }
             earlySession = session

@@ -27,6 +27,7 @@ package final class TLSContext: @unchecked Sendable {
         self.raw = raw
         number = contextNumbers.add(1, ordering: .relaxed).newValue
         try restrictProtocol()
+        try restrictAlgorithms()
         setModes()
         try setTrust()
         if let identity = settings.clientIdentity { try use(identity) }
@@ -69,13 +70,18 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func setTrust() throws(TLSError) {
-        let store = try TrustStore.make(settings.roots)
+        let store = try TrustStore.make(settings.roots, revocation: settings.revocationLists)
         // The context adds a reference of its own.
         SSL_CTX_set1_cert_store(raw, store)
         X509_STORE_free(store)
         SSL_CTX_set_verify(raw, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(raw, checkServerChain, nil)
         setStrictness()
+        if let lists = settings.revocationLists {
+            X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), lists.flags)
+        }
+        if settings.stapling != .ignored { direct_SSL_CTX_request_staples(raw) }
+        if settings.insecureKeyLog != nil { SSL_CTX_set_keylog_callback(raw, logKey) }
     }
 
     private func setStrictness() {

@@ -14,10 +14,19 @@ public struct TLSFacts: Hashable, Sendable {
     public let resumed: Bool
     /// The name or the address that the server's certificate has proved.
     public let verifiedName: String
+    /// What the server's OCSP staple said; on a resumed session, that of its first handshake.
+    public let stapledStatus: StapledStatus
+    /// The fault that ``TLSSettings/insecureOverride`` accepted; `nil` if there was none. The certificate then proves nothing.
+    public let acceptedFault: TLSError?
     let peer: PeerCertificate?
+    let chain: CertificateChain?
 
     /// The server's certificate: its names, dates, issuer, and the bytes themselves. Parsed at each call.
     public var certificate: CertificateSummary? { peer?.summary }
+
+    /// The verified chain, from the server's certificate to a root; on a resumed session, that of its first handshake. After
+    /// an accepted fault, the certificates that the server sent. Parsed at each call.
+    public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 
 extension TLSFacts: CustomStringConvertible {
@@ -40,27 +49,27 @@ extension TLSConnection {
             alpn: driver.chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
             verifiedName: identity.text,
-            peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init)
+            stapledStatus: proof.stapledStatus,
+            acceptedFault: overruled,
+            peer: SSL_get0_peer_certificate(ssl).map(PeerCertificate.init),
+            chain: proof.chain
         )
     }
 
     /// The certificates that the server sent, its own first, also after a handshake that failed because of them. Read
     /// and copied at each call.
     package var certificates: [CertificateSummary] {
-        summaries(rejection?.chain ?? SSL_get_peer_cert_chain(ssl))
+        presentedChain?.summaries ?? []
     }
 
     /// The verified chain, from the server's certificate to a root. Empty after a failed handshake, and on a resumed
     /// session, for which no chain was built.
     package var verifiedCertificates: [CertificateSummary] {
-        rejection == nil ? summaries(SSL_get0_verified_chain(ssl)) : []
+        rejection == nil ? CertificateChain(SSL_get0_verified_chain(ssl))?.summaries ?? [] : []
     }
 
-    /// Borrows the stack.
-    private func summaries(_ stack: OpaquePointer?) -> [CertificateSummary] {
-        guard let stack else { return [] }
-        return (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in
-            OPENSSL_sk_value(stack, index).map { CertificateSummary(OpaquePointer($0)) }
-        }
+    /// The certificates that the server sent, as ``certificates``, unread.
+    package var presentedChain: CertificateChain? {
+        rejection?.chain ?? CertificateChain(SSL_get_peer_cert_chain(ssl))
     }
 }

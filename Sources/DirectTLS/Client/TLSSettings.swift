@@ -18,6 +18,29 @@ public struct TLSSettings: Hashable, Sendable {
     /// The pinned keys of servers. Empty by default.
     public var pins = KeyPins()
 
+    /// Checks servers that have passed all other checks. `nil`, the default, checks nothing more.
+    public var verifier: CertificateVerifier?
+
+    /// Accepts servers whose certificate was rejected. `nil`, the default, accepts none.
+    public var insecureOverride: InsecureCertificateOverride?
+
+    /// Lists of revoked certificates. `nil`, the default, checks against none.
+    public var revocationLists: RevocationLists?
+
+    /// Whether servers are asked for an OCSP staple, and what it has to say.
+    public var stapling = OCSPStapling.ignored
+
+    /// The cipher suites to offer, the preferred one first, by their IANA names, such as `TLS_AES_256_GCM_SHA384`. A version
+    /// of TLS for which none is named is not offered. `nil`, the default, offers OpenSSL's.
+    public var cipherSuites: [String]?
+
+    /// The groups for the key exchange, the preferred one first, such as `X25519` and `P-256`. `nil`, the default, offers
+    /// OpenSSL's.
+    public var groups: [String]?
+
+    /// Receives the secrets of all connections, for debugging. `nil`, the default, logs none.
+    public var insecureKeyLog: InsecureKeyLog?
+
     /// Whether later connections to the same name and port may resume a session, which skips the full handshake.
     public var resumesSessions = true
 

@@ -14,10 +14,13 @@ internal import Glibc
 /// store would have only the roots before that place, for as long as it exists.
 struct RootFile {
     let path: String
+    /// What the file has, for errors.
+    var kind = "roots"
+    private var role: String { "\(kind) from \(path)" }
 
     /// Returns the certificates of the file.
     func certificates() throws(TLSError) -> CertificateList {
-        try CertificateList(pem: try bytes(), as: "roots from \(path)")
+        try CertificateList(pem: try bytes(), as: role)
     }
 
     /// Adds the file's roots to a store that other connections use at the same time, during a handshake. The store skips
@@ -60,14 +63,15 @@ struct RootFile {
         ERR_peek_last_error() != 0 && !ErrorQueue.drainSaysNoMemory()
     }
 
-    private func bytes() throws(TLSError) -> [UInt8] {
+    /// Returns the bytes of the file.
+    func bytes() throws(TLSError) -> [UInt8] {
         while true {
             ErrorQueue.clear()
             if let bytes = read() { return bytes }
             let code = ErrorQueue.drain()
             // A signal has interrupted the call, which OpenSSL does not repeat.
             guard code == ErrorQueue.code(of: EINTR) else {
-                throw .badSettings("roots from \(path): \(ErrorQueue.reason(of: code))")
+                throw .badSettings("\(role): \(ErrorQueue.reason(of: code))")
             }
         }
     }

@@ -3,7 +3,24 @@ internal import CDirectOpenSSL
 /// Builds the store of trusted roots.
 enum TrustStore {
     /// Returns a store with these roots. The caller owns one reference.
-    static func make(_ roots: TrustRoots) throws(TLSError) -> OpaquePointer {
+    static func make(_ roots: TrustRoots, revocation: RevocationLists? = nil) throws(TLSError)
+        -> OpaquePointer
+    {
+        guard let revocation else { return try make(roots) }
+        // A store of its own: the one of the system's roots is shared with contexts that have no lists.
+        var roots = roots
+        if roots == .system { roots = .systemAnd([]) }
+        let store = try make(roots)
+        do throws(TLSError) {
+            try revocation.add(to: store)
+        } catch {
+            X509_STORE_free(store)
+            throw error
+        }
+        return store
+    }
+
+    private static func make(_ roots: TrustRoots) throws(TLSError) -> OpaquePointer {
         switch roots {
         case .system:
             return try SystemRoots.shared()

@@ -39,6 +39,10 @@ extension CertificateFault {
         case badSignature
         /// The certificate has been revoked.
         case revoked
+        /// The settings have no revocation list of the issuer.
+        case noRevocationList
+        /// The revocation list of the issuer is not valid now, or cannot be used.
+        case unusableRevocationList
         /// The issuer is not an authority: its basicConstraints say otherwise or are missing.
         case issuerIsNotCA
         /// The keyUsage of the issuer does not permit signing certificates.
@@ -78,6 +82,13 @@ extension CertificateFault {
                 case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .nameMismatch
                 case X509_V_ERR_CERT_SIGNATURE_FAILURE: .badSignature
                 case X509_V_ERR_CERT_REVOKED: .revoked
+                case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER: .noRevocationList
+                case X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_CRL_NOT_YET_VALID,
+                    X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
+                    X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
+                    X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION,
+                    X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
+                    .unusableRevocationList
                 case X509_V_ERR_INVALID_CA: .issuerIsNotCA
                 case X509_V_ERR_KEYUSAGE_NO_CERTSIGN: .issuerMayNotSign
                 case X509_V_ERR_INVALID_PURPOSE: .wrongPurpose

@@ -9,6 +9,10 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     case nameMismatch(expected: String, served: [String])
     /// The server's certificate is trusted, but no key in its chain is pinned; see ``KeyPins``.
     case keyNotPinned(KeyMismatch)
+    /// The server's certificate is trusted, but ``TLSSettings/verifier`` rejected it.
+    case rejectedByVerifier(reason: String)
+    /// The server's certificate is trusted, but the OCSP staple that the settings require is missing or says otherwise.
+    case staple(StapledStatus)
     /// The server sent no certificate.
     case noPeerCertificate
     /// The server ended the connection with this alert (RFC 8446, section 6).
@@ -53,6 +57,10 @@ extension TLSError: CustomStringConvertible {
             "certificate is not for \(printable(expected)) but for \(listed(served))"
         case .keyNotPinned(let mismatch):
             "\(mismatch)"
+        case .rejectedByVerifier(let reason):
+            "certificate rejected by the program's verifier: \(printable(reason))"
+        case .staple(let status):
+            "a good OCSP staple is required: \(status)"
         case .noPeerCertificate:
             "the server sent no certificate"
         case .alertReceived(let alert):

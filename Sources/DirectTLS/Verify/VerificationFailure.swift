@@ -3,8 +3,8 @@ internal import CDirectOpenSSL
 /// The first fault that certificate verification found.
 final class VerificationFailure {
     let error: TLSError
-    /// The certificates that the server sent, which a failed handshake does not keep elsewhere. Owned.
-    let chain: OpaquePointer?
+    /// The certificates that the server sent, which a failed handshake does not keep elsewhere.
+    let chain: CertificateChain?
 
     init(
         _ code: Int32,
@@ -15,7 +15,7 @@ final class VerificationFailure {
         chain: OpaquePointer?,
         identity: ServerIdentity
     ) {
-        self.chain = chain.flatMap(X509_chain_up_ref)
+        self.chain = CertificateChain(chain)
         let served = leaf.map { CertificateReader($0).names(atMost: 20).all } ?? []
         let fault = CertificateFault(
             code: Int(code),
@@ -28,11 +28,5 @@ final class VerificationFailure {
         error =
             fault.kind == .nameMismatch
             ? .nameMismatch(expected: identity.text, served: served) : .certificateRejected(fault)
-    }
-
-    deinit {
-        guard let chain else { return }
-        for index in 0..<OPENSSL_sk_num(chain) { X509_free(OpaquePointer(OPENSSL_sk_value(chain, index))) }
-        OPENSSL_sk_free(chain)
     }
 }

@@ -152,7 +152,13 @@ struct Connector: Sendable {
         do throws(TransportError) {
             try await tls.performHandshake(over: socket, limits.deadline(.tls, stall: limits.timeouts.tls))
         } catch {
-            throw AttemptFailure(phase: .tls, cause: error, consequence: error.consequence)
+            let consequence = error.consequence
+            throw AttemptFailure(
+                phase: .tls,
+                cause: error,
+                consequence: consequence,
+                certificates: consequence == .onCertificateMismatch ? tls.presentedChain : nil
+            )
         }
         return tls
     }

@@ -28,7 +28,8 @@ extension Dialler {
                 throw DialFailure(
                     cause: error.cause,
                     endpoint: result.attempt.endpoint,
-                    attempts: result.failedAttempts
+                    attempts: result.failedAttempts,
+                    certificates: error.certificates
                 )
             }
         }
@@ -74,7 +75,12 @@ extension Dialler {
             result = try await connect(to: entry, limits: connector.limits, detour: nil)
         } catch {
             // Another address of the server would not make the proxy reachable.
-            throw AttemptFailure(phase: .proxy, cause: error.cause, consequence: .stop)
+            throw AttemptFailure(
+                phase: .proxy,
+                cause: error.cause,
+                consequence: .stop,
+                certificates: error.certificates
+            )
         }
         let port = endpoint.port ?? connector.destination.port
         return try await openTunnel(
@@ -189,7 +195,9 @@ extension DialFailure {
     /// The same failure with the phase `.proxy`, so that it is not mistaken for one of the server.
     fileprivate var asProxyFailure: DialFailure {
         guard case .failed(_, let reason) = cause else { return self }
-        return DialFailure(cause: .failed(.proxy, reason), endpoint: endpoint, attempts: attempts)
+        var failure = self
+        failure.cause = .failed(.proxy, reason)
+        return failure
     }
 }
 

@@ -236,7 +236,8 @@ package struct Dialler: Sendable {
         let failure = DialFailure(
             cause: .failed(last.phase, last.reason),
             endpoint: last.endpoint,
-            attempts: attempts
+            attempts: attempts,
+            certificates: last.certificates
         )
         let now = loop.now
         guard let fallback = selection.fallback, now < limits.end else { throw failure }
@@ -293,6 +294,7 @@ package struct Dialler: Sendable {
                 source: source,
                 phase: failure.phase,
                 reason: reason,
+                certificates: failure.certificates,
                 elapsed: attempt.elapsed
             )
         }
@@ -349,7 +351,11 @@ extension HappyEyeballs.RaceOutcome {
             return isCancelled ? DialFailure(cause: .cancelled) : nil
         }
         return attempts[decisive].failure.map {
-            DialFailure(cause: $0.cause, endpoint: attempts[decisive].endpoint)
+            DialFailure(
+                cause: $0.cause,
+                endpoint: attempts[decisive].endpoint,
+                certificates: $0.certificates
+            )
         }
     }
 

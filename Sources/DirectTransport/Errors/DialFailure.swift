@@ -11,12 +11,20 @@ package struct DialFailure: Error {
     package var endpoint: Endpoint?
     /// The failed attempts, in the order in which they began.
     package var attempts: [FailedAttempt] = []
+    /// The certificates that the server sent; `nil` if the failure is not about them.
+    package var certificates: CertificateChain?
 
     /// Makes a value of its parts.
-    package init(cause: TransportError, endpoint: Endpoint? = nil, attempts: [FailedAttempt] = []) {
+    package init(
+        cause: TransportError,
+        endpoint: Endpoint? = nil,
+        attempts: [FailedAttempt] = [],
+        certificates: CertificateChain? = nil
+    ) {
         self.cause = cause
         self.endpoint = endpoint
         self.attempts = attempts
+        self.certificates = certificates
     }
 }
 
@@ -37,6 +45,8 @@ package struct AttemptFailure: Error {
     package let phase: TransportError.Phase
     package let cause: TransportError
     package var consequence = Consequence.tryNext
+    /// The certificates that the server sent; `nil` if the failure is not about them.
+    var certificates: CertificateChain?
 
     /// Returns a failure for this reason.
     package static func failed(
@@ -67,7 +77,9 @@ extension TLSError {
     /// is on this side.
     package var consequence: AttemptFailure.Consequence {
         switch self {
-        case .certificateRejected, .nameMismatch, .keyNotPinned, .noPeerCertificate: .onCertificateMismatch
+        case .certificateRejected, .nameMismatch, .keyNotPinned, .rejectedByVerifier, .staple,
+            .noPeerCertificate:
+            .onCertificateMismatch
         case .badIdentity, .badSettings: .stop
         default: .tryNext
         }

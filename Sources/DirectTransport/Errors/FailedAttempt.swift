@@ -1,4 +1,5 @@
 package import DirectCore
+package import DirectTLS
 
 /// A failed attempt at an address.
 package struct FailedAttempt: Sendable {
@@ -9,6 +10,8 @@ package struct FailedAttempt: Sendable {
     /// The phase in which the attempt failed, and the reason.
     package let phase: TransportError.Phase
     package let reason: TransportError.Reason
+    /// The certificates that the server sent; `nil` if the failure is not about them.
+    package let certificates: CertificateChain?
     /// The time from the attempt's first step to its failure.
     package let elapsed: Duration
 }

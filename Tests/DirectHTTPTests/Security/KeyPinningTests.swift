@@ -158,7 +158,7 @@ struct KeyPinningTests {
 
 extension FixtureCertificate {
     /// The pin of its key, in the form that the client reads.
-    fileprivate var pin: String {
+    var pin: String {
         get throws { try #require(KeyPin(sha256: publicKeyHash)).description }
     }
 }

@@ -39,7 +39,7 @@ struct RequestTLSTests {
     ) throws -> HTTPClient {
         try .untimed {
             $0.tls = Self.usual
-            try $0.addresses.set([endpoint], for: "b.test")
+            try $0.addresses.set([endpoint], for: try HostPattern("b.test"))
             configure(&$0)
         }
     }
@@ -53,7 +53,7 @@ struct RequestTLSTests {
         #expect(try await client.fetch(request).text == "a.test")
         request.tls = nil
         let error = try await httpError { try await client.fetch(request) }
-        #expect(error.certificateFault?.kind == .untrustedRoot)
+        #expect(error.certificateFault?.kind == .unknownIssuer)
     }
 
     /// Settings of which no two may share a connection or a session, although the server is the same.
@@ -145,7 +145,7 @@ struct RequestTLSTests {
         let stray = try strangeServer("b.test", on: "127.0.0.4")
         let client2 = try trusting(mapping: stray.endpoint)
         let error = try await httpError { try await client2.fetch(request) }
-        #expect(error.name == "b.test" && error.certificateFault?.kind == .untrustedRoot)
+        #expect(error.name == "b.test" && error.certificateFault?.kind == .unknownIssuer)
     }
 
     @Test("A request with another URL keeps them within the origin only")
@@ -178,7 +178,7 @@ struct RequestTLSTests {
         #expect(try await client.fetch(request).text == "a.test")
         request.headers["X-Away"] = other.https("b.test")
         let error = try await httpError { try await client.fetch(request) }
-        #expect(error.certificateFault?.kind == .untrustedRoot)
+        #expect(error.certificateFault?.kind == .unknownIssuer)
     }
 
     @Test(
@@ -286,12 +286,12 @@ struct ServerIdentityApartTests {
         let url = server.https("a.test")
         let verified = try HTTPHost("a.test")
         let none = try await client.fetch(request(url, .init(verified: verified, serverName: .none)))
-        #expect(none.text.hasPrefix("- a.test"))
+        #expect(none.text?.hasPrefix("- a.test") == true)
         let front = InsecureServerIdentity(
             verified: verified,
             serverName: .name(try DomainName("front.test"))
         )
-        #expect(try await client.fetch(request(url, front)).text.hasPrefix("front.test a.test"))
+        #expect(try await client.fetch(request(url, front)).text?.hasPrefix("front.test a.test") == true)
         let wrong = InsecureServerIdentity(verified: verified, serverName: .name(try DomainName("b.test")))
         let error = try await httpError { try await client.fetch(request(url, wrong)) }
         #expect(error.tlsError == .nameMismatch(expected: "a.test", served: ["b.test"]))

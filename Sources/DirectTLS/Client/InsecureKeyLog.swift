@@ -1,0 +1,77 @@
+internal import CDirectOpenSSL
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// A log of the secrets of TLS connections, in the format of `SSLKEYLOGFILE`, with which Wireshark decrypts a capture.
+///
+/// What is given up: whoever has the log and a capture reads everything, credentials included. It is for debugging. No
+/// environment variable turns it on. Two logs are equal if they are the same object.
+public final class InsecureKeyLog: Hashable, Sendable {
+    private let write: @Sendable (String) -> Void
+
+    /// Makes a log that passes each line to the closure, without its line end. The call is made on the thread that runs the
+    /// handshake, so it must not block.
+    public init(_ write: @escaping @Sendable (String) -> Void) {
+        self.write = write
+    }
+
+    /// Makes a log that appends to a file, which is made if there is none, readable by its owner only.
+    ///
+    /// - Throws: ``TLSError/badSettings(_:)`` if the file cannot be opened.
+    public convenience init(appendingTo path: String) throws(TLSError) {
+        let file = try LogFile(path)
+        self.init { file.append($0) }
+    }
+
+    func add(_ line: UnsafePointer<CChar>) { write(String(cString: line)) }
+
+    /// Whether both are the same object.
+    public static func == (left: InsecureKeyLog, right: InsecureKeyLog) -> Bool { left === right }
+
+    /// Hashes the object's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// OpenSSL's callback for a line of the log.
+let logKey: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Void = { ssl, line in
+    guard let ssl, let line, let connection = TLSConnection.owning(ssl) else { return }
+    connection.context.settings.insecureKeyLog?.add(line)
+}
+
+/// A file that is open for appending. The system appends each line in one piece.
+private final class LogFile: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws(TLSError) {
+        var descriptor: Int32
+        repeat {
+            descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        } while descriptor < 0 && errno == EINTR
+        guard descriptor >= 0 else {
+            throw .badSettings("key log \(path): \(ErrorQueue.reason(of: ErrorQueue.code(of: errno)))")
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Appends a line. A line that cannot be written is lost: the log must not fail the connection.
+    func append(_ line: String) {
+        let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
+        var result: Int
+        repeat {
+            result = writeBytes(descriptor, bytes, bytes.count)
+        } while result < 0 && errno == EINTR
+    }
+}
+
+/// The C function, under a name that no method hides.
+private func writeBytes(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,88 @@
+internal import CDirectOpenSSL
+
+/// Lists of revoked certificates (RFC 5280, section 5) that a server's chain is checked against.
+///
+/// A list must be valid now and signed by the issuer of the certificate. A certificate whose issuer has no list here is
+/// rejected, because nothing says that it has not been revoked.
+public struct RevocationLists: Hashable, Sendable {
+    /// The certificates that are checked.
+    public enum Scope: Hashable, Sendable {
+        /// The server's own certificate.
+        case serverCertificate
+        /// All certificates of the chain.
+        case wholeChain
+    }
+
+    /// The lists, in PEM or DER. One PEM source may have several. Files are read when a client first connects, and not
+    /// watched.
+    public var sources: [CertificateSource]
+    /// The certificates that are checked.
+    public var scope: Scope
+
+    /// Makes the lists of these sources.
+    public init(_ sources: [CertificateSource], scope: Scope = .wholeChain) {
+        self.sources = sources
+        self.scope = scope
+    }
+
+    /// The flags with which OpenSSL checks against the lists.
+    var flags: UInt {
+        switch scope {
+        case .serverCertificate: UInt(X509_V_FLAG_CRL_CHECK)
+        case .wholeChain: UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
+        }
+    }
+
+    /// Adds the lists to a store, which adds references of its own.
+    func add(to store: OpaquePointer) throws(TLSError) {
+        guard !sources.isEmpty else { throw .badSettings("the list of revocation lists is empty") }
+        for source in sources {
+            switch source {
+            case .pem(let bytes): try Self.add(pem: bytes, as: "revocation lists", to: store)
+            case .pemFile(let path):
+                let file = RootFile(path: path, kind: "revocation lists")
+                try Self.add(pem: try file.bytes(), as: "revocation lists from \(path)", to: store)
+            case .der(let bytes): try Self.add(der: bytes, to: store)
+            }
+        }
+    }
+
+    private static func add(pem bytes: [UInt8], as role: String, to store: OpaquePointer) throws(TLSError) {
+        ErrorQueue.clear()
+        var lists: [OpaquePointer] = []
+        defer { lists.forEach { X509_CRL_free($0) } }
+        // The bytes must not move while the BIO reads them: it keeps the pointer, not a copy.
+        bytes.withUnsafeBytes { buffer in
+            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else {
+                return
+            }
+            defer { BIO_free(memory) }
+            while let list = PEM_read_bio_X509_CRL(memory, nil, refusePassword, nil) { lists.append(list) }
+        }
+        let code = ErrorQueue.drain()
+        guard !lists.isEmpty else { throw .badSettings("\(role): no revocation list in PEM text") }
+        guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
+            throw .badSettings("\(role): list \(lists.count + 1) in PEM text: \(ErrorQueue.reason(of: code))")
+        }
+        for list in lists { try add(list, to: store) }
+    }
+
+    private static func add(der bytes: [UInt8], to store: OpaquePointer) throws(TLSError) {
+        ErrorQueue.clear()
+        let list = bytes.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_X509_CRL(nil, &cursor, buffer.count)
+        }
+        guard let list else {
+            throw .badSettings("revocation list in DER form: \(ErrorQueue.drainedReason())")
+        }
+        defer { X509_CRL_free(list) }
+        try add(list, to: store)
+    }
+
+    private static func add(_ list: OpaquePointer, to store: OpaquePointer) throws(TLSError) {
+        guard X509_STORE_add_crl(store, list) == 1 else {
+            throw .badSettings("revocation list: \(ErrorQueue.drainedReason())")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// A caller's own check of servers that have passed all other checks. It can reject a server; it cannot accept one that was
+/// rejected, for which there is ``InsecureCertificateOverride``.
+///
+/// It is called before any byte of a request, for each handshake, also for one that resumes a session. The call is made on
+/// the thread that runs the handshake, so it must not block. Two verifiers are equal if they are the same object.
+public final class CertificateVerifier: Hashable, Sendable {
+    /// The result of the check.
+    public enum Verdict: Hashable, Sendable {
+        /// The server is accepted.
+        case accept
+        /// The server is rejected, for this reason. The handshake fails with ``TLSError/rejectedByVerifier(reason:)``.
+        case reject(String)
+    }
+
+    let check: @Sendable (VerifiedServer) -> Verdict
+
+    /// Makes a verifier that calls the closure.
+    public init(_ check: @escaping @Sendable (VerifiedServer) -> Verdict) {
+        self.check = check
+    }
+
+    /// Whether both are the same object.
+    public static func == (left: CertificateVerifier, right: CertificateVerifier) -> Bool { left === right }
+
+    /// Hashes the object's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A server that has proved its identity.
+public struct VerifiedServer: Sendable {
+    /// The name or the address that it has proved.
+    public let name: String
+    /// What its OCSP staple says.
+    public let stapledStatus: StapledStatus
+    /// Whether the handshake resumes a session. The chain and the staple are then those of the session's first handshake.
+    public let isResumed: Bool
+    /// The fault that an ``InsecureCertificateOverride`` has accepted; `nil` if there was none.
+    public let acceptedFault: TLSError?
+    let chain: CertificateChain?
+
+    /// The verified chain, from the server's certificate to a root. After an accepted fault, the certificates that the
+    /// server sent. Parsed at each call.
+    public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
+}
+
+/// A caller's decision to accept a server whose certificate was rejected.
+///
+/// What is given up: whatever the closure accepts is believed, be it an attacker on the way to the server. Connections that
+/// were accepted like this leave no session to resume, and HSTS is not learned from them. Pins are checked against the
+/// key of the server's own certificate alone, since no chain has been verified.
+///
+/// It is called on the thread that runs the handshake, so it must not block. Two are equal if they are the same object.
+public final class InsecureCertificateOverride: Hashable, Sendable {
+    let accepts: @Sendable (RejectedServer) -> Bool
+
+    /// Makes an override that accepts what the closure accepts.
+    public init(_ accepts: @escaping @Sendable (RejectedServer) -> Bool) {
+        self.accepts = accepts
+    }
+
+    /// Whether both are the same object.
+    public static func == (left: InsecureCertificateOverride, right: InsecureCertificateOverride) -> Bool {
+        left === right
+    }
+
+    /// Hashes the object's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A server whose certificate was rejected.
+public struct RejectedServer: Sendable {
+    /// The name or the address that it had to prove.
+    public let name: String
+    /// The fault: ``TLSError/certificateRejected(_:)`` or ``TLSError/nameMismatch(expected:served:)``.
+    public let fault: TLSError
+    let chain: CertificateChain?
+
+    /// The certificates that the server sent, its own first. Parsed at each call.
+    public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
+}
+
+/// What a full handshake has proved of a server. A resumed handshake has no certificates of its own, so this is kept with
+/// the session.
+struct ServerProof: Sendable {
+    /// The keys of the verified chain. Empty if there are no pins to check.
+    var keys: [KeyPin] = []
+    /// The verified chain.
+    var chain: CertificateChain?
+    /// What the staple said.
+    var stapledStatus = StapledStatus.notRequested
+    /// When the staple's statement ends, in seconds since 1970; `nil` if it names no end.
+    var stapleExpiry: Int?
+}

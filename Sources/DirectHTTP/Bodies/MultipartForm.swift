@@ -67,6 +67,7 @@ struct MultipartForm: Sendable {
     /// Returns the delimiter and the header lines of a part.
     private func head(of index: Int) throws(RequestBodyError) -> [UInt8] {
         let part = parts[index]
+        guard !part.body.isGzipped else { throw .compressedPart(part: index) }
         guard !part.name.isEmpty, !part.name.hasControls else { throw .invalidPartName(part: index) }
         var head = (index == 0 ? "--" : "\r\n--") + boundary
         head += "\r\nContent-Disposition: form-data; name=\"\(part.name.quoted)\""

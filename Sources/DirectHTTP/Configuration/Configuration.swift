@@ -19,6 +19,14 @@ extension HTTPClient {
         public var proxy = ProxySettings()
         /// The settings for dialling, in particular names with several addresses.
         public var dialling = DiallingSettings()
+        /// Unix domain sockets for origins, instead of addresses. ``HTTPClient/Request/unixSocket`` comes before it, and says
+        /// what it means.
+        public var unixSockets: [Origin: UnixSocketPath] = [:]
+        /// The address or the interface that connections leave from, those to proxies included. `nil` leaves the choice to
+        /// the system.
+        public var localBinding: LocalBinding?
+        /// The probes on connections, with which the system notices a peer that is gone. `nil` sends none.
+        public var tcpKeepAlive: TCPKeepAlive?
         /// The trusted roots, the client certificate and the versions of TLS.
         public var tls = TLSSettings()
         /// The time limits of each phase. ``HTTPClient/Request/timeouts`` overrides them.
@@ -94,6 +102,7 @@ extension HTTPClient.Configuration {
         var configuration = DialConfiguration()
         configuration.dialling = dialling
         configuration.tls = tls
+        configuration.socket = SocketOptions(local: localBinding, keepAlive: tcpKeepAlive)
         configuration.vetting = vetting
         configuration.mayAskSystem = resolver?.mayAskSystem ?? true
         configuration.limits = limits

@@ -21,7 +21,8 @@ extension HTTPError.Reason {
         case .tls(let error): error.consequence.isTransient
         case .proxy(let fault): fault.isTransient
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
-            .bodyAlreadyRead, .cache, .coding, .requestBody, .noStream, .streamClosed, .lineTooLong,
+            .bodyAlreadyRead, .cache, .coding, .requestBody, .settings, .noStream, .streamClosed,
+            .lineTooLong,
             .eventTooLong, .notEventStream, .download:
             false
         case .status(let status): RetryPolicy().statuses.contains(status)

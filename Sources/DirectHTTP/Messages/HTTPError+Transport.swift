@@ -42,6 +42,7 @@ extension HTTPError.Reason {
             case .bodySource(let error): .bodySource(error)
             case .requestBody(let error): .requestBody(error)
             case .tooSlow(let speed): .tooSlow(speed)
+            case .settings(let error): .settings(error)
             case .streamClosed: .streamClosed
             }
     }

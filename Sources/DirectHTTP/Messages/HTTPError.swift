@@ -82,6 +82,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case requestBody(RequestBodyError)
         /// Fewer bytes were received or sent than ``Timeouts/minimumSpeed`` requires.
         case tooSlow(Timeouts.Speed)
+        /// Settings of the request make no sense together.
+        case settings(ConnectionSettingsError)
         /// There is no stream: the protocol was not switched, or the stream has been taken.
         case noStream
         /// The stream was closed on this side, or its writing side has ended.
@@ -207,6 +209,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .coding(let error): "\(error)"
         case .requestBody(let fault): "\(fault)"
         case .tooSlow(let speed): "slower than \(speed)"
+        case .settings(let fault): "\(fault)"
         case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
         case .status(let status): "the server answered \(status)"
         case .streamClosed: "the stream has been closed on this side"

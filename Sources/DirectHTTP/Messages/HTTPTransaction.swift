@@ -1,5 +1,5 @@
 public import DirectCore
-internal import DirectIO
+public import DirectIO
 public import DirectTLS
 internal import DirectTransport
 
@@ -13,7 +13,7 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var isReused: Bool { record.isReused }
     /// The name that the request was for.
     public var name: String { connection.name }
-    /// The endpoint that the bytes went to.
+    /// The endpoint that the bytes went to. `0.0.0.0` if they went to a ``unixSocket``.
     public var endpoint: Endpoint { connection.endpoint }
     /// The source of the endpoint's address.
     public var source: AddressSource { connection.source }
@@ -23,6 +23,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// The IPv6 address that was dialled if the endpoint's IPv4 address can be reached through a translator only
     /// (RFC 6052).
     public var translatedAddress: IPAddress? { connection.translated }
+    /// The Unix domain socket that the bytes went to; `nil` if they went to ``endpoint``.
+    public var unixSocket: UnixSocketPath? { connection.unixSocket }
     /// The result of the TLS handshake; `nil` for `http`.
     public var tls: TLSFacts? { connection.tls }
     /// The addresses that were tried before this one, and failed.
@@ -42,7 +44,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
 
     /// The name, the endpoint, the proxy, the connection, TLS and the response time.
     public var description: String {
-        var text = "\(name) at \(endpoint) (\(source)), "
+        let place = unixSocket.map { "unix:\($0)" } ?? "\(endpoint)"
+        var text = "\(name) at \(place) (\(source)), "
         if let proxy { text += "over \(proxy), " }
         text += isReused ? "reused" : "new connection"
         if let tls { text += ", \(tls)" }

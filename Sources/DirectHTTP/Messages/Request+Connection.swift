@@ -1,3 +1,4 @@
+public import DirectIO
 public import DirectTLS
 internal import DirectTransport
 
@@ -20,6 +21,37 @@ extension Request {
     public var insecureServerIdentity: InsecureServerIdentity? {
         get { connectionSettings?.settings.identity }
         set { changeConnection { $0.identity = newValue } }
+    }
+
+    /// The Unix domain socket to connect to instead of an address. `nil`, the default, means an address.
+    ///
+    /// The URL keeps its name and its path, which determine `Host`, cookies and, for `https`, SNI and the certificate
+    /// check. No resolver is asked and no proxy is used. It ends where ``tls`` ends. Together with ``addresses`` or
+    /// ``localBinding`` it is an error, and so it is in a client that vets addresses.
+    public var unixSocket: UnixSocketPath? {
+        get { connectionSettings?.settings.unixSocket }
+        set { changeConnection { $0.unixSocket = newValue } }
+    }
+
+    /// The address or the interface that the request leaves from, on its way to the server or to a proxy. `nil` means
+    /// ``HTTPClient/Configuration/localBinding``. It holds for redirects, too. Queries of resolvers are not bound.
+    public var localBinding: LocalBinding? {
+        get { connectionSettings?.settings.local }
+        set { changeConnection { $0.local = newValue } }
+    }
+
+    /// The probes on the request's connection. `nil` means ``HTTPClient/Configuration/tcpKeepAlive``. They hold for
+    /// redirects, too.
+    public var tcpKeepAlive: TCPKeepAlive? {
+        get { connectionSettings?.settings.keepAlive }
+        set { changeConnection { $0.keepAlive = newValue } }
+    }
+
+    /// Asked for addresses instead of ``HTTPClient/Configuration/resolver``, for this request and the redirects that it
+    /// follows. `nil` means the client's. ``addresses`` and the maps come before it.
+    public var resolver: (any Resolver)? {
+        get { hasOptions ? options.resolver : nil }
+        set { if hasOptions || newValue != nil { options.resolver = newValue } }
     }
 
     /// The settings of the request's connection; `nil` if none is set.

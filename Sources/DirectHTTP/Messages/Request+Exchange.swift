@@ -64,6 +64,7 @@ extension Request {
         {
             headers.add("Content-Type", type)
         }
+        if body.isGzipped, !headers.contains("Content-Encoding") { headers.add("Content-Encoding", "gzip") }
         if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
         return headers
     }

@@ -4,8 +4,8 @@ internal import DirectIO
 extension Request {
     /// Returns the request with another URL.
     ///
-    /// Options for the former URL are dropped: `addresses` if the host or the port changes; `authenticator`, `tls`
-    /// and `insecureServerIdentity` if the origin changes. Everything else is kept, including the header fields.
+    /// Options for the former URL are dropped: `addresses` if the host or the port changes; `authenticator`, `tls`,
+    /// `insecureServerIdentity` and `unixSocket` if the origin changes. Everything else is kept, including the header fields.
     public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
         if case .success(let former) = parsedURL { request.forget(former, for: url) }
@@ -43,6 +43,7 @@ extension Request {
         own.timeouts = own.timeouts ?? given.timeouts
         own.redirects = own.redirects ?? given.redirects
         own.retries = own.retries ?? given.retries
+        own.resolver = own.resolver ?? given.resolver
         own.exchange = own.exchange ?? given.exchange
         // These belong to the call, whatever code builds its requests.
         own.bypassesCache = own.bypassesCache || given.bypassesCache

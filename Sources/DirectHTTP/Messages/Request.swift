@@ -76,6 +76,8 @@ extension HTTPClient {
             var exchange: ExchangeOptions.Box?
             /// The settings of its connection; `nil` if none is set.
             var connection: ConnectionSettings.Box?
+            /// Asked instead of the client's resolver.
+            var resolver: (any Resolver)?
         }
 
         var options: Options {

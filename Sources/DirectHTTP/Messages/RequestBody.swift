@@ -8,6 +8,8 @@ public struct RequestBody: Sendable {
     let content: BodyContent
     /// The value of `Content-Type`, unless the request has that field itself.
     public let contentType: String?
+    /// Whether the bytes of the content are compressed with gzip; see ``gzipped(level:)``.
+    public internal(set) var isGzipped = false
 
     init(_ content: BodyContent, contentType: String? = nil) {
         self.content = content
@@ -82,7 +84,9 @@ public struct RequestBody: Sendable {
         case .bytes(let bytes): body = .bytes(bytes, trailers: trailers)
         case .stream(let streamed): body = streamed.followed(by: trailers)
         }
-        return RequestBody(.stream(body), contentType: contentType)
+        var followed = RequestBody(.stream(body), contentType: contentType)
+        followed.isGzipped = isGzipped
+        return followed
     }
 
     /// Whether the body can be sent a second time with the same bytes.

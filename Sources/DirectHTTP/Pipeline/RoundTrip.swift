@@ -12,6 +12,8 @@ final class RoundTrip: NetworkLayer {
     private let proxies: ProxyTable?
     /// Whether the client has a certificate.
     private let hasIdentity: Bool
+    /// The settings with the Unix domain sockets of the client, by origin.
+    private let unixSockets: [Origin: ConnectionSettings.Box]
     private let loop: EventLoop
 
     init(_ configuration: HTTPClient.Configuration, fields: ClientFields, transport: Transport) {
@@ -20,6 +22,11 @@ final class RoundTrip: NetworkLayer {
         planner = RoutePlanner(configuration)
         proxies = ProxyTable(configuration.proxy, tls: configuration.tls)
         hasIdentity = configuration.tls.clientIdentity != nil
+        unixSockets = configuration.unixSockets.compactMapValues {
+            var settings = ConnectionSettings()
+            settings.unixSocket = $0
+            return ConnectionSettings.Box(settings)
+        }
         loop = configuration.loop
     }
 
@@ -45,11 +52,12 @@ final class RoundTrip: NetworkLayer {
         let log = call.log?.beginExchange(request.method, url: url)
         let defaults = fields.defaults(for: request, trail)
         let options = request.exchangeBox
-        let hasAllFields = options == nil && request.body.contentType == nil
+        let hasAllFields = options == nil && request.body.contentType == nil && !request.body.isGzipped
         let headers = hasAllFields ? request.headers : request.completedHeaders(defaults)
         do throws(DialFailure) {
-            let proxy = proxies?.entry(for: url)
-            var route = try knownRoute(of: request, to: url, over: proxy)
+            let settings = settings(of: request, to: url)
+            let proxy = proxy(for: url, settings)
+            var route = try knownRoute(of: request, to: url, over: proxy, settings)
             var isChecked = false
             if route == nil {
                 try await transport.check(
@@ -63,7 +71,7 @@ final class RoundTrip: NetworkLayer {
                     within: call.limit
                 )
                 isChecked = true
-                route = try await resolvedRoute(to: url, call: call)
+                route = try await resolvedRoute(of: request, to: url, call: call)
             }
             let (head, body, record) = try await transport.send(
                 method: request.method,
@@ -74,7 +82,7 @@ final class RoundTrip: NetworkLayer {
                 options: options,
                 route: route ?? .system,
                 over: proxy,
-                with: profile(of: request, to: url, trail),
+                with: profile(settings, to: url, trail),
                 around: detour,
                 from: start,
                 until: call.end,
@@ -100,14 +108,15 @@ final class RoundTrip: NetworkLayer {
     func warm(for request: Request, call: Call, count: Int) async throws {
         let url = try request.checkedURL()
         do throws(DialFailure) {
-            let proxy = proxies?.entry(for: url)
-            var route = try knownRoute(of: request, to: url, over: proxy)
-            if route == nil { route = try await resolvedRoute(to: url, call: call) }
+            let settings = settings(of: request, to: url)
+            let proxy = proxy(for: url, settings)
+            var route = try knownRoute(of: request, to: url, over: proxy, settings)
+            if route == nil { route = try await resolvedRoute(of: request, to: url, call: call) }
             try await transport.warm(
                 url,
                 route: route ?? .system,
                 over: proxy,
-                with: profile(of: request, to: url, nil),
+                with: profile(settings, to: url, nil),
                 from: call.start,
                 until: call.end,
                 timeouts: call.timeouts,
@@ -120,21 +129,49 @@ final class RoundTrip: NetworkLayer {
 
     /// Returns the settings of the request's connection; `nil` for the client's own.
     @inline(__always)
-    private func profile(of request: Request, to url: HTTPURL, _ trail: Trail?) -> ConnectionProfile? {
-        guard request.hasOptions || hasIdentity else { return nil }
+    private func profile(
+        _ settings: ConnectionSettings.Box?,
+        to url: HTTPURL,
+        _ trail: Trail?
+    ) -> ConnectionProfile? {
+        guard settings != nil || hasIdentity else { return nil }
         return transport.dialler.profiles.profile(
-            for: request.connectionSettings,
+            for: settings,
             isAnonymous: hasIdentity && trail?.isForeign(to: url) == true
         )
+    }
+
+    /// Returns the settings of the request's connection, with the client's Unix domain socket for the origin if there is
+    /// one; `nil` if there are none.
+    @inline(__always)
+    private func settings(of request: Request, to url: HTTPURL) -> ConnectionSettings.Box? {
+        let own = request.connectionSettings
+        guard !unixSockets.isEmpty, request.addresses == nil, let given = unixSockets[url.origin] else {
+            return own
+        }
+        guard var settings = own?.settings else { return given }
+        settings.inherit(given.settings)
+        return ConnectionSettings.Box(settings)
+    }
+
+    /// Returns the proxy for the request; `nil` to connect directly, as to a Unix domain socket.
+    @inline(__always)
+    private func proxy(for url: HTTPURL, _ settings: ConnectionSettings.Box?) -> ProxyEntry? {
+        guard let proxies, settings?.settings.unixSocket == nil else { return nil }
+        return proxies.entry(for: url)
     }
 
     /// Returns the route of a request; `nil` if a resolver has to be asked for it.
     private func knownRoute(
         of request: Request,
         to url: HTTPURL,
-        over proxy: ProxyEntry?
+        over proxy: ProxyEntry?,
+        _ settings: ConnectionSettings.Box?
     ) throws(DialFailure) -> Route? {
         do throws(TransportError) {
+            if let settings = settings?.settings, settings.unixSocket != nil {
+                return try planner.unixSocketRoute(for: request, settings, to: url)
+            }
             if let proxy, proxy.proxy.lookup == .byProxy {
                 return try planner.chosenRoute(for: request, to: url) ?? .byProxy
             }
@@ -144,8 +181,10 @@ final class RoundTrip: NetworkLayer {
         }
     }
 
-    /// Asks the client's resolver for the route.
-    private func resolvedRoute(to url: HTTPURL, call: Call) async throws(DialFailure) -> Route {
+    /// Asks the request's resolver, or the client's, for the route.
+    private func resolvedRoute(of request: Request, to url: HTTPURL, call: Call) async throws(DialFailure)
+        -> Route
+    {
         let deadline = Deadline(
             .resolve,
             stall: call.timeouts.resolve,
@@ -154,7 +193,7 @@ final class RoundTrip: NetworkLayer {
             from: loop.now
         )
         do throws(TransportError) {
-            return try await planner.resolvedRoute(to: url, deadline)
+            return try await planner.resolvedRoute(for: request, to: url, deadline)
         } catch {
             throw DialFailure(cause: error)
         }

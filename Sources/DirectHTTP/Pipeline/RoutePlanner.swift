@@ -5,7 +5,7 @@ internal import DirectTransport
 /// Decides where the requests of one client connect.
 ///
 /// The order of precedence: the request's own addresses, the request's map, the client's map, an address literal in
-/// the URL, the client's resolver. The system's resolver is asked only if the client has no other resolver.
+/// the URL, the request's resolver, the client's. The system's resolver is asked only if the client has no other resolver.
 ///
 /// An empty list of addresses, in a request or in a resolver's answer, is an error: the next source is not asked.
 struct RoutePlanner: Sendable {
@@ -25,8 +25,8 @@ struct RoutePlanner: Sendable {
         switch url.host {
         case .address(let address): return .literal(address, port: url.port)
         case .name(let name):
-            guard let resolver else { return .system }
-            return try known(ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop))
+            guard let query = query(for: request, name: name, port: url.port) else { return .system }
+            return try known(query)
         }
     }
 
@@ -50,9 +50,14 @@ struct RoutePlanner: Sendable {
     /// Asks the resolver for the route and waits until `deadline` ends.
     ///
     /// Without a resolver, and for an address literal, the route is the system's.
-    func resolvedRoute(to url: HTTPURL, _ deadline: Deadline) async throws(TransportError) -> Route {
-        guard let resolver, let name = url.host.name else { return .system }
-        let query = ResolverQuery(resolver: resolver, name: name, port: url.port, loop: loop)
+    func resolvedRoute(
+        for request: Request,
+        to url: HTTPURL,
+        _ deadline: Deadline
+    ) async throws(TransportError) -> Route {
+        guard let name = url.host.name, let query = query(for: request, name: name, port: url.port)
+        else { return .system }
+        let resolver = query.resolver
         let start = loop.now
         let context = ResolveContext(deadline: deadline.instant, loop: loop)
         let answer: Result<EndpointSelection?, TransportError.Reason>
@@ -70,6 +75,27 @@ struct RoutePlanner: Sendable {
             return .chosen(selection)
         case .failure(let reason): throw .failed(.resolve, reason)
         }
+    }
+
+    /// Returns the route to a Unix domain socket. It has no address, so it is known by one that nothing has.
+    func unixSocketRoute(
+        for request: Request,
+        _ settings: ConnectionSettings,
+        to url: HTTPURL
+    ) throws(TransportError) -> Route {
+        guard request.addresses == nil else { throw .failed(.request, .settings(.unixSocketAndAddresses)) }
+        guard settings.local == nil else { throw .failed(.request, .settings(.unixSocketAndBinding)) }
+        return .chosen(["0.0.0.0"], port: url.port, source: .request)
+    }
+
+    /// Returns the query to the resolver that is in charge; `nil` if the system's is.
+    @inline(__always)
+    private func query(for request: Request, name: DomainName, port: UInt16) -> ResolverQuery? {
+        if request.hasOptions, let own = request.resolver {
+            return ResolverQuery(resolver: own, name: name, port: port, loop: loop, isOfRequest: true)
+        }
+        guard let resolver else { return nil }
+        return ResolverQuery(resolver: resolver, name: name, port: port, loop: loop)
     }
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
@@ -93,6 +119,8 @@ private struct ResolverQuery: Sendable {
     let name: DomainName
     let port: UInt16
     let loop: EventLoop
+    /// Whether the request has brought the resolver along.
+    var isOfRequest = false
 
     /// Asks the resolver and returns its answer as the dialler takes it.
     ///
@@ -119,6 +147,7 @@ private struct ResolverQuery: Sendable {
         }
         var selection = EndpointSelection(answer.endpoints, port: port, answer.source)
         selection.isStrictlyOrdered = answer.isStrictlyOrdered
+        selection.isOfRequest = isOfRequest
         selection.report = { endpoint, outcome in
             resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
         }

@@ -6,7 +6,7 @@ internal import Glibc
 package import DirectCore
 internal import Synchronization
 
-/// A TCP socket: non-blocking, close-on-exec, registered once with an event loop.
+/// A TCP socket, or a Unix domain socket: non-blocking, close-on-exec, registered once with an event loop.
 ///
 /// Its owner must close it. The loop holds a reference until then.
 package final class Socket: LoopHandle, @unchecked Sendable {
@@ -47,24 +47,21 @@ package final class Socket: LoopHandle, @unchecked Sendable {
     /// Starts a connection attempt. The socket is connected, or has failed, once it has room for output; then call
     /// ``finishConnecting()``.
     ///
-    /// - Parameter sparesReserve: Whether to leave the last descriptors of the process free. If so, the attempt
-    ///   fails with `EMFILE` when only those are left.
+    /// - Parameters:
+    ///   - options: The options to set before.
+    ///   - sparesReserve: Whether to leave the last descriptors of the process free. If so, the attempt
+    ///     fails with `EMFILE` when only those are left.
     package static func connecting(
         to address: IPAddress,
         port: UInt16,
+        options: SocketOptions = SocketOptions(),
         on loop: EventLoop,
         sparesReserve: Bool = false
     ) throws(StartFailure) -> Socket {
-        let socket: Socket
-        do throws(SystemError) {
-            let descriptor = try open(
-                address.family == .v4 ? AF_INET : AF_INET6,
-                sparesReserve: sparesReserve
-            )
-            socket = Socket(descriptor: descriptor, loop: loop)
-        } catch {
-            throw .system(error)
-        }
+        let family = address.family == .v4 ? AF_INET : AF_INET6
+        let socket = try unconnected(family, on: loop, sparesReserve: sparesReserve)
+        // A socket that is dropped here closes its descriptor.
+        try options.apply(to: socket.descriptor, family: address.family)
         let code: Int32
         do throws(AddressError) {
             code = try address.withSocketAddress(port: port) { pointer, length in
@@ -73,16 +70,49 @@ package final class Socket: LoopHandle, @unchecked Sendable {
         } catch {
             throw .address(error)
         }
+        try socket.watch(after: code, path: nil)
+        return socket
+    }
+
+    /// Starts a connection attempt at a Unix domain socket, which continues as one at an address does.
+    package static func connecting(
+        to path: UnixSocketPath,
+        on loop: EventLoop,
+        sparesReserve: Bool = false
+    ) throws(StartFailure) -> Socket {
+        let socket = try unconnected(AF_UNIX, on: loop, sparesReserve: sparesReserve)
+        let code = path.withSocketAddress { pointer, length in
+            retryingInterrupts { connect(socket.descriptor, pointer, length) }.code
+        }
+        try socket.watch(after: code, path: path.path)
+        return socket
+    }
+
+    private static func unconnected(
+        _ family: Int32,
+        on loop: EventLoop,
+        sparesReserve: Bool
+    ) throws(StartFailure) -> Socket {
         do throws(SystemError) {
-            guard code == 0 || code == EINPROGRESS else { throw SystemError("connect", code: code) }
-            // Added after connect: epoll would immediately report a hang-up for a new socket.
-            try loop.add(socket, descriptor: socket.descriptor)
+            return Socket(descriptor: try open(family, sparesReserve: sparesReserve), loop: loop)
         } catch {
-            // The loop releases a handle that it could not watch only when it next has an event.
-            socket.release()
             throw .system(error)
         }
-        return socket
+    }
+
+    /// Makes the loop watch the socket after `connect` has returned this `errno`.
+    private func watch(after code: Int32, path: String?) throws(StartFailure) {
+        do throws(SystemError) {
+            guard code == 0 || code == EINPROGRESS else {
+                throw SystemError("connect", code: code, path: path)
+            }
+            // Added after connect: epoll would immediately report a hang-up for a new socket.
+            try loop.add(self, descriptor: descriptor)
+        } catch {
+            // The loop releases a handle that it could not watch only when it next has an event.
+            release()
+            throw .system(error)
+        }
     }
 
     /// Throws the error of the connection attempt, if it failed. Call this once there is room for output.
@@ -204,7 +234,7 @@ package final class Socket: LoopHandle, @unchecked Sendable {
             throw SystemError("socket", code: EMFILE)
         }
         // Disables Nagle's algorithm. A request is written in one piece, so waiting for more would only delay it.
-        set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
+        if family != AF_UNIX { set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
         return descriptor
     }
 

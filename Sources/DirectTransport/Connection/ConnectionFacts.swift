@@ -1,4 +1,5 @@
 package import DirectCore
+package import DirectIO
 package import DirectTLS
 
 /// The properties of a connection that are the same for all of its requests.
@@ -19,6 +20,7 @@ package final class ConnectionFacts: Sendable {
     let fallbackForAnswer: [Endpoint]?
     package let proxy: String?
     package let translated: IPAddress?
+    package let unixSocket: UnixSocketPath?
 
     package init(
         name: String,
@@ -33,7 +35,8 @@ package final class ConnectionFacts: Sendable {
         tracksResolver: Bool,
         fallbackForAnswer: [Endpoint]?,
         proxy: String? = nil,
-        translated: IPAddress? = nil
+        translated: IPAddress? = nil,
+        unixSocket: UnixSocketPath? = nil
     ) {
         self.name = name
         self.endpoint = endpoint
@@ -48,6 +51,7 @@ package final class ConnectionFacts: Sendable {
         self.fallbackForAnswer = fallbackForAnswer
         self.proxy = proxy
         self.translated = translated
+        self.unixSocket = unixSocket
     }
 
     /// Whether this connection was made because the route's own addresses failed. They are not tried again while it

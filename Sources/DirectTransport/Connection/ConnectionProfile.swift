@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectIO
 internal import DirectTLS
 
 /// Settings of connections, ready for use. Connections are grouped by its identity, and it has a session cache of its own,
@@ -7,10 +8,17 @@ package final class ConnectionProfile: Sendable {
     let tls: TLSClientState
     /// The identity that servers have to prove in place of the URL's host; `nil` for the host.
     let identity: InsecureServerIdentity?
+    /// The Unix domain socket to connect to; `nil` for addresses.
+    let unixSocket: UnixSocketPath?
+    /// The options of its sockets.
+    let socket: SocketOptions
 
-    init(_ settings: ConnectionSettings, tls: TLSSettings) {
+    init(_ settings: ConnectionSettings = ConnectionSettings(), tls: TLSSettings, socket: SocketOptions) {
         self.tls = TLSClientState(tls)
         identity = settings.identity
+        unixSocket = settings.unixSocket
+        let local = settings.local ?? socket.local
+        self.socket = SocketOptions(local: local, keepAlive: settings.keepAlive ?? socket.keepAlive)
     }
 }
 
@@ -19,6 +27,7 @@ package final class ConnectionProfiles: Sendable {
     /// The profile of requests without settings of their own.
     let base: ConnectionProfile
     private let tls: TLSSettings
+    private let socket: SocketOptions
     private let table = Locked(Table())
 
     /// The number of profiles that are kept. Connections of a dropped one serve no further request.
@@ -36,9 +45,10 @@ package final class ConnectionProfiles: Sendable {
         var useCount: UInt64 = 0
     }
 
-    init(tls: TLSSettings) {
+    init(tls: TLSSettings, socket: SocketOptions) {
         self.tls = tls
-        base = ConnectionProfile(ConnectionSettings(), tls: tls)
+        self.socket = socket
+        base = ConnectionProfile(tls: tls, socket: socket)
     }
 
     /// Returns the profile for these settings; `nil` if they are the client's own.
@@ -68,6 +78,6 @@ package final class ConnectionProfiles: Sendable {
         let settings = key.settings?.settings ?? ConnectionSettings()
         var tls = settings.tls ?? tls
         if key.isAnonymous { tls.clientIdentity = nil }
-        return ConnectionProfile(settings, tls: tls)
+        return ConnectionProfile(settings, tls: tls, socket: socket)
     }
 }

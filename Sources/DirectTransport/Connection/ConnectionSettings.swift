@@ -1,3 +1,4 @@
+package import DirectIO
 package import DirectTLS
 
 /// The settings of a request that decide which connections may serve it, apart from its origin and its addresses.
@@ -6,6 +7,12 @@ package struct ConnectionSettings: Hashable, Sendable {
     package var tls: TLSSettings?
     /// The identity that the server has to prove in place of the URL's host; `nil` for the host.
     package var identity: InsecureServerIdentity?
+    /// The Unix domain socket to connect to in place of an address; `nil` for an address.
+    package var unixSocket: UnixSocketPath?
+    /// The place to leave from; `nil` for the client's.
+    package var local: LocalBinding?
+    /// The keep-alive probes; `nil` for the client's.
+    package var keepAlive: TCPKeepAlive?
 
     /// Makes settings that change nothing.
     package init() {}
@@ -21,6 +28,7 @@ package struct ConnectionSettings: Hashable, Sendable {
         var settings = self
         settings.tls = nil
         settings.identity = nil
+        settings.unixSocket = nil
         return settings
     }
 
@@ -28,6 +36,9 @@ package struct ConnectionSettings: Hashable, Sendable {
     package mutating func inherit(_ other: ConnectionSettings) {
         tls = tls ?? other.tls
         identity = identity ?? other.identity
+        unixSocket = unixSocket ?? other.unixSocket
+        local = local ?? other.local
+        keepAlive = keepAlive ?? other.keepAlive
     }
 
     /// Holds the settings by reference, with their hash, which would be computed from keys and certificates for each

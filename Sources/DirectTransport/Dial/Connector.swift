@@ -25,6 +25,8 @@ struct Connector: Sendable {
     let destination: Destination
     let limits: DialLimits
     let profile: ConnectionProfile
+    /// The options of its sockets. Those of the profile, except for the connection to a proxy.
+    let options: SocketOptions
     let network: Network
     /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
     let translation: Translation?
@@ -52,6 +54,21 @@ struct Connector: Sendable {
         var established = EstablishedTransport(
             layers: LayerStack(socket),
             translated: translated,
+            connectTime: loop.now.since(start)
+        )
+        guard destination.isSecure else { return established }
+        try await secure(&established)
+        return established
+    }
+
+    /// Connects to a Unix domain socket, as to an address.
+    func connect(to path: UnixSocketPath) async throws(AttemptFailure) -> EstablishedTransport {
+        let start = loop.now
+        let socket = try await openSocket { () throws(TransportError) in
+            try network.socket(to: path, on: loop)
+        }
+        var established = EstablishedTransport(
+            layers: LayerStack(socket),
             connectTime: loop.now.since(start)
         )
         guard destination.isSecure else { return established }
@@ -104,13 +121,20 @@ struct Connector: Sendable {
         throw failure
     }
 
-    /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
+    /// Opens a socket to an address, and waits until it is connected.
     private func openSocket(_ address: IPAddress, port: UInt16) async throws(AttemptFailure) -> Socket {
+        try await openSocket { () throws(TransportError) in
+            try network.socket(to: address, port: port, options: options, on: loop)
+        }
+    }
+
+    /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
+    private func openSocket(
+        _ open: () throws(TransportError) -> Socket
+    ) async throws(AttemptFailure) -> Socket {
         let socket: Socket
         do throws(TransportError) {
-            socket = try await network.shortage.openSocket(limits) { () throws(TransportError) in
-                try network.socket(to: address, port: port, on: loop)
-            }
+            socket = try await network.shortage.openSocket(limits, open: open)
         } catch {
             throw AttemptFailure(phase: .connect, cause: error)
         }

@@ -7,6 +7,8 @@ package import DirectTLS
 package struct DialConfiguration: Sendable {
     package var dialling = DiallingSettings()
     package var tls = TLSSettings()
+    /// The options of all sockets.
+    package var socket = SocketOptions()
     /// Refuses addresses that must not be dialled; `nil` allows all.
     package var vetting: AddressVetting?
     /// Whether the system's resolver may be asked for the translators of a NAT64 network.

@@ -14,7 +14,7 @@ extension Dialler {
     ) async throws(DialFailure) -> Connection {
         try checkVetting(of: url, for: connector.destination)
         let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let result = try await connect(to: entry, limits: connector.limits, detour: detour)
+        let result = try await connect(to: entry, for: connector, detour: detour)
         var established = result.established
         if forwarding == nil {
             do throws(AttemptFailure) {
@@ -72,7 +72,7 @@ extension Dialler {
         let result: DialResult
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            result = try await connect(to: entry, limits: connector.limits, detour: nil)
+            result = try await connect(to: entry, for: connector, detour: nil)
         } catch {
             // Another address of the server would not make the proxy reachable.
             throw AttemptFailure(
@@ -93,13 +93,21 @@ extension Dialler {
 
     /// Connects to the proxy itself. Its address is not vetted, because it comes from the client's settings and not from a
     /// URL.
+    ///
+    /// It leaves from where a direct connection would: the options of the socket are those for the server.
     private func connect(
         to entry: ProxyEntry,
-        limits: DialLimits,
+        for server: Connector,
         detour: Detour?
     ) async throws(DialFailure) -> DialResult {
+        let limits = server.limits
         let destination = Destination(entry.proxy)
-        let connector = connector(destination, limits: limits, profile: entry.profile)
+        let connector = connector(
+            destination,
+            limits: limits,
+            profile: entry.profile,
+            options: server.options
+        )
         let selection = try await selection(of: entry.proxy, limits: limits, detour: detour)
         do throws(DialFailure) {
             return try await search(selection, destination: destination, limits: limits, detour: detour) {

@@ -30,7 +30,7 @@ package struct Dialler: Sendable {
 
     package init(_ settings: DialConfiguration, network: Network = Network()) {
         self.settings = settings
-        profiles = ConnectionProfiles(tls: settings.tls)
+        profiles = ConnectionProfiles(tls: settings.tls, socket: settings.socket)
         self.network = network
     }
 
@@ -69,9 +69,16 @@ package struct Dialler: Sendable {
             return try await dial(url, connector: connector, over: proxy, detour: detour)
         }
         let vetting = settings.vetting
+        let unixSocket = connector.profile.unixSocket
         let selection = try await selection(destination, route: route, limits: limits, detour: detour)
         let result = try await search(selection, destination: destination, limits: limits, detour: detour) {
             endpoint throws(AttemptFailure) in
+            if let unixSocket {
+                guard vetting == nil else {
+                    throw .failed(.connect, reason: .settings(.unixSocketAndVetting), consequence: .stop)
+                }
+                return try await connector.connect(to: unixSocket)
+            }
             // The address is vetted immediately before it is dialled, whatever its source: nothing can happen in
             // between.
             if let refusal = vetting?.refusal(of: endpoint, for: destination) {
@@ -80,7 +87,13 @@ package struct Dialler: Sendable {
             guard let proxy else { return try await connector.connect(to: endpoint) }
             return try await connectTunnel(with: connector, to: endpoint, over: proxy)
         }
-        return connection(result, destination: destination, route: route, proxy: proxy)
+        return connection(
+            result,
+            destination: destination,
+            route: route,
+            proxy: proxy,
+            unixSocket: unixSocket
+        )
     }
 
     /// Returns a connector for the destination.
@@ -88,6 +101,7 @@ package struct Dialler: Sendable {
         _ destination: Destination,
         limits: DialLimits,
         profile: ConnectionProfile,
+        options: SocketOptions? = nil,
         vetting: AddressVetting? = nil
     ) -> Connector {
         let mayAskSystem = settings.mayAskSystem
@@ -95,6 +109,7 @@ package struct Dialler: Sendable {
             destination: destination,
             limits: limits,
             profile: profile,
+            options: options ?? profile.socket,
             network: network,
             translation: mayAskSystem ? Translation(translators: network.translators, vetting: vetting) : nil,
             loop: loop
@@ -305,7 +320,8 @@ package struct Dialler: Sendable {
         _ result: DialResult,
         destination: Destination,
         route: Route,
-        proxy: ProxyEntry?
+        proxy: ProxyEntry?,
+        unixSocket: UnixSocketPath?
     ) -> Connection {
         let facts = ConnectionFacts(
             name: destination.host.description,
@@ -317,10 +333,11 @@ package struct Dialler: Sendable {
             connectTime: result.established.connectTime,
             tlsTime: result.established.tlsTime,
             createdAt: result.attempt.end,
-            tracksResolver: result.selection.report != nil,
+            tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
             fallbackForAnswer: result.isFallback ? route.answer : nil,
             proxy: proxy.map { "\($0.proxy)" },
-            translated: result.established.translated
+            translated: result.established.translated,
+            unixSocket: unixSocket
         )
         return connection(result.established, facts: facts)
     }

@@ -4,12 +4,14 @@ package import DirectIO
 /// The parts of the network that dialling uses. Tests replace them.
 package struct Network: Sendable {
     /// Starts to connect a socket.
-    package var connect: @Sendable (IPAddress, UInt16, EventLoop) throws(Socket.StartFailure) -> Socket = {
-        address,
-        port,
-        loop throws(Socket.StartFailure) in
-        try Socket.connecting(to: address, port: port, on: loop, sparesReserve: true)
-    }
+    package var connect:
+        @Sendable (IPAddress, UInt16, SocketOptions, EventLoop) throws(Socket.StartFailure) -> Socket = {
+            address,
+            port,
+            options,
+            loop throws(Socket.StartFailure) in
+            try Socket.connecting(to: address, port: port, options: options, on: loop, sparesReserve: true)
+        }
     var shortage = DescriptorShortage()
     /// The queries to the system's resolver, whatever they are for.
     package let lookups: SystemLookups
@@ -32,10 +34,24 @@ extension Network {
     package func socket(
         to address: IPAddress,
         port: UInt16,
+        options: SocketOptions = SocketOptions(),
         on loop: EventLoop
     ) throws(TransportError) -> Socket {
+        try started { () throws(Socket.StartFailure) in try connect(address, port, options, loop) }
+    }
+
+    /// Starts to connect to a Unix domain socket.
+    func socket(to path: UnixSocketPath, on loop: EventLoop) throws(TransportError) -> Socket {
+        try started { () throws(Socket.StartFailure) in
+            try Socket.connecting(to: path, on: loop, sparesReserve: true)
+        }
+    }
+
+    private func started(
+        _ start: () throws(Socket.StartFailure) -> Socket
+    ) throws(TransportError) -> Socket {
         do throws(Socket.StartFailure) {
-            return try connect(address, port, loop)
+            return try start()
         } catch {
             switch error {
             case .address(let error): throw .failed(.connect, .address(error))

@@ -16,7 +16,7 @@ package final class ProxyEntry: Sendable {
         self.proxy = proxy
         var tls = tls
         tls.clientIdentity = nil
-        profile = ConnectionProfile(ConnectionSettings(), tls: proxy.tls ?? tls)
+        profile = ConnectionProfile(tls: proxy.tls ?? tls, socket: SocketOptions())
     }
 
     /// Whether requests for the URL are sent to the proxy as a whole, which forwards them and so sees them.

@@ -31,9 +31,11 @@ package enum Route: Sendable {
         }
     }
 
-    /// The endpoints of a resolver's answer; `nil` if the route did not come from a resolver.
+    /// The endpoints of an answer of the client's resolver; `nil` if the route did not come from that.
     package var answer: [Endpoint]? {
-        guard case .chosen(let selection) = self, selection.report != nil else { return nil }
+        guard case .chosen(let selection) = self, selection.report != nil, !selection.isOfRequest else {
+            return nil
+        }
         return selection.named
     }
 }
@@ -54,6 +56,7 @@ package struct EndpointSelection: Sendable {
     private final class Extras: Sendable {
         struct Values: Sendable {
             var isStrictlyOrdered = false
+            var isOfRequest = false
             var resolveTime: Duration?
             var fallback: (@Sendable (Instant) async -> Result<EndpointSelection?, TransportError.Reason>)?
             var report: (@Sendable (Endpoint, DialReport) -> Void)?
@@ -76,6 +79,13 @@ package struct EndpointSelection: Sendable {
     package var isStrictlyOrdered: Bool {
         get { values.isStrictlyOrdered }
         set { values.isStrictlyOrdered = newValue }
+    }
+
+    /// Whether the request has brought the resolver along. A different answer of the client's resolver then does not make
+    /// this one outdated, nor the other way around.
+    package var isOfRequest: Bool {
+        get { values.isOfRequest }
+        set { if newValue != isOfRequest { values.isOfRequest = newValue } }
     }
 
     /// The time that the resolver took; `nil` if no resolver was asked.

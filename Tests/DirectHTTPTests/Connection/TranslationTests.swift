@@ -159,7 +159,7 @@ struct TranslationTests {
         let settings = HTTPClient.trusting(configure).configuration
         var network = Network(SystemLookups(lookUp))
         let port = server.port
-        network.connect = { address, _, loop throws(Socket.StartFailure) in
+        network.connect = { address, _, _, loop throws(Socket.StartFailure) in
             guard address.family == .v6, let local = IPAddress("::1") else {
                 // ENETUNREACH, unless said otherwise.
                 throw .system(SystemError("connect", code: code))

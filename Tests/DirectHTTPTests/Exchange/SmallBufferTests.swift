@@ -20,8 +20,8 @@ struct SmallBufferTests {
         try limitReceiving(at: server.endpoint)
         var network = Network()
         let connect = network.connect
-        network.connect = { address, port, loop throws(Socket.StartFailure) in
-            let socket = try connect(address, port, loop)
+        network.connect = { address, port, options, loop throws(Socket.StartFailure) in
+            let socket = try connect(address, port, options, loop)
             #expect(throws: Never.self) { try limitSending(to: server.endpoint) }
             return socket
         }

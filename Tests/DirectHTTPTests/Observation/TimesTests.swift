@@ -238,7 +238,7 @@ struct TimesTests {
         let settings = client().configuration
         let clock = clock
         var network = Network()
-        network.connect = { address, port, loop throws(Socket.StartFailure) in
+        network.connect = { address, port, options, loop throws(Socket.StartFailure) in
             clock.advance(by: .seconds(2))
             return try Socket.connecting(to: address, port: port, on: loop)
         }

@@ -171,7 +171,7 @@ private struct Lab {
         let settings = HTTPClient.Configuration()
         var network = Network()
         network.shortage = DescriptorShortage(queue: DescriptorQueue(), closeIdleConnection: { canMakeRoom })
-        network.connect = { (address, port, loop) throws(Socket.StartFailure) in
+        network.connect = { (address, port, _, loop) throws(Socket.StartFailure) in
             try allow(address)
             return try Socket.connecting(to: address, port: port, on: loop)
         }

@@ -1,0 +1,19 @@
+/// Settings of a request that make no sense together.
+@nonexhaustive
+public enum ConnectionSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The request has a Unix domain socket and addresses: it can be sent to one of these only.
+    case unixSocketAndAddresses
+    /// The request has a Unix domain socket and a local binding, which a connection to such a socket cannot have.
+    case unixSocketAndBinding
+    /// The request is for a Unix domain socket, and the client vets addresses, of which a socket has none.
+    case unixSocketAndVetting
+
+    /// The conflict as text.
+    public var description: String {
+        switch self {
+        case .unixSocketAndAddresses: "the request has both a Unix domain socket and addresses"
+        case .unixSocketAndBinding: "the request has both a Unix domain socket and a local binding"
+        case .unixSocketAndVetting: "a Unix domain socket has no address that the client's vetting could see"
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import DirectCore
+import DirectHTTP
+import DirectIO
+import DirectTestCommands
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("Where connections leave from", .idleLimit)
+struct LocalBindingTests {
+    private func server(on address: String = "127.0.0.1") throws -> FixtureServer {
+        try .start(.plain, on: address) { _ in .text("hello") }
+    }
+
+    private func bound(_ server: FixtureServer, _ binding: LocalBinding?) -> Request {
+        var request = Request(.get, server.http())
+        request.localBinding = binding
+        return request
+    }
+
+    private func address(_ text: String) throws -> LocalBinding {
+        .address(try #require(IPAddress(text)))
+    }
+
+    #if os(Linux)
+    @Test(
+        "A request leaves from its address, else from the client's, else from any; none shares a connection"
+    )
+    func addresses() async throws {
+        let server = try server()
+        let binding = try address("127.0.0.6")
+        let client = HTTPClient.untimed { $0.localBinding = binding }
+        for isReused in [false, true] {
+            #expect(try await client.fetch(bound(server, nil)).isReused == isReused)
+            #expect(try await client.fetch(bound(server, try address("127.0.0.7"))).isReused == isReused)
+        }
+        #expect(server.records.map(\.clientAddress) == ["127.0.0.6", "127.0.0.7"])
+        _ = try await HTTPClient.untimed().fetch(bound(server, nil))
+        #expect(server.records.last?.clientAddress == "127.0.0.1")
+    }
+
+    @Test("It holds for redirects to other origins, and for the connection to a proxy")
+    func everywhere() async throws {
+        let far = try server(on: "127.0.0.2")
+        let target = far.http()
+        let near = try FixtureServer.start(.plain) { _ in .status(302, ["Location": target]) }
+        let client = HTTPClient.untimed()
+        _ = try await client.fetch(bound(near, try address("127.0.0.6")))
+        #expect(far.records.map(\.clientAddress) == ["127.0.0.6"])
+        let routes = FixtureProxy(["\(far.authority)": far.authority])
+        let gate = try FixtureServer.start(.plain, on: "127.0.0.3", behaviour: .proxy(routes))
+        for scheme in ["socks5h", "socks5"] {
+            let proxy = try Proxy("\(scheme)://\(gate.authority)")
+            let behind = HTTPClient.untimed { $0.proxy = ProxySettings(proxy) }
+            #expect(try await behind.fetch(bound(far, try address("127.0.0.8"))).text == "hello")
+            #expect(gate.records.last?.clientAddress == "127.0.0.8")
+        }
+    }
+
+    @Test("An interface is bound to, and one that does not exist is an error")
+    func interfaces() async throws {
+        let server = try server()
+        let client = HTTPClient.untimed()
+        #expect(try await client.fetch(bound(server, .interface("lo"))).text == "hello")
+        for name in ["none0", "", String(repeating: "a", count: 40), "lo\0"] {
+            let error = try await httpError { try await client.fetch(bound(server, .interface(name))) }
+            #expect(error.phase == .connect && error.systemError?.call == "setsockopt")
+        }
+    }
+    #endif
+
+    @Test(
+        "An address that the machine does not have, or of another family, fails the attempt and leaks nothing"
+    )
+    func unusable() async throws {
+        let server = try server()
+        let client = HTTPClient.untimed()
+        for text in ["203.0.113.1", "::1", "fe80::1%none0"] {
+            let error = try await httpError { try await client.fetch(bound(server, try address(text))) }
+            #expect(error.phase == .connect)
+            #expect(error.systemError?.call == "bind" || text.contains("%"))
+        }
+        #expect(server.records.isEmpty)
+    }
+
+    #if os(Linux)
+    @Test("Keep-alive probes are set as the request or the client says, and not without")
+    func keepAlive() async throws {
+        let server = try server()
+        let client = HTTPClient.untimed {
+            $0.tcpKeepAlive = TCPKeepAlive(idle: .seconds(3000), interval: .seconds(10), count: 3)
+        }
+        var request = Request(.get, server.http())
+        _ = try await client.fetch(request)
+        #expect((2000...3000).contains(try timer(of: server) ?? 0))
+        request.tcpKeepAlive = TCPKeepAlive(idle: .milliseconds(999_999_500), interval: .zero, count: 1000)
+        _ = try await client.fetch(request)
+        #expect((31_000...32_767).contains(try timer(of: server) ?? 0))
+        let without = HTTPClient.untimed()
+        _ = try await without.get(server.http())
+        // A client that goes takes its connections along.
+        try withExtendedLifetime((client, without)) { #expect(try timer(of: server) == nil) }
+    }
+
+    /// The seconds until the next probe on the connection that was made last; `nil` if there will be none.
+    private func timer(of server: FixtureServer) throws -> Int? {
+        let record = try #require(server.records.last)
+        let ports = [record.clientPort, record.serverPort].map { String($0, radix: 16).uppercased() }
+        // The table is read in pieces, and a line may be missed while others come and go.
+        for _ in 0..<1000 {
+            let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+            for line in table.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard words.count > 5, words[1].hasSuffix(":" + padded(ports[0])),
+                    words[2].hasSuffix(":" + padded(ports[1]))
+                else { continue }
+                let timer = words[5].split(separator: ":")
+                return timer[0] == "02" ? Int(timer[1], radix: 16).map { $0 / 100 } : nil
+            }
+        }
+        throw FixtureError.stopped
+    }
+
+    private func padded(_ port: String) -> String { String(repeating: "0", count: 4 - port.count) + port }
+    #endif
+}
+
+@Suite("A resolver of a request", .idleLimit)
+struct RequestResolverTests {
+    private let server: FixtureServer
+    private let own: ScriptedResolver
+    private let clients: ScriptedResolver
+
+    init() throws {
+        server = try FixtureServer.start(.plain, on: "127.0.0.2") { .text($0.host ?? "") }
+        own = ScriptedResolver("own", [Endpoint(stringLiteral: "127.0.0.2")])
+        clients = ScriptedResolver("client", [Endpoint(stringLiteral: "127.0.0.1")])
+    }
+
+    private func request(_ path: String = "/") -> Request {
+        var request = Request(.get, "http://a.test:\(server.port)\(path)")
+        request.resolver = own
+        return request
+    }
+
+    @Test(
+        "It is asked instead of the client's, and its connections serve no request of the client's resolver"
+    )
+    func asked() async throws {
+        let client = HTTPClient.untimed { $0.resolver = clients }
+        let first = try await client.fetch(request())
+        #expect(first.text == "a.test:\(server.port)" && first.transaction?.source.author == .resolver("own"))
+        #expect(try await client.fetch(request()).isReused)
+        _ = try? await client.get("http://a.test:\(server.port)/")
+        // The other answer does not make this one outdated.
+        #expect(try await client.fetch(request()).isReused)
+        #expect(own.asked.count == 3 && clients.asked.count == 1)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("Addresses and maps come before it; redirects to other names ask it, too")
+    func order() async throws {
+        var chosen = request()
+        chosen.addresses = [server.endpoint]
+        let client = HTTPClient.untimed { $0.resolver = clients }
+        #expect(try await client.fetch(chosen).status == 200)
+        #expect(own.asked.isEmpty)
+        let port = server.port
+        let near = try FixtureServer.start(.plain, on: "127.0.0.2") { _ in
+            .status(302, ["Location": "http://b.test:\(port)/"])
+        }
+        var redirected = Request(.get, "http://a.test:\(near.port)/")
+        redirected.resolver = own
+        #expect(try await client.fetch(redirected).text == "b.test:\(port)")
+        #expect(own.asked.count == 2 && clients.asked.isEmpty)
+    }
+
+    @Test("An interceptor that builds the request anew does not lose it")
+    func rebuilt() async throws {
+        let client = HTTPClient.untimed {
+            $0.resolver = clients
+            $0.networkInterceptors = [{ try await $1(Request(.get, try $0.url)) }]
+        }
+        #expect(try await client.fetch(request()).status == 200)
+        #expect(clients.asked.isEmpty)
+    }
+
+    @Test("Its failure is final: the client's is not asked")
+    func failure() async throws {
+        let failing = ScriptedResolver("own", .noAddresses)
+        var request = request()
+        request.resolver = failing
+        let error = try await httpError {
+            try await HTTPClient.untimed { $0.resolver = clients }.fetch(request)
+        }
+        #expect(error.phase == .resolve && clients.asked.isEmpty)
+    }
+}

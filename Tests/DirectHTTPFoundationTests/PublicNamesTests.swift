@@ -42,6 +42,11 @@ struct PublicNamesTests {
             ResolverMetrics.self, ResolverObserver.self, ServiceSettings.self, StaticMap.self,
             StaticMapError.self, SystemError.self, SystemResolver.self, TLSAlert.self, TLSError.self,
             TLSFacts.self, TLSSettings.self, TLSVersion.self, Timeouts.self, TransferProgress.self,
+            LocalBinding.self, TCPKeepAlive.self, UnixSocketPath.self, UnixSocketPathError.self,
+            CertificateVerifier.self, InsecureCertificateOverride.self, InsecureKeyLog.self,
+            InsecureServerIdentity.self,
+            OCSPStapling.self, RejectedServer.self, RevocationLists.self, StapledStatus.self,
+            VerifiedServer.self, ConnectionSettingsError.self,
             TrustRoots.self, URLProtocolBinding.self, UnixTime.self,
         ]
         #expect(Set(types.map(ObjectIdentifier.init)).count == types.count)

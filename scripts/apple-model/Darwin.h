@@ -22,6 +22,9 @@ typedef uint8_t sa_family_t;
 typedef int errno_t;
 
 #define EPERM 1
+#define ENXIO 6
+#define ENODEV 19
+#define EAFNOSUPPORT 47
 #define ENOENT 2
 #define EINTR 4
 #define EBADF 9
@@ -95,6 +98,7 @@ typedef int64_t fpos_t;
 
 #define O_RDONLY 0x0000
 #define O_WRONLY 0x0001
+#define O_APPEND 0x0008
 #define O_RDWR 0x0002
 #define O_NONBLOCK 0x00000004
 #define O_NOFOLLOW 0x00000100
@@ -300,6 +304,7 @@ int posix_spawnattr_setsigdefault(posix_spawnattr_t *restrict, const sigset_t *r
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 30
+#define IPPROTO_IP 0
 #define IPPROTO_TCP 6
 #define IPPROTO_IPV6 41
 #define IPV6_V6ONLY 27
@@ -312,6 +317,11 @@ int posix_spawnattr_setsigdefault(posix_spawnattr_t *restrict, const sigset_t *r
 #define SO_ERROR 0x1007
 #define SO_NOSIGPIPE 0x1022
 #define TCP_NODELAY 0x01
+#define TCP_KEEPALIVE 0x10
+#define TCP_KEEPINTVL 0x101
+#define TCP_KEEPCNT 0x102
+#define IP_BOUND_IF 25
+#define IPV6_BOUND_IF 125
 #define MSG_PEEK 0x2
 #define MSG_DONTWAIT 0x80
 #define SHUT_RD 0
@@ -339,6 +349,11 @@ struct sockaddr_in6 {
     uint32_t sin6_flowinfo;
     struct in6_addr sin6_addr;
     uint32_t sin6_scope_id;
+};
+struct sockaddr_un {
+    uint8_t sun_len;
+    sa_family_t sun_family;
+    char sun_path[104];
 };
 struct sockaddr_storage {
     uint8_t ss_len;

@@ -16,10 +16,11 @@ def add_transaction(table):
         ("source", "source: AddressSource { |connection.source| }", ".url"),
         ("proxy", "proxy: String? { |connection.proxy| }", "nil"),
         ("translatedAddress", "translatedAddress: IPAddress? { |connection.translated| }", "nil"),
+        ("unixSocket", "unixSocket: UnixSocketPath? { |connection.unixSocket| }", "nil"),
         ("tls", "tls: TLSFacts? { |connection.tls| }", "nil"),
         ("failedAttempts", "failedAttempts: [Attempt] { |connection.failedAttempts.map(Attempt.init)| }", "[]"),
     ]:
-        suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests"}.get(member, "ObserverTests")
+        suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "unixSocket": "UnixSocketTests"}.get(member, "ObserverTests")
         table.place(f"HTTPTransaction.{member}", file, at, becomes, suites)
     for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
         time = f"{member}Time: Duration? {{ isReused ? nil : connection.{member}Time"

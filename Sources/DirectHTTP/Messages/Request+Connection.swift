@@ -47,13 +47,6 @@ extension Request {
         set { changeConnection { $0.keepAlive = newValue } }
     }
 
-    /// Asked for addresses instead of ``HTTPClient/Configuration/resolver``, for this request and the redirects that it
-    /// follows. `nil` means the client's. ``addresses`` and the maps come before it.
-    public var resolver: (any Resolver)? {
-        get { hasOptions ? options.resolver : nil }
-        set { if hasOptions || newValue != nil { options.resolver = newValue } }
-    }
-
     /// The settings of the request's connection; `nil` if none is set.
     @inline(__always)
     var connectionSettings: ConnectionSettings.Box? { hasOptions ? options.connection : nil }

@@ -76,8 +76,8 @@ extension HTTPClient {
             var exchange: ExchangeOptions.Box?
             /// The settings of its connection; `nil` if none is set.
             var connection: ConnectionSettings.Box?
-            /// Asked instead of the client's resolver.
-            var resolver: (any Resolver)?
+            /// The ``Resolver`` that is asked instead of the client's. The messages know no resolvers, so it is of any type.
+            var resolver: (any Sendable)?
         }
 
         var options: Options {

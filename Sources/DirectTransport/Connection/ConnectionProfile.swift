@@ -33,7 +33,7 @@ package final class ConnectionProfiles: Sendable {
     /// The number of profiles that are kept. Connections of a dropped one serve no further request.
     private static let limit = 64
 
-    private struct Key: Hashable {
+    private struct ProfileKey: Hashable {
         /// `nil` for the client's own settings.
         let settings: ConnectionSettings.Box?
         /// Whether the client's certificate is withheld.
@@ -41,7 +41,7 @@ package final class ConnectionProfiles: Sendable {
     }
 
     private struct Table {
-        var profiles: [Key: (profile: ConnectionProfile, lastUse: UInt64)] = [:]
+        var profiles: [ProfileKey: (profile: ConnectionProfile, lastUse: UInt64)] = [:]
         var useCount: UInt64 = 0
     }
 
@@ -61,7 +61,7 @@ package final class ConnectionProfiles: Sendable {
         let withholds = isAnonymous && settings?.settings.tls == nil && tls.clientIdentity != nil
         guard settings != nil || withholds else { return nil }
         return table.withLock { table in
-            let key = Key(settings: settings, isAnonymous: withholds)
+            let key = ProfileKey(settings: settings, isAnonymous: withholds)
             table.useCount += 1
             let profile = table.profiles[key]?.profile ?? make(key)
             table.profiles[key] = (profile, table.useCount)
@@ -74,7 +74,7 @@ package final class ConnectionProfiles: Sendable {
         }
     }
 
-    private func make(_ key: Key) -> ConnectionProfile {
+    private func make(_ key: ProfileKey) -> ConnectionProfile {
         let settings = key.settings?.settings ?? ConnectionSettings()
         var tls = settings.tls ?? tls
         if key.isAnonymous { tls.clientIdentity = nil }

@@ -51,14 +51,7 @@ struct Connector: Sendable {
                 failure: error
             )
         }
-        var established = EstablishedTransport(
-            layers: LayerStack(socket),
-            translated: translated,
-            connectTime: loop.now.since(start)
-        )
-        guard destination.isSecure else { return established }
-        try await secure(&established)
-        return established
+        return try await established(socket, translated: translated, from: start)
     }
 
     /// Connects to a Unix domain socket, as to an address.
@@ -67,8 +60,18 @@ struct Connector: Sendable {
         let socket = try await openSocket { () throws(TransportError) in
             try network.socket(to: path, on: loop)
         }
+        return try await established(socket, translated: nil, from: start)
+    }
+
+    /// Makes a transport of a socket that is connected, with TLS if the destination uses it.
+    private func established(
+        _ socket: Socket,
+        translated: IPAddress?,
+        from start: Instant
+    ) async throws(AttemptFailure) -> EstablishedTransport {
         var established = EstablishedTransport(
             layers: LayerStack(socket),
+            translated: translated,
             connectTime: loop.now.since(start)
         )
         guard destination.isSecure else { return established }

@@ -62,7 +62,7 @@ public struct HTTPMethod: Hashable, Sendable {
     }
 
     /// Whether a request without content has `Content-Length: 0` (RFC 9110, section 8.6).
-    var anticipatesContent: Bool {
+    package var anticipatesContent: Bool {
         switch name {
         case .known(.post), .known(.put), .known(.patch): true
         default: false

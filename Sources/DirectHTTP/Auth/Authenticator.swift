@@ -65,6 +65,39 @@ extension Authenticator where Self == BearerAuthenticator {
     public static func bearer(
         refreshing source: @escaping @Sendable () async throws -> String
     ) -> BearerAuthenticator {
-        BearerAuthenticator(source: source)
+        BearerAuthenticator(ahead: .zero) { BearerToken(try await source()) }
+    }
+
+    /// Sends bearer tokens from `source`, which is called again before the last one expires.
+    ///
+    /// In the last part of a token's life, of the length `ahead`, the next request starts the renewal. Requests go on with the
+    /// old token until the new one is there, so none of them waits. Once a token has expired, or the server has refused
+    /// it, all requests wait for one renewal. A renewal that fails before the expiry fails no request; it is tried again
+    /// after half of the time that is left.
+    ///
+    /// What ``bearer(refreshing:)`` says about requests of `source` itself applies.
+    ///
+    /// - Parameters:
+    ///   - ahead: The time before the expiry at which the renewal begins; at most half of a token's lifetime.
+    ///   - source: Returns a new token and its lifetime.
+    public static func bearer(
+        renewedAhead ahead: Duration,
+        _ source: @escaping @Sendable () async throws -> BearerToken
+    ) -> BearerAuthenticator {
+        BearerAuthenticator(ahead: ahead, source: source)
+    }
+}
+
+/// A bearer token, and how long it is valid.
+public struct BearerToken: Sendable {
+    let secret: Secret
+    /// The time for which the token is valid, counted from the call of its source: the `expires_in` of OAuth 2.0. `nil`
+    /// until the server refuses it.
+    public let lifetime: Duration?
+
+    /// Makes a token.
+    public init(_ token: String, lifetime: Duration? = nil) {
+        secret = Secret(token)
+        self.lifetime = lifetime
     }
 }

@@ -6,14 +6,21 @@ public struct BearerAuthenticator: Authenticator {
     private let tokens: Tokens
 
     init(token: String) {
-        tokens = Tokens(known: token, source: nil)
+        tokens = Tokens(known: token)
     }
 
-    init(source: @escaping @Sendable () async throws -> String) {
-        tokens = Tokens(known: nil, source: source)
+    init(
+        ahead: Duration,
+        on loop: EventLoop = .shared,
+        source: @escaping @Sendable () async throws -> BearerToken
+    ) {
+        tokens = Tokens(source: source, ahead: ahead, loop: loop)
     }
 
-    /// Returns the current token, and fetches one first if there is none.
+    /// Whether the source is being asked for a token.
+    var isFetching: Bool { tokens.isFetching }
+
+    /// Returns the current token. Fetches one first if there is none or if it has expired.
     public func authorization(for request: AuthenticationRequest) async throws -> String? {
         try await tokens.token(instead: nil).map { "Bearer " + $0 }
     }
@@ -35,7 +42,7 @@ public struct BearerAuthenticator: Authenticator {
 /// The current token, and the task that fetches the next one. At most one such task runs at a time.
 private final class Tokens: Sendable {
     private struct State {
-        var known: String?
+        var known: KnownToken?
         var fetch: Fetch?
     }
 
@@ -45,26 +52,45 @@ private final class Tokens: Sendable {
     }
 
     private let state: Locked<State>
-    private let source: (@Sendable () async throws -> String)?
+    private let source: (@Sendable () async throws -> BearerToken)?
+    /// The time before the expiry of a token at which the next one is fetched.
+    private let ahead: UInt64
+    private let loop: EventLoop
 
-    init(known: String?, source: (@Sendable () async throws -> String)?) {
-        state = Locked(State(known: known))
+    init(known: String) {
+        state = Locked(State(known: KnownToken(text: known)))
+        source = nil
+        ahead = 0
+        loop = .shared
+    }
+
+    init(source: @escaping @Sendable () async throws -> BearerToken, ahead: Duration, loop: EventLoop) {
+        state = Locked(State())
         self.source = source
+        self.ahead = ahead.clampedNanoseconds
+        self.loop = loop
     }
 
     var isRefreshable: Bool { source != nil }
 
-    /// Returns the current token, or fetches a new one if the current one is `refused` or there is none.
+    var isFetching: Bool { state.withLock { $0.fetch != nil } }
+
+    /// Returns the current token, or fetches a new one if the current one is `refused` or has expired, or if there is
+    /// none. A token that is about to expire is returned while the next one is being fetched.
     ///
     /// Returns `nil` inside the source: a request that the source makes would otherwise wait for the token that
     /// only the source can supply.
     func token(instead refused: String?) async throws -> String? {
+        let now = loop.now
         let (known, fetch) = state.withLock { state -> (String?, Fetch?) in
             if let fetch = state.fetch, FetchMark.around.contains(where: { $0 === fetch.mark }) {
                 return (nil, nil)
             }
-            if let known = state.known, known != refused { return (known, nil) }
-            let fetch = state.fetch ?? begin()
+            if let known = state.known, known.text != refused, now < known.expiry {
+                if now >= known.renewal, state.fetch == nil { state.fetch = begin(at: now) }
+                return (known.text, nil)
+            }
+            let fetch = state.fetch ?? begin(at: now)
             state.fetch = fetch
             return (nil, fetch)
         }
@@ -73,7 +99,7 @@ private final class Tokens: Sendable {
         // for.
         let answer: Result<String, any Error>
         do throws(BlockingWork.Abandoned) {
-            answer = try await supervised(until: .never, on: .shared) { await task.result }
+            answer = try await supervised(until: .never, on: loop) { await task.result }
         } catch {
             throw CancellationError()
         }
@@ -81,20 +107,58 @@ private final class Tokens: Sendable {
     }
 
     /// Starts the fetch in a task of its own: the first caller may be cancelled while others still need the token.
-    private func begin() -> Fetch {
+    private func begin(at start: Instant) -> Fetch {
         let mark = FetchMark()
         let task = Task {
-            try await FetchMark.$around.withValue(FetchMark.around + [mark]) { try await self.fetch() }
+            try await FetchMark.$around.withValue(FetchMark.around + [mark]) {
+                try await self.fetch(from: start)
+            }
         }
         return Fetch(mark: mark, task: task)
     }
 
-    private func fetch() async throws -> String {
-        defer { state.withLock { $0.fetch = nil } }
+    private func fetch(from start: Instant) async throws -> String {
         guard let source else { return "" }
-        let token = try await source()
-        state.withLock { $0.known = token }
-        return token
+        do {
+            let token = try await source()
+            state.withLock { state in
+                state.known = KnownToken(token, from: start, ahead: ahead)
+                state.fetch = nil
+            }
+            return token.secret.text
+        } catch {
+            state.withLock { state in
+                state.known?.postponeRenewal(at: loop.now)
+                state.fetch = nil
+            }
+            throw error
+        }
+    }
+}
+
+/// A token, and the times at which it expires and the next one is fetched.
+private struct KnownToken {
+    let text: String
+    private(set) var expiry = Instant.never
+    private(set) var renewal = Instant.never
+
+    init(text: String) {
+        self.text = text
+    }
+
+    /// Counts the lifetime from the start of the fetch: when the server began to count is not known.
+    init(_ token: BearerToken, from start: Instant, ahead: UInt64) {
+        text = token.secret.text
+        guard let lifetime = token.lifetime?.clampedNanoseconds else { return }
+        expiry = start.advanced(byNanoseconds: lifetime)
+        // A token that lives shorter than `ahead` would be renewed with every request.
+        renewal = start.advanced(byNanoseconds: lifetime - min(ahead, lifetime / 2))
+    }
+
+    /// Puts off the next renewal after one that failed, by half of the time that is left. At the expiry callers wait.
+    mutating func postponeRenewal(at now: Instant) {
+        guard expiry < .never, now < expiry else { return }
+        renewal = now.advanced(byNanoseconds: (expiry.nanoseconds - now.nanoseconds) / 2)
     }
 }
 

@@ -14,6 +14,11 @@ extension BearerAuthenticator: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+extension BearerToken: CustomStringConvertible {
+    /// A description without the token.
+    public var description: String { "BearerToken(hidden)" }
+}
+
 extension DigestAuthenticator: CustomStringConvertible, CustomReflectable {
     /// A description without user name and password.
     public var description: String { "DigestAuthenticator(hidden)" }

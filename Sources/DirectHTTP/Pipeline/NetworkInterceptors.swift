@@ -30,7 +30,12 @@ final class NetworkInterceptors: NetworkLayer {
         var complete = request
         complete.headers.complete(with: fields.defaults(for: request, trail))
         do {
-            let response = try await answer(to: complete, trail: trail, call: call, detour: detour)
+            let shown = try await final(complete, call: call)
+            let response = try await call.answer(to: url, .response, on: loop) {
+                try await self.pass(shown, through: self.interceptors[...], call: call) { request in
+                    try await self.end(request, of: shown, trail: trail, call: call, detour: detour)
+                }
+            }
             response.body.take(call.limit, stall: call.timeouts.read, on: loop)
             return response
         } catch let error as HTTPError {
@@ -38,39 +43,51 @@ final class NetworkInterceptors: NetworkLayer {
         }
     }
 
-    /// Sends the request through the interceptors, to the network or to the function in its place.
-    private func answer(
-        to complete: Request,
+    private func final(_ request: Request, call: Call) async throws -> FinalRequest {
+        try await FinalRequest(request, on: loop, within: call.limit)
+    }
+
+    /// Sends the request through the interceptors and then to `end`. Each interceptor sees the fields that fit what the
+    /// one before it has made of the request.
+    private func pass(
+        _ shown: FinalRequest,
+        through interceptors: ArraySlice<Interceptor>,
+        call: Call,
+        end: @escaping Forward
+    ) async throws -> Response {
+        guard let first = interceptors.first else { return try await end(shown.stripped(shown.request)) }
+        return try await first(shown.request) { request in
+            let stripped = shown.stripped(request)
+            guard interceptors.count > 1 else { return try await end(stripped) }
+            let next = try await self.final(stripped, call: call)
+            return try await self.pass(next, through: interceptors.dropFirst(), call: call, end: end)
+        }
+    }
+
+    /// Sends the request that the interceptors have made to the network, or to the function in its place.
+    ///
+    /// - Parameter shown: what the first interceptor saw.
+    private func end(
+        _ request: Request,
+        of shown: FinalRequest,
         trail: Trail?,
         call: Call,
         detour: Detour?
     ) async throws -> Response {
-        try await call.answer(to: try? complete.url, .response, on: loop) {
-            try await intercept(complete, interceptors: self.interceptors[...]) { request in
-                let hop = HopRequest(complete, trail).rebuilt(
-                    as: request,
-                    shown: [complete],
-                    self.fields.crossing(by: complete.redirects ?? self.redirects)
-                )
-                call.sent?.note(hop.request, defaults: self.fields.defaults(for: hop.request, hop.trail))
-                guard let transport = self.transport else {
-                    return try await self.roundTrip.send(
-                        hop.request,
-                        trail: hop.trail,
-                        call: call,
-                        detour: detour
-                    )
-                }
-                return try await transport(hop.request)
-            }
+        let hop = HopRequest(shown.request, trail).rebuilt(
+            as: request,
+            shown: [shown.request],
+            fields.crossing(by: shown.request.redirects ?? redirects)
+        )
+        call.sent?.note(hop.request, defaults: HTTPHeaders())
+        guard let transport else {
+            return try await roundTrip.send(
+                complete: hop.request,
+                trail: hop.trail,
+                call: call,
+                detour: detour
+            )
         }
-    }
-}
-
-extension HTTPHeaders {
-    /// Adds the client's default fields that the request does not have itself.
-    fileprivate mutating func complete(with defaults: HTTPHeaders) {
-        let own = self
-        for field in defaults where !own.contains(field.name) { add(field.name, field.value) }
+        return try await transport(final(hop.request, call: call).request)
     }
 }

@@ -170,7 +170,9 @@ struct RedirectTests {
         #expect(seen[1].filter { $0.value == "secret" }.count == 6 && seen[1].contains("host"))
         for headers in seen[2...] {
             #expect(
-                Set(headers.map(\.name)) == ["Accept-Encoding", "Accept-Language", "X-Trace", "User-Agent"]
+                Set(headers.map(\.name)) == [
+                    "Host", "Accept-Encoding", "Accept-Language", "X-Trace", "User-Agent",
+                ]
             )
         }
     }

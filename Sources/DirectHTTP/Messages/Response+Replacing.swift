@@ -1,0 +1,46 @@
+public import DirectHTTP1
+
+/// Responses that an interceptor makes of others.
+extension HTTPClient.Response {
+    /// Returns the response with another body. Everything else is kept, except the fields that describe the former body
+    /// on the wire: `Content-Encoding` and `Transfer-Encoding` are removed, and `Content-Length` is that of the new
+    /// body.
+    ///
+    /// The former body is given up when it is released: read it before, or its connection is closed.
+    public func replacing(body bytes: [UInt8]) -> HTTPClient.Response {
+        var headers = headers.withoutBodyFraming
+        headers["Content-Length"] = "\(bytes.count)"
+        return replacing(ResponseBody(content: .complete(bytes, HTTPHeaders(), nil)), headers)
+    }
+
+    /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the former body
+    /// piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
+    public func replacing(stream: some AsyncSequence<[UInt8], any Error> & Sendable) -> HTTPClient.Response {
+        let source = SequenceBody(stream, name: url.host.description)
+        return replacing(ResponseBody(content: .arriving(source)), headers.withoutBodyFraming)
+    }
+
+    /// Returns the response with other header fields. In a network interceptor they decide on decoding, cookies and
+    /// storing, as if the server had sent them.
+    public func replacing(headers: HTTPHeaders) -> HTTPClient.Response {
+        replacing(body, headers)
+    }
+
+    private func replacing(_ body: ResponseBody, _ headers: HTTPHeaders) -> HTTPClient.Response {
+        let head = ResponseHead(status: status, reason: reason, version: version, headers: headers)
+        var response = HTTPClient.Response(head: head, body: body, url: url, transaction: transaction)
+        response.body.request = self.body.request
+        response.history = history
+        response.retryStop = retryStop
+        response.cacheUse = cacheUse
+        return response
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate var withoutBodyFraming: HTTPHeaders {
+        var headers = self
+        for name in ["Content-Encoding", "Transfer-Encoding", "Content-Length"] { headers.remove(name) }
+        return headers
+    }
+}

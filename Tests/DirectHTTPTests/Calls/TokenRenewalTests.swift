@@ -1,0 +1,150 @@
+import DirectCore
+import DirectTestCommands
+import DirectTestTime
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Tokens that are renewed ahead of their expiry", .idleLimit)
+struct TokenRenewalTests {
+    private let time = HeldTime()
+    private let fetched = Locked(0)
+    private let gate = Barrier()
+
+    /// Tokens named by their number, each valid for so long. From the second one on the source waits for the gate.
+    private func authenticator(
+        ahead: Duration = .seconds(60),
+        lifetime: Duration? = .seconds(600),
+        fails: @escaping @Sendable (Int) -> Bool = { _ in false }
+    ) -> BearerAuthenticator {
+        BearerAuthenticator(ahead: ahead, on: time.loop) { [fetched, gate] in
+            let number = fetched.withLock {
+                $0 += 1
+                return $0
+            }
+            if number > 1 { await gate.pass() }
+            if fails(number) { throw HTTPError(.response, .connectionClosed) }
+            return BearerToken("\(number)", lifetime: lifetime)
+        }
+    }
+
+    private func request(_ url: String, _ authenticator: any Authenticator) -> Request {
+        var request = Request(.get, url)
+        request.authenticator = authenticator
+        return request
+    }
+
+    /// Waits until the renewal has ended, which shows in the next token.
+    private func waitForToken(_ token: String, _ authenticator: BearerAuthenticator) async throws {
+        let subject = AuthenticationRequest(method: .get, url: try HTTPURL("http://a.test/"), body: nil)
+        while try await authenticator.authorization(for: subject) != "Bearer \(token)" { await Task.yield() }
+    }
+
+    @Test("Requests use the old token while one renewal is under way, and the new one afterwards")
+    func renewedAhead() async throws {
+        let script = Script((200, [:]))
+        let (client, authenticator) = (script.client(), authenticator())
+        let request = request("http://a.test/", authenticator)
+        _ = try await client.fetch(request)
+        time.advance(by: .seconds(540) - .nanoseconds(1))
+        _ = try await client.fetch(request)
+        #expect(fetched.withLock { $0 } == 1)
+        time.advance(by: .nanoseconds(1))
+        for _ in 0..<3 { _ = try await client.fetch(request) }
+        await gate.arrivals(1)
+        #expect(fetched.withLock { $0 } == 2)
+        gate.open()
+        try await waitForToken("2", authenticator)
+        _ = try await client.fetch(request)
+        let sent = script.requests.map { $0.headers["Authorization"] }
+        #expect(sent == Array(repeating: "Bearer 1", count: 5) + ["Bearer 2"])
+        #expect(fetched.withLock { $0 } == 2)
+    }
+
+    @Test("After the expiry all requests wait for one renewal, and no request carries the expired token")
+    func expired() async throws {
+        let script = Script((200, [:]))
+        let (client, authenticator) = (script.client(), authenticator())
+        let request = request("http://a.test/", authenticator)
+        _ = try await client.fetch(request)
+        time.advance(by: .seconds(600))
+        try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for _ in 0..<10 { group.addTask { try await client.fetch(request).status } }
+            await gate.arrivals(1)
+            gate.open()
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(fetched.withLock { $0 } == 2)
+        #expect(Set(script.requests.dropFirst().map { $0.headers["Authorization"] }) == ["Bearer 2"])
+    }
+
+    @Test(
+        "A renewal that fails fails no request, is tried again later, and after the expiry its error is the request's"
+    )
+    func failingRenewal() async throws {
+        let script = Script((200, [:]))
+        let (client, authenticator) = (script.client(), authenticator(fails: { $0 > 1 }))
+        let request = request("http://a.test/", authenticator)
+        gate.open()
+        _ = try await client.fetch(request)
+        // Half of the time that is left: 60 s before the expiry, 30, 15.
+        for (pause, number) in [(Duration.seconds(540), 2), (.seconds(30), 3), (.seconds(15), 4)] {
+            time.advance(by: pause - .nanoseconds(1))
+            _ = try await client.fetch(request)
+            #expect(fetched.withLock { $0 } == number - 1)
+            time.advance(by: .nanoseconds(1))
+            _ = try await client.fetch(request)
+            while authenticator.isFetching { await Task.yield() }
+            #expect(fetched.withLock { $0 } == number)
+        }
+        #expect(Set(script.requests.map { $0.headers["Authorization"] }) == ["Bearer 1"])
+        time.advance(by: .seconds(15))
+        _ = try await httpError { try await client.fetch(request) }
+    }
+
+    @Test(
+        "A token of a short life is renewed in its second half, and one without a lifetime only when it is refused"
+    )
+    func lifetimes() async throws {
+        let script = Script((200, [:]))
+        let client = script.client()
+        gate.open()
+        let short = authenticator(lifetime: .seconds(20))
+        _ = try await client.fetch(request("http://a.test/", short))
+        time.advance(by: .seconds(10) - .nanoseconds(1))
+        _ = try await client.fetch(request("http://a.test/", short))
+        #expect(fetched.withLock { $0 } == 1)
+        time.advance(by: .nanoseconds(1))
+        _ = try await client.fetch(request("http://a.test/", short))
+        try await waitForToken("2", short)
+        fetched.withLock { $0 = 0 }
+        let endless = authenticator(lifetime: nil)
+        for _ in 0..<2 {
+            _ = try await client.fetch(request("http://a.test/", endless))
+            time.advance(by: .seconds(86_400))
+        }
+        #expect(fetched.withLock { $0 } == 1)
+    }
+
+    @Test("A token that the server refuses before its expiry is replaced at once, and the call goes on")
+    func refused() async throws {
+        let server = try FixtureServer.start { request in
+            request.headers["authorization"] == "Bearer 2"
+                ? .text("in") : .status(401, ["WWW-Authenticate": "Bearer"])
+        }
+        gate.open()
+        let client = HTTPClient.untimed()
+        let response = try await client.fetch(request(server.http(), authenticator()))
+        #expect(response.text == "in" && response.history.map(\.reason) == [.authentication])
+        #expect(fetched.withLock { $0 } == 2)
+    }
+
+    @Test("A token and its authenticator show no secret when they are printed or dumped")
+    func hidden() {
+        let token = BearerToken("hush", lifetime: .seconds(1))
+        var text = "\(token) \(BearerAuthenticator.bearer(renewedAhead: .seconds(60)) { token })"
+        dump(token, to: &text)
+        #expect(!text.contains("hush"))
+    }
+}

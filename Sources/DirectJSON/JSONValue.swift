@@ -54,6 +54,14 @@ extension JSONValue {
     /// Returns an array.
     package static func array(_ elements: [JSONValue]) -> JSONValue { JSONValue(content: .array(elements)) }
 
+    /// Returns a number with a fraction, of a text in the grammar of RFC 8259.
+    package static func number(text: String) -> JSONValue { JSONValue(content: .number(text)) }
+
+    /// Returns an object with these members in order.
+    package static func object(members: [(String, JSONValue)]) -> JSONValue {
+        JSONValue(content: .object(members.map { Member(name: $0.0, value: $0.1) }))
+    }
+
     /// Returns an object with these members in order.
     package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         JSONValue(content: .object(members.map { Member(name: $0.key, value: $0.value) }))

@@ -68,6 +68,7 @@ def add_client(table):
 
 def add_request(table):
     table.exempt("Request.replacing", "a copy with another URL; it is no setting")
+    table.exempt("Request.curlCommand", "a text about the request; it is no setting")
     table.door(
         "Request",
         "Pipeline/Pipeline.swift",

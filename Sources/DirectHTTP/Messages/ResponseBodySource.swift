@@ -19,6 +19,9 @@ protocol ResponseBodySource: AnyObject, Sendable {
     /// the connection otherwise. Nothing can be read afterwards.
     func drain() async
 
+    /// Sets the limits of the call, for a body that the program's own code has made.
+    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop)
+
     /// The deadline of the call that the body belongs to.
     var limit: CallLimit { get }
 
@@ -34,6 +37,8 @@ protocol ResponseBodySource: AnyObject, Sendable {
 
 extension ResponseBodySource {
     func drain() async {}
+
+    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {}
 
     var bytesLeft: UInt64? { nil }
 

@@ -115,8 +115,7 @@ final class SequenceBody: ResponseBodySource, @unchecked Sendable {
 extension ResponseBody {
     /// Sets the limits of the call, if the program's own code has made the body.
     func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
-        guard case .arriving(let pieces) = content, let own = pieces as? SequenceBody else { return }
-        own.take(limit, stall: stall, on: loop)
+        if case .arriving(let pieces) = content { pieces.take(limit, stall: stall, on: loop) }
     }
 }
 

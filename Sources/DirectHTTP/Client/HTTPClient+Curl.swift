@@ -1,0 +1,41 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectIO
+internal import DirectTransport
+
+extension HTTPClient {
+    /// Returns a curl command for a request as this client would send it first: with the client's fields, cookies,
+    /// addresses and proxy, and over `https` where HSTS asks for it. See
+    /// ``HTTPClient/Request/curlCommand(redacting:)``.
+    ///
+    /// Addresses are those of the request, its map or the client's map; a resolver is not asked. Not part of the command
+    /// are credentials of authenticators, certificates and trust settings, time limits, redirects and retries.
+    ///
+    /// - Throws: ``HTTPError`` if URL, addresses or fields are invalid.
+    public func curlCommand(
+        for request: Request,
+        redacting redaction: Redaction = Redaction()
+    ) throws(HTTPError) -> String {
+        var request = configuration.hsts?.upgraded(request) ?? request
+        let url = try request.checkedURL()
+        if request.addresses == nil {
+            let map = request.addressMap ?? StaticMap()
+            request.addresses =
+                map.endpoints(for: url.host, port: url.port)
+                ?? configuration.addresses.endpoints(for: url.host, port: url.port)
+        }
+        if let cookies = request.explicitCookies ?? configuration.cookies {
+            request.headers.add(cookies: cookies.cookies(for: url))
+        }
+        request.headers.complete(with: ClientFields(configuration).defaults(for: request, nil))
+        return try CurlCommand(request, redacting: redaction, over: curlProxy(for: url)).text
+    }
+
+    private func curlProxy(for url: HTTPURL) -> CurlProxy {
+        let settings = configuration.proxy
+        let isExcepted = settings.exceptions.contain(url.host, port: url.port)
+        return CurlProxy(
+            proxy: isExcepted ? nil : url.scheme == .https ? settings.forHTTPS : settings.forHTTP
+        )
+    }
+}

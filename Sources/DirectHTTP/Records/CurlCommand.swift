@@ -1,0 +1,199 @@
+internal import DirectCore
+internal import DirectHTTP1
+internal import DirectTransport
+
+extension HTTPClient.Request {
+    /// Returns a curl command that sends this request, for a POSIX shell: the URL's name, at the request's addresses.
+    ///
+    /// Addresses become `--resolve`, or `--connect-to` with the first of them if it has another port than the URL or if
+    /// the URL's host is an address. The request's own fields are sent and no others, not even curl's. A body of text
+    /// stands in the command, one of other bytes up to 100,000 is printed by `printf`. The command reads any other body
+    /// from its standard input: that of a stream or a file, a larger one, and one that is left out.
+    ///
+    /// A network interceptor sees requests with all fields. For a request before it is sent,
+    /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
+    ///
+    /// - Parameter redaction: What the command hides. It is to be replaced by hand before the command is used.
+    /// - Throws: ``HTTPError`` if URL, addresses or fields are invalid.
+    public func curlCommand(redacting redaction: Redaction = Redaction()) throws(HTTPError) -> String {
+        try CurlCommand(self, redacting: redaction, over: nil).text
+    }
+}
+
+/// A curl command for one request.
+struct CurlCommand {
+    private let request: Request
+    private let url: HTTPURL
+    private let redaction: Redaction
+    private var words: [[String]] = []
+    /// The command that writes the body to curl.
+    private var source = ""
+
+    /// - Parameter proxy: the proxy that the client uses for the request; `nil` if it is unknown, and curl may decide.
+    init(_ request: Request, redacting redaction: Redaction, over proxy: CurlProxy?) throws(HTTPError) {
+        self.request = request
+        self.redaction = redaction
+        url = try request.checkedURL()
+        // No glob, no cookie file, no HTTP/2, and the path as it stands.
+        words = [["curl", "--http1.1", "--globoff", "--path-as-is"]]
+        try addMethod()
+        words.append([redaction.shown(url)])
+        try addAddresses(over: proxy)
+        add(proxy)
+        try addFields()
+        addBody()
+    }
+
+    /// The command, one option a line.
+    var text: String {
+        source
+            + words.map { $0.map(ShellWord.quoted).joined(separator: " ") }.joined(separator: " \\\n  ")
+    }
+
+    private var hasBody: Bool { !request.body.isNone || request.method.anticipatesContent }
+
+    /// curl derives GET, HEAD and POST from its other options.
+    private mutating func addMethod() throws(HTTPError) {
+        switch request.method {
+        case .get where !hasBody: break
+        case .post: break
+        case .head where !hasBody: words.append(["--head"])
+        default:
+            guard let method = request.method.ifValid else {
+                throw HTTPError(.request, .http(.invalidMethod), url: url)
+            }
+            words.append(["--request", "\(method)"])
+        }
+    }
+
+    private mutating func addAddresses(over proxy: CurlProxy?) throws(HTTPError) {
+        guard let endpoints = request.addresses else { return }
+        for endpoint in endpoints {
+            if let fault = endpoint.fault { throw HTTPError(.request, .address(fault), url: url) }
+        }
+        guard let first = endpoints.first else { throw HTTPError(.request, .noAddresses, url: url) }
+        let isDirect = proxy?.proxy == nil
+        if isDirect, let name = url.host.name, endpoints.allSatisfy({ $0.port ?? url.port == url.port }) {
+            let list = endpoints.map(\.address.inURL).joined(separator: ",")
+            words.append(["--resolve", "\(name):\(url.port):\(list)"])
+        } else {
+            let target = "\(first.address.inURL):\(first.port ?? url.port)"
+            words.append(["--connect-to", "\(url.host.inURL):\(url.port):\(target)"])
+            if !isDirect { words.append(["--proxytunnel"]) }
+        }
+    }
+
+    private mutating func add(_ proxy: CurlProxy?) {
+        guard let proxy else { return }
+        // The client does not look at the environment, and curl would.
+        guard let proxy = proxy.proxy else { return words.append(["--noproxy", "*"]) }
+        let scheme = proxy.scheme == .socks5 && proxy.lookup == .byProxy ? "socks5h" : proxy.scheme.rawValue
+        words.append(["--proxy", "\(scheme)://\(proxy.host.inURL):\(proxy.port)"])
+        guard let credentials = proxy.credentials else { return }
+        let hidden = redaction.shown(["Proxy-Authorization": ""])["Proxy-Authorization"] == Redaction.mask
+        let user = hidden ? Redaction.mask : "\(credentials.user):\(credentials.password)"
+        words.append(["--proxy-user", user])
+    }
+
+    private mutating func addFields() throws(HTTPError) {
+        var headers = request.headers
+        // curl writes these itself, as the client does.
+        for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] { headers.remove(name) }
+        if let type = request.body.contentType, !headers.contains("Content-Type") {
+            headers.add("Content-Type", type)
+        }
+        if headers.contains("Accept-Encoding") { words.append(["--compressed"]) }
+        for field in redaction.shown(headers) {
+            guard field.name.isToken else {
+                throw HTTPError(.request, .http(.invalidRequestFieldName), url: url)
+            }
+            guard field.value.isFieldValue else {
+                throw HTTPError(.request, .http(.invalidRequestFieldValue(name: field.name)), url: url)
+            }
+            words.append([
+                "--header", field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)",
+            ])
+        }
+        var own = ["User-Agent", "Accept"]
+        if hasBody { own += ["Content-Type"] + (request.expectsContinue ? [] : ["Expect"]) }
+        for name in own where !headers.contains(name) { words.append(["--header", "\(name):"]) }
+    }
+
+    private mutating func addBody() {
+        guard hasBody else { return }
+        let described =
+            request.headers.contains("Content-Type")
+            ? request.headers : HTTPHeaders([("Content-Type", request.body.contentType ?? "")])
+        guard let bytes = request.body.bytesInMemory, bytes.count <= Self.longestBody,
+            let shown = redaction.shown(body: bytes, of: described)
+        else { return words.append(["--data-binary", "@-"]) }
+        if let text = String(validating: shown, as: UTF8.self), text.isPlain {
+            words.append(["--data-raw", text])
+        } else {
+            source = "printf '\(shown.map(\.octalEscape).joined())' | "
+            words.append(["--data-binary", "@-"])
+        }
+    }
+
+    /// Linux limits a word of a command to 128 KiB.
+    private static let longestBody = 100_000
+}
+
+/// What a client decided about the proxy for a request.
+struct CurlProxy {
+    /// The proxy; `nil` for none.
+    let proxy: Proxy?
+}
+
+/// A word of a shell command.
+enum ShellWord {
+    /// Returns the word quoted for a POSIX shell, if it needs quotes.
+    static func quoted(_ word: String) -> String {
+        let isPlain = !word.isEmpty && word.utf8.allSatisfy { plain.contains($0) }
+        return isPlain
+            ? word
+            : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+                + "'"
+    }
+
+    private static let plain = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,".utf8
+    )
+}
+
+extension HTTPHost {
+    fileprivate var inURL: String {
+        switch self {
+        case .name(let name): "\(name)"
+        case .address(let address): address.inURL
+        }
+    }
+}
+
+extension IPAddress {
+    fileprivate var inURL: String { family == .v6 ? "[\(self)]" : "\(self)" }
+}
+
+extension String {
+    fileprivate var isToken: Bool { HTTPMethod(validating: self) != nil }
+
+    fileprivate var isFieldValue: Bool {
+        unicodeScalars.allSatisfy { $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7F }
+    }
+
+    /// Whether the text can stand in a command and be shown by a terminal: it has no control characters but tabs and
+    /// line feeds.
+    fileprivate var isPlain: Bool {
+        unicodeScalars.allSatisfy { scalar in
+            scalar == "\t" || scalar == "\n" || scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+        }
+    }
+}
+
+extension UInt8 {
+    /// The byte as an escape of `printf`.
+    fileprivate var octalEscape: String {
+        let digits = String(self, radix: 8)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+    }
+}

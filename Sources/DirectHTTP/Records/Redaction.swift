@@ -1,0 +1,111 @@
+internal import DirectCore
+internal import DirectHTTP1
+
+/// What is replaced by `***` where requests and responses are written to a text or a file: curl commands, HAR archives.
+///
+/// User and password of a URL are left out in any case, except with ``insecureNone``.
+public struct Redaction: Sendable {
+    /// The header fields whose values are hidden. Names are compared ignoring case.
+    public var fields: Set<String> = [
+        "Authorization", "Proxy-Authorization", "Authentication-Info", "Proxy-Authentication-Info", "Cookie",
+        "Cookie2", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Csrf-Token",
+        "X-Amz-Security-Token",
+    ]
+    /// The items of queries and of bodies in `application/x-www-form-urlencoded` whose values are hidden. Names are
+    /// compared ignoring case. The query of a URL in `Location`, `Content-Location` or `Referer` counts as well.
+    public var items: Set<String> = []
+    /// Whether bodies are left out. A body of another type than a form may contain secrets that no name tells.
+    public var hidesBodies = false
+
+    private var isNone = false
+
+    /// Hides the fields that carry credentials.
+    public init() {}
+
+    /// Hides nothing: passwords, cookies and tokens are written as they are sent.
+    public static let insecureNone: Redaction = {
+        var redaction = Redaction()
+        redaction.fields = []
+        redaction.isNone = true
+        return redaction
+    }()
+
+    /// The text in place of a secret.
+    static let mask = "***"
+}
+
+extension Redaction {
+    /// Returns the fields with the values that may be shown.
+    func shown(_ headers: HTTPHeaders) -> HTTPHeaders {
+        let hidden = Set(fields.map { $0.lowercased() })
+        return HTTPHeaders(
+            headers.map { field in
+                let name = field.name.lowercased()
+                if hidden.contains(name) { return (field.name, Self.mask) }
+                guard Self.references.contains(name) else { return (field.name, field.value) }
+                return (field.name, shown(reference: field.value))
+            }
+        )
+    }
+
+    /// Returns the text of the URL that may be shown.
+    func shown(_ url: HTTPURL) -> String {
+        shown(itemsOf: (isNone ? url : url.withoutCredentials).withoutFragment.text)
+    }
+
+    /// Returns the bytes of a body that may be shown; `nil` if it is left out.
+    func shown(body: [UInt8], of headers: HTTPHeaders) -> [UInt8]? {
+        guard !hidesBodies else { return nil }
+        guard !items.isEmpty, headers.hasContentType("application/x-www-form-urlencoded"),
+            let text = String(validating: body, as: UTF8.self)
+        else { return body }
+        return Array(hiding(text[...]).utf8)
+    }
+
+    /// The fields whose values are URLs.
+    private static let references: Set<String> = ["location", "content-location", "referer"]
+
+    private func shown(reference: String) -> String {
+        if !isNone, let url = try? HTTPURL(reference), url.hasCredentials {
+            return shown(itemsOf: url.withoutCredentials.text)
+        }
+        return shown(itemsOf: reference)
+    }
+
+    private func shown(itemsOf url: String) -> String {
+        guard !items.isEmpty, let mark = url.firstIndex(of: "?") else { return url }
+        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
+        return url[...mark] + hiding(query) + url[query.endIndex...]
+    }
+
+    /// Hides values in items that `&` separates.
+    private func hiding(_ items: Substring) -> String {
+        let hidden = Set(self.items.map { $0.lowercased() })
+        return items.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            let name = item.prefix { $0 != "=" }
+            guard name.endIndex < item.endIndex, hidden.contains(name.decodedItem.lowercased()) else {
+                return String(item)
+            }
+            return name + "=" + Self.mask
+        }.joined(separator: "&")
+    }
+}
+
+extension Substring {
+    /// The name of an item with its escapes undone: another spelling of a name is the same name.
+    fileprivate var decodedItem: String {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = UInt8(Substring(rest.prefix(2)), radix: 16),
+                rest.count > 1
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

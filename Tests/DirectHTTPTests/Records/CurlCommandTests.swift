@@ -1,0 +1,199 @@
+import DirectCore
+import DirectTestCommands
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Requests as curl commands", .idleLimit)
+struct CurlCommandTests {
+    private static let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/curl"]
+        .contains { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// Runs the command with this input, and returns the exit status.
+    private func run(_ command: String, input: String? = nil) async throws -> Int32 {
+        let folder = try TemporaryFolder()
+        if let input { try folder.write(input, "input") }
+        let redirected = input == nil ? command : "(\(command)) <'\(folder.path)/input'"
+        let child = try ChildProcess(
+            "/bin/sh",
+            ["-c", redirected],
+            environment: ["PATH": "/usr/bin:/bin:/usr/local/bin", "http_proxy": "http://127.0.0.1:9"]
+        )
+        return try await onOwnThread { child.waitForEnd() }
+    }
+
+    private func fields(_ record: RequestRecord) -> [String: String] {
+        Dictionary(record.headers.fields.map { ($0.name.lowercased(), $0.value) }) { $0 + ", " + $1 }
+    }
+
+    private static let bodies: [RequestBody] = [
+        .none, .text(""), .text("it's @file $HOME `x` \\ \"q\" %41\nnext\tline é"), .text("@/etc/passwd"),
+        .bytes([0, 1, 39, 92, 37, 115, 255, 10, 13]), .form(["a b": "c&d", "e": "é"]),
+    ]
+
+    @Test("The command of curl sends what the client sends, at the same address", .enabled(if: hasCurl))
+    func sameRequest() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .text("ok")
+        }
+        let client = HTTPClient.untimed { $0.cookies = CookieJar() }
+        var requests = Self.bodies.flatMap { body in
+            [.post, .put, .patch].map { Request($0, "http://a.test:\(server.port)/p?q='x'&[1]", body: body) }
+        }
+        for method in [.get, .head, .delete, .options, "REPORT"] as [DirectHTTP.HTTPMethod] {
+            requests.append(
+                Request(
+                    method,
+                    "http://a.test:\(server.port)/a/%2e/b",
+                    headers: ["X-Empty": "", "X-Quote": "it's \"$1\"", "Cookie": "a=b"]
+                )
+            )
+        }
+        for var request in requests {
+            request.addresses = ["127.0.0.1"]
+            _ = try await client.fetch(request)
+            let command = try client.curlCommand(for: request, redacting: .insecureNone)
+            #expect(try await run(command) == 0, "\(command)")
+            let records = server.requests.suffix(2)
+            let (ours, curls) = (records[records.startIndex], records[records.startIndex + 1])
+            #expect(fields(ours) == fields(curls), "\(command)")
+            #expect(ours.method == curls.method && ours.target == curls.target && ours.body == curls.body)
+        }
+        #expect(server.requests.count == 2 * requests.count)
+    }
+
+    @Test("Another port, an address as the host and a proxy become --connect-to", .enabled(if: hasCurl))
+    func otherPlaces() async throws {
+        let server = try FixtureServer.start { _ in .text("ok") }
+        for host in ["a.test", "192.0.2.1", "[2001:db8::1]"] {
+            var request = Request(.get, "http://\(host)/")
+            request.addresses = [server.endpoint]
+            #expect(try await run(HTTPClient.untimed().curlCommand(for: request)) == 0)
+            #expect(server.requests.last?.host == host)
+        }
+        let proxy = try FixtureServer.start(
+            .plain,
+            behaviour: .proxy(FixtureProxy([server.authority: server.authority], credentials: "me:p'w"))
+        )
+        let client = try HTTPClient.untimed {
+            $0.proxy = ProxySettings(try Proxy("http://me:p%27w@\(proxy.authority)"))
+        }
+        var request = Request(.get, "http://b.test/")
+        request.addresses = [server.endpoint]
+        #expect(try await run(client.curlCommand(for: request, redacting: .insecureNone)) == 0)
+        #expect(server.requests.last?.host == "b.test")
+    }
+
+    @Test("A body that the command cannot hold is read from standard input", .enabled(if: hasCurl))
+    func standardInput() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .text("ok")
+        }
+        let large = RequestBody.text(String(repeating: "x", count: 100_001))
+        let stream = RequestBody.stream(AsyncStream<[UInt8]> { $0.finish() })
+        var hidden = Redaction()
+        hidden.hidesBodies = true
+        for (body, redaction) in [(large, Redaction()), (stream, Redaction()), (.text("secret"), hidden)] {
+            let command = try Request(.put, server.http(), body: body).curlCommand(redacting: redaction)
+            #expect(!command.contains("secret") && command.utf8.count < 1_000)
+            #expect(try await run("unset http_proxy; \(command)", input: "given") == 0)
+            #expect(server.requests.last?.bodyText == "given")
+        }
+    }
+
+    @Test("Secrets are hidden unless the caller asks for them")
+    func secrets() throws {
+        var request = Request(
+            .post,
+            "https://user:hush1@a.test/p?key=hush2&K%65y=hush2&other=shown#hush3",
+            headers: [
+                "Authorization": "Bearer hush4", "cookie": "a=hush5", "X-API-Key": "hush6",
+                "Referer": "https://u:hush7@b.test/?key=hush8", "X-Shown": "shown",
+            ],
+            body: .form(["key": "hush9", "name": "shown"])
+        )
+        request.addresses = ["192.0.2.1", "2001:db8::1"]
+        var redaction = Redaction()
+        redaction.items = ["KEY"]
+        let client = try HTTPClient.untimed {
+            $0.cookies = CookieJar()
+            $0.proxy = ProxySettings(try Proxy("http://me:hush10@192.0.2.9:3128"))
+        }
+        let command = try client.curlCommand(for: request, redacting: redaction)
+        #expect(!command.contains("hush"), "\(command)")
+        #expect(command.split(separator: "shown").count == 4 && command.contains("***"))
+        let all = try client.curlCommand(for: request, redacting: .insecureNone)
+        for number in [1, 2, 4, 5, 6, 7, 8, 9, 10] { #expect(all.contains("hush\(number)"), "\(number)") }
+        let direct = try request.curlCommand()
+        #expect(
+            direct.contains("--resolve a.test:443:192.0.2.1,[2001:db8::1]")
+                || direct.contains("--resolve 'a.test:443:192.0.2.1,[2001:db8::1]'")
+        )
+    }
+
+    @Test(
+        "The client's map, cookies, fields and HSTS are part of its command; the environment's proxy is not"
+    )
+    func clientsOwn() throws {
+        let jar = CookieJar()
+        let url = try HTTPURL("https://a.test/")
+        jar.take(["Set-Cookie": "id=7"], from: url)
+        let hsts = HSTSStore()
+        hsts.learn(from: ["Strict-Transport-Security": "max-age=600"], host: url.host, at: .now)
+        let client = try HTTPClient.untimed {
+            $0.cookies = jar
+            $0.hsts = hsts
+            $0.addresses = try StaticMap(curl: ["a.test:443:192.0.2.7"])
+            $0.headers["X-Client"] = "1"
+        }
+        let command = try client.curlCommand(for: Request(.get, "http://a.test/"), redacting: .insecureNone)
+        for part in [
+            "https://a.test/", "a.test:443:192.0.2.7", "id=7", "X-Client: 1", "--noproxy", "--compressed",
+        ] {
+            #expect(command.contains(part), "\(part) is missing in \(command)")
+        }
+    }
+
+    @Test("A request that cannot be sent has no command")
+    func faults() throws {
+        var empty = Request(.get, "http://a.test/")
+        empty.addresses = []
+        var faulty = Request(.get, "http://a.test/")
+        faulty.addresses = ["192.0.2.999"]
+        let requests = [
+            Request(.get, "http://a b/"), Request("A B", "http://a.test/"), empty, faulty,
+            Request(.get, "http://a.test/", headers: ["X": "a\r\nY: b"]),
+            Request(.get, "http://a.test/", headers: ["X: y\nZ": "a"]),
+        ]
+        for request in requests {
+            #expect(throws: HTTPError.self) { try request.curlCommand() }
+        }
+    }
+
+    @Test("A network interceptor gets the command of the final request", .enabled(if: hasCurl))
+    func finalRequest() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .text("ok")
+        }
+        let command = Locked("")
+        let client = HTTPClient.untimed {
+            $0.networkInterceptors = [
+                { request, forward in
+                    let text = try request.curlCommand()
+                    command.withLock { $0 = text }
+                    return try await forward(request)
+                }
+            ]
+        }
+        var request = Request(.put, "http://a.test:\(server.port)/", body: .text("x"))
+        request.addresses = ["127.0.0.1"]
+        _ = try await client.fetch(request)
+        #expect(try await run("unset http_proxy; " + command.withLock { $0 }) == 0)
+        #expect(fields(server.requests[0]) == fields(server.requests[1]))
+    }
+}

@@ -1,0 +1,236 @@
+import DirectCore
+import DirectTestCommands
+import DirectTestData
+import DirectTestTime
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Recording and replaying HAR archives", .idleLimit)
+struct HARTests {
+    private let server: FixtureServer
+
+    init() throws {
+        server = try FixtureServer.start { request in
+            let body = try request.text
+            switch request.path {
+            case "/from": return .redirect(to: "/to?key=hush1")
+            case "/gzip":
+                return .bytes(deflated(Array("plain text".utf8)), ["Content-Encoding": "gzip"])
+            case "/binary": return .bytes([0, 255, 10])
+            case "/large": return .pattern(count: 300_000)
+            case "/broken": return .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", then: .close)
+            case "/closed": return .raw("", then: .close)
+            default: return .text("\(request.method) \(body)", ["Set-Cookie": "id=hush2", "X-A": "1"])
+            }
+        }
+    }
+
+    private func client(
+        _ recorder: HARRecorder,
+        _ configure: (inout HTTPClient.Configuration) -> Void = { _ in }
+    )
+        -> HTTPClient
+    {
+        HTTPClient.untimed {
+            $0.networkInterceptors = [recorder.interceptor]
+            $0.cookies = CookieJar()
+            configure(&$0)
+        }
+    }
+
+    /// The archive's entries, as Foundation reads them.
+    private func entries(_ recorder: HARRecorder) throws -> [[String: Any]] {
+        let root = try JSONSerialization.jsonObject(with: Data(recorder.archive.utf8)) as? [String: Any]
+        let log = try #require(root?["log"] as? [String: Any])
+        #expect(log["version"] as? String == "1.2" && (log["creator"] as? [String: Any])?["name"] != nil)
+        return try #require(log["entries"] as? [[String: Any]])
+    }
+
+    @Test("An archive has all that HAR 1.2 requires of each request on the network, redirects included")
+    func required() async throws {
+        let recorder = HARRecorder()
+        let client = client(recorder)
+        _ = try await client.get(server.http("/from?a=b%20c"))
+        _ = try await client.post(server.http("/p"), .form(["x": "1"]))
+        let entries = try entries(recorder)
+        #expect(entries.count == 3)
+        for entry in entries {
+            for name in ["startedDateTime", "time", "request", "response", "cache", "timings"] {
+                #expect(entry[name] != nil, "\(name)")
+            }
+            let request = try #require(entry["request"] as? [String: Any])
+            for name in [
+                "method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize",
+                "bodySize",
+            ] {
+                #expect(request[name] != nil, "request.\(name)")
+            }
+            let response = try #require(entry["response"] as? [String: Any])
+            for name in [
+                "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL",
+                "headersSize",
+                "bodySize",
+            ] {
+                #expect(response[name] != nil, "response.\(name)")
+            }
+            let timings = try #require(entry["timings"] as? [String: Double])
+            let parts = ["blocked", "dns", "connect", "send", "wait", "receive"].map {
+                max(0, timings[$0] ?? -1)
+            }
+            let total = try #require(entry["time"] as? Double)
+            #expect(abs(parts.reduce(0, +) - total) < 5 && timings.values.allSatisfy { $0 >= -1 })
+            #expect(entry["serverIPAddress"] as? String == "127.0.0.1")
+            let date = try #require(entry["startedDateTime"] as? String)
+            let formatter = ISO8601DateFormatter()
+            formatter.formatOptions.insert(.withFractionalSeconds)
+            let started = try #require(formatter.date(from: date))
+            #expect(abs(started.timeIntervalSinceNow) < 600)
+        }
+        let first = try #require(entries[0]["request"] as? [String: Any])
+        #expect(first["queryString"] as? [[String: String]] == [["name": "a", "value": "b c"]])
+        #expect((entries[0]["response"] as? [String: Any])?["redirectURL"] as? String == "/to?key=hush1")
+        let posted = (entries[2]["request"] as? [String: Any])?["postData"] as? [String: Any]
+        #expect(posted?["text"] as? String == "x=1")
+        #expect(posted?["mimeType"] as? String == "application/x-www-form-urlencoded")
+    }
+
+    @Test("Secrets are hidden in every place of an archive unless the caller asks for them")
+    func secrets() async throws {
+        var redaction = Redaction()
+        redaction.items = ["key"]
+        for (redaction, shows) in [(redaction, false), (.insecureNone, true)] {
+            let recorder = HARRecorder(redacting: redaction)
+            let client = client(recorder)
+            var request = Request(.get, server.http("/from?key=hush3"))
+            request.authenticator = .basic(user: "user", password: "hush4")
+            _ = try await client.fetch(request)
+            _ = try await client.post(server.http("/binary"), .form(["key": "hush5"]))
+            let archive = recorder.archive
+            #expect(archive.contains("hush") == shows && archive.contains("***") == !shows)
+            // "user:hush4" in base64
+            #expect(archive.contains("dXNlcjpodXNoNA==") == shows)
+            for number in [1, 2, 3, 5] { #expect(archive.contains("hush\(number)") == shows, "\(number)") }
+        }
+        var hiding = Redaction()
+        hiding.hidesBodies = true
+        let recorder = HARRecorder(redacting: hiding)
+        #expect(try await client(recorder).post(server.http("/p"), .text("hush6")).text == "POST hush6")
+        #expect(!recorder.archive.contains("hush6"))
+    }
+
+    @Test("What was recorded is replayed: coded, binary, redirected, with cookies, and by body")
+    func replay() async throws {
+        let recorder = HARRecorder()
+        func play(_ client: HTTPClient) async throws -> [String] {
+            var all: [String] = []
+            for path in ["/from", "/gzip", "/binary", "/one", "/one"] {
+                let response = try await client.get(server.http(path))
+                all.append("\(response.status) \(response.body) \(response.headers["X-A"] ?? "")")
+            }
+            for body in ["a", "b"] {
+                all.append(try await client.put(server.http("/"), .text(body)).text ?? "")
+            }
+            all.append(
+                try await client.put(server.http("/"), .bytes([0, 200], contentType: "x/y")).body.description
+            )
+            return all
+        }
+        let recorded = try await play(client(recorder))
+        let count = server.requests.count
+        let replay = try HARReplay(recorder.archive)
+        let client = HTTPClient.untimed { $0.transport = replay.transport }
+        #expect(try await play(client) == recorded && server.requests.count == count)
+        #expect(replay.unusedCount == 0)
+        await #expect(throws: HARError.self) { try await client.get(server.http("/one")) }
+        let again = try HARReplay(recorder.archive)
+        let second = HTTPClient.untimed { $0.transport = again.transport }
+        #expect(try await second.put(server.http("/"), .text("b")).text == "PUT b")
+        await #expect(throws: HARError.self) { try await second.put(server.http("/"), .text("c")) }
+        await #expect(throws: HARError.self) { try await second.get(server.http("/other")) }
+    }
+
+    @Test("A request with hidden items is found in the archive, and hidden fields are not replayed")
+    func redactedReplay() async throws {
+        var redaction = Redaction()
+        redaction.items = ["key"]
+        let recorder = HARRecorder(redacting: redaction)
+        _ = try await client(recorder).get(server.http("/p?key=hush"))
+        let replay = try HARReplay(recorder.archive, redacting: redaction)
+        let response = try await HTTPClient.untimed { $0.transport = replay.transport }
+            .get(server.http("/p?key=other"))
+        #expect(response.text == "GET " && response.headers["X-A"] == "1")
+        #expect(!response.headers.contains("Set-Cookie"))
+    }
+
+    @Test(
+        "Bodies that are too large, given up or broken off are recorded as such, and are not replayed as whole"
+    )
+    func incomplete() async throws {
+        let recorder = HARRecorder(maximumBody: 100_000)
+        let client = client(recorder)
+        #expect(try await client.get(server.http("/large")).body.count == 300_000)
+        _ = try await client.send(Request(.get, server.http("/large")))
+        _ = try await httpError { try await client.get(server.http("/broken")) }
+        _ = try await httpError { try await client.get(server.http("/closed")) }
+        let entries = try entries(recorder)
+        #expect(entries.count == 4 && recorder.archive.utf8.count < 10_000)
+        #expect(entries[2]["_error"] != nil && entries[3]["_error"] != nil)
+        let replay = try HARReplay(recorder.archive)
+        let replaying = HTTPClient.untimed { $0.transport = replay.transport }
+        for path in ["/large", "/large", "/broken", "/closed"] {
+            let error = await #expect(throws: HARError.self) { try await replaying.get(server.http(path)) }
+            switch error {
+            case .contentNotRecorded, .failedWhenRecorded: break
+            default: Issue.record("\(path): \(String(describing: error))")
+            }
+        }
+    }
+
+    @Test("Recording changes nothing: pieces, trailers, reuse, cancellation and upgrades are as without it")
+    func transparent() async throws {
+        let recorder = HARRecorder()
+        let client = client(recorder)
+        _ = try await client.get(server.http("/p"))
+        #expect(try await client.get(server.http("/p")).isReused)
+        let mock = HTTPClient.untimed {
+            $0.timeouts.read = .milliseconds(10)
+            $0.loop = .shared
+            $0.networkInterceptors = [recorder.interceptor]
+            $0.transport = { try Response(to: $0, 200, steps: [.text("one"), .stall]) }
+        }
+        let error = try await httpError { try await mock.get("http://a.test/") }
+        #expect(error.isTimeout && error.phase == .body)
+        #expect(try entries(recorder).last?["_error"] != nil)
+    }
+
+    @Test("The number of entries is bounded, and they can be forgotten")
+    func bounded() async throws {
+        let recorder = HARRecorder(maximumEntries: 2)
+        let client = client(recorder)
+        for path in ["/1", "/2", "/3"] { _ = try await client.get(server.http(path)) }
+        let urls = try entries(recorder).compactMap { ($0["request"] as? [String: Any])?["url"] as? String }
+        #expect(urls == [server.http("/2"), server.http("/3")])
+        recorder.removeAll()
+        #expect(try entries(recorder).isEmpty)
+    }
+
+    @Test(
+        "What is no archive is refused with its line",
+        arguments: [
+            "", "[]", "{}", #"{"log":{"entries":1}}"#, #"{"log":{"entries":[1]}}"#,
+            #"{"log":{"entries":[{"request":{"method":"GET","url":"http://a/"},"response":{}}]}}"#,
+            #"{"log":{"entries":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":70000}}]}}"#,
+            #"{"log":{"entries":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200,"content":{"text":"?","encoding":"base64"}}}]}}"#,
+        ]
+    )
+    func invalid(_ text: String) throws {
+        let error = #expect(throws: HARError.self) { try HARReplay(text) }
+        guard case .invalid = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}

@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "DirectHTTP", targets: ["DirectHTTP"]),
         .library(name: "DirectResolvers", targets: ["DirectResolvers"]),
+        .library(name: "DirectHTTPJSON", targets: ["DirectHTTPJSON"]),
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
@@ -82,9 +83,10 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectCore", "DirectIO", "DirectTLS", "DirectJSON"],
             swiftSettings: memorySafe
         ),
+        .target(name: "DirectHTTPJSON", dependencies: ["DirectHTTP"], swiftSettings: memorySafe),
         .target(
             name: "DirectHTTPFoundation",
-            dependencies: ["DirectHTTP", "DirectCore", "DirectIO"],
+            dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
             swiftSettings: commonSettings
         ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
@@ -154,8 +156,8 @@ let package = Package(
         .testTarget(
             name: "DirectHTTPFoundationTests",
             dependencies: [
-                "DirectHTTPFoundation", "DirectHTTP", "DirectIO", "TLSFixtures", "DirectTestCommands",
-                "DirectTestTime", "DirectCore", "DirectResolvers",
+                "DirectHTTPFoundation", "DirectHTTPJSON", "DirectHTTP", "DirectIO", "TLSFixtures",
+                "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",
             ],
             swiftSettings: commonSettings
         ),

@@ -20,7 +20,7 @@ struct PublicNamesTests {
             BasicAuthenticator.self, BearerAuthenticator.self, BearerToken.self, BodyDecoding.self,
             CacheError.self,
             CacheLimits.self, CacheUse.self, CachedAnswer.self, CachingResolver.self, CallEvent.self,
-            CallObserver.self, CallReport.self, CertificateFault.self, CertificateRules.self,
+            CallHandle.self, CallObserver.self, CallReport.self, CertificateFault.self, CertificateRules.self,
             CertificateSource.self, CertificateSummary.self, ChainResolver.self, Challenge.self, Charset.self,
             CharsetError.self, ClientIdentity.self, ClosureResolver.self, CodingError.self,
             ConnectionList.self, ConnectionState.self, ContentCoding.self, Cookie.self, CookieError.self,

@@ -22,8 +22,7 @@ extension HTTPError.Reason {
         case .proxy(let fault): fault.isTransient
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
             .bodyAlreadyRead, .cache, .coding, .requestBody, .settings, .noStream, .streamClosed,
-            .lineTooLong,
-            .eventTooLong, .notEventStream, .download:
+            .lineTooLong, .eventTooLong, .notEventStream, .download, .blockingInTask:
             false
         case .status(let status): RetryPolicy().statuses.contains(status)
         }

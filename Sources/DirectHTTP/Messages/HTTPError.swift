@@ -98,6 +98,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case notEventStream
         /// The file of a download cannot be completed.
         case download(DownloadError)
+        /// A call of ``HTTPClient/Blocking`` was made inside a task or on an event loop, where it could block itself.
+        case blockingInTask
     }
 
     /// The phase in which the request failed.
@@ -217,6 +219,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .eventTooLong(let limit): "an event of the body is larger than \(limit) bytes"
         case .notEventStream: "the content is no stream of server-sent events (text/event-stream)"
         case .download(let error): "\(error)"
+        case .blockingInTask: "a blocking call inside a task or on an event loop"
         }
     }
 }

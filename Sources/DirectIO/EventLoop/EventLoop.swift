@@ -124,7 +124,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// Whether the current thread is the loop's.
-    private var isCurrent: Bool {
+    package var isCurrent: Bool {
         thread.load(ordering: .relaxed) == Self.currentThread
     }
 

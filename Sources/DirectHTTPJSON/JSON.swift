@@ -1,5 +1,10 @@
 public import DirectHTTP
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 extension RequestBody {
     /// The value as JSON, with the content type `application/json`.
@@ -8,12 +13,13 @@ extension RequestBody {
     public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws
         -> RequestBody
     {
-        .data(try encoder.encode(value), contentType: "application/json")
+        .bytes(Array(try encoder.encode(value)), contentType: "application/json")
     }
 }
 
-extension BufferedResponse {
-    /// Decodes the body as JSON, whatever its content type is.
+extension HTTPClient.BufferedResponse {
+    /// Decodes the body as JSON, whatever status and content type are. `requiringSuccess()` before it refuses the body of
+    /// an error.
     ///
     /// - Throws: The decoder's error.
     public func decode<Value: Decodable>(

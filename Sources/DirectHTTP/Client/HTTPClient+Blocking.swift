@@ -1,0 +1,157 @@
+public import DirectCore
+public import DirectHTTP1
+internal import DirectIO
+public import DirectTransport
+
+extension HTTPClient {
+    /// The client for programs without `async`: each call blocks its thread until it has its result.
+    public var blocking: Blocking { Blocking(client: self) }
+
+    /// The calls of a client that block. Settings, connections and cookies are those of the client.
+    ///
+    /// A blocking call inside a task, or on an event loop, could wait for a thread that it holds itself. Such a call
+    /// throws an ``HTTPError`` with ``HTTPError/Reason/blockingInTask`` at once and sends nothing. This includes
+    /// callbacks of this package, such as observers and interceptors, and functions that an `async` function calls.
+    ///
+    /// A call cannot be cancelled from outside. ``Timeouts/total`` limits it.
+    public struct Blocking: Sendable {
+        fileprivate let client: HTTPClient
+    }
+}
+
+extension HTTPClient.Blocking {
+    /// Runs an asynchronous operation with the client, and returns its result. It is for what has no blocking call of
+    /// its own, such as a body that is read piece by piece.
+    ///
+    /// - Throws: ``HTTPError/Reason/blockingInTask``, or the error of the operation.
+    public func run<Value: Sendable>(
+        _ operation: @escaping @Sendable (HTTPClient) async throws -> Value
+    ) throws -> Value {
+        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        guard !isInTask, !client.executor.isCurrent, !EventLoop.shared.isCurrent else {
+            throw HTTPError(.request, .blockingInTask)
+        }
+        let client = client
+        let result = Locked<Result<Value, any Error>?>(nil)
+        let arrival = Condition()
+        Task.detached {
+            let outcome: Result<Value, any Error>
+            do { outcome = .success(try await operation(client)) } catch { outcome = .failure(error) }
+            result.withLock { $0 = outcome }
+            arrival.signal()
+        }
+        while true {
+            // Any time will do: the wait ends with the signal.
+            let hour: UInt64 = 3_600_000_000_000
+            if let outcome = result.wait(at: arrival, nanoseconds: hour, for: { result, _ in result }) {
+                return try outcome.get()
+            }
+        }
+    }
+
+    /// Sends a request and returns the response with its whole body. See ``HTTPClient/fetch(_:)``.
+    public func fetch(_ request: HTTPClient.Request) throws -> HTTPClient.BufferedResponse {
+        try run { try await $0.fetch(request) }
+    }
+
+    /// Downloads a resource to a file. See ``HTTPClient/download(_:to:options:onProgress:)-(Request,_,_,_)``.
+    @discardableResult
+    public func download(
+        _ request: HTTPClient.Request,
+        to path: String,
+        options: DownloadOptions = DownloadOptions(),
+        onProgress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) throws -> DownloadResult {
+        try run { try await $0.download(request, to: path, options: options, onProgress: onProgress) }
+    }
+}
+
+/// The methods of HTTP for a URL as text.
+extension HTTPClient.Blocking {
+    /// Gets the resource at a URL, with its whole body.
+    public func get(_ url: String, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.get, url, headers: headers))
+    }
+
+    /// Gets the header fields of the resource at a URL, without its body.
+    public func head(_ url: String, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.head, url, headers: headers))
+    }
+
+    /// Deletes the resource at a URL.
+    public func delete(_ url: String, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.delete, url, headers: headers))
+    }
+
+    /// Posts a body to a URL. Without a body it sends a length of zero.
+    public func post(
+        _ url: String,
+        _ body: RequestBody = .none,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.post, url, headers: headers, body: body))
+    }
+
+    /// Puts a body to a URL, as the resource's new state.
+    public func put(
+        _ url: String,
+        _ body: RequestBody,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.put, url, headers: headers, body: body))
+    }
+
+    /// Changes the resource at a URL by the patch in the body.
+    public func patch(
+        _ url: String,
+        _ body: RequestBody,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.patch, url, headers: headers, body: body))
+    }
+}
+
+/// The methods of HTTP for a URL that has been parsed or built.
+extension HTTPClient.Blocking {
+    /// Gets the resource at a URL, with its whole body.
+    public func get(_ url: HTTPURL, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.get, url, headers: headers))
+    }
+
+    /// Gets the header fields of the resource at a URL, without its body.
+    public func head(_ url: HTTPURL, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.head, url, headers: headers))
+    }
+
+    /// Deletes the resource at a URL.
+    public func delete(_ url: HTTPURL, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.delete, url, headers: headers))
+    }
+
+    /// Posts a body to a URL. Without a body it sends a length of zero.
+    public func post(
+        _ url: HTTPURL,
+        _ body: RequestBody = .none,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.post, url, headers: headers, body: body))
+    }
+
+    /// Puts a body to a URL, as the resource's new state.
+    public func put(
+        _ url: HTTPURL,
+        _ body: RequestBody,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.put, url, headers: headers, body: body))
+    }
+
+    /// Changes the resource at a URL by the patch in the body.
+    public func patch(
+        _ url: HTTPURL,
+        _ body: RequestBody,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPClient.BufferedResponse {
+        try fetch(HTTPClient.Request(.patch, url, headers: headers, body: body))
+    }
+}

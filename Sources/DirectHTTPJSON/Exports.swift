@@ -1,0 +1,2 @@
+// Programs that import this module alone need the client too.
+@_exported public import DirectHTTP

@@ -1,0 +1,109 @@
+import DirectCore
+import DirectHTTP
+import DirectHTTPFoundation
+import DirectTestCommands
+import Foundation
+import TLSFixtures
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Completion handlers", .idleLimit)
+struct CompletionTests {
+    private let server: FixtureServer
+
+    init() throws {
+        server = try FixtureServer.start { request in
+            let body = try request.text
+            return request.path == "/from" ? .redirect(to: "/to") : .text("\(request.method) \(body)")
+        }
+    }
+
+    private func url(_ path: String) throws -> URL {
+        try #require(URL(string: "http://\(server.authority)\(path)"))
+    }
+
+    @Test("Data, uploads and downloads arrive at their handlers, redirects followed, on one connection")
+    func results() async throws {
+        let client = HTTPClient()
+        let got = try await withCheckedThrowingContinuation { done in
+            do {
+                client.data(from: try url("/from")) { data, head, error in
+                    done.resume(
+                        returning:
+                            "\(String(decoding: data ?? Data(), as: UTF8.self)) \(head?.statusCode ?? 0) \(error == nil)"
+                    )
+                }
+            } catch { done.resume(throwing: error) }
+        }
+        #expect(got == "GET  200 true")
+        var request = URLRequest(url: try url("/up"))
+        request.httpMethod = "PUT"
+        let sent = await withCheckedContinuation { done in
+            client.upload(for: request, from: Data("body".utf8)) { data, _, _ in
+                done.resume(returning: String(decoding: data ?? Data(), as: UTF8.self))
+            }
+        }
+        #expect(sent == "PUT body")
+        let file = await withCheckedContinuation { done in
+            client.download(for: URLRequest(url: server.root)) { url, _, _ in done.resume(returning: url) }
+        }
+        let place = try #require(file)
+        #expect(try String(contentsOf: place, encoding: .utf8) == "GET ")
+        try FileManager.default.removeItem(at: place)
+        #expect(server.records.count == 1)
+    }
+
+    @Test("A handler runs on its queue, and gets the client's errors")
+    func queueAndErrors() async throws {
+        let queue = OperationQueue()
+        queue.name = "own"
+        let (name, error) = await withCheckedContinuation { done in
+            HTTPClient().fetch(HTTPClient.Request(.get, "http://a b/"), on: queue) { result in
+                var found: (any Error)?
+                if case .failure(let error) = result { found = error }
+                done.resume(returning: (OperationQueue.current?.name, found))
+            }
+        }
+        #expect(name == "own" && (error as? HTTPError)?.phase == .request)
+        let dead = try FixtureServer.refusing()
+        let failure = await withCheckedContinuation { done in
+            HTTPClient().data(for: URLRequest(url: dead.root)) { data, head, error in
+                done.resume(returning: data == nil && head == nil ? error : nil)
+            }
+        }
+        #expect(failure?.code == .cannotConnectToHost)
+    }
+
+    @Test("A cancelled call calls its handler once, with the error of a cancelled call")
+    func cancelled() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let results = AsyncStream<String>.makeStream()
+        let client = HTTPClient()
+        let first = client.data(for: URLRequest(url: silent.root)) { _, _, error in
+            results.continuation.yield(
+                error?.code == .cancelled ? "cancelled" : "\(String(describing: error))"
+            )
+        }
+        let second = client.fetch(HTTPClient.Request(.get, "http://\(silent.authority)/")) { result in
+            if case .failure(let error) = result {
+                results.continuation.yield(error is CancellationError ? "cancelled" : "\(error)")
+            }
+        }
+        first.cancel()
+        second.cancel()
+        first.cancel()
+        var all: [String] = []
+        for await result in results.stream {
+            all.append(result)
+            if all.count == 2 { break }
+        }
+        #expect(all == ["cancelled", "cancelled"])
+    }
+}
+
+extension FixtureServer {
+    fileprivate var root: URL { URL(string: "http://\(authority)/") ?? URL(fileURLWithPath: "/") }
+}

@@ -1,0 +1,42 @@
+import DirectHTTPJSON
+import DirectTestCommands
+import Foundation
+import TLSFixtures
+import Testing
+
+@Suite("JSON in bodies", .idleLimit)
+struct JSONBodyTests {
+    private struct Point: Codable, Equatable {
+        var x: Int
+        var name: String
+    }
+
+    @Test("A value is sent as JSON with its type, also after a redirect, and decoded from the response")
+    func roundTrip() async throws {
+        let server = try FixtureServer.start { request in
+            let body = try request.text
+            guard request.path == "/to" else { return .redirect(to: "/to", status: 307) }
+            return .text(body, ["X-Type": request.headers["content-type"] ?? ""])
+        }
+        let point = Point(x: 7, name: "é\"\n")
+        let response = try await HTTPClient().post("http://\(server.authority)/from", .json(point))
+        #expect(try response.decode() == point && response.decode(Point.self) == point)
+        #expect(response.headers["X-Type"] == "application/json" && response.history.count == 1)
+    }
+
+    @Test("Encoder and decoder are the caller's, and what is no JSON is the decoder's error")
+    func coders() async throws {
+        let server = try FixtureServer.start { request in
+            .text(request.method == "GET" ? "<html>" : try request.text)
+        }
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = .sortedKeys
+        struct Names: Encodable { var someName = 1 }
+        let url = "http://\(server.authority)/"
+        #expect(try await HTTPClient().put(url, .json(Names(), encoder: encoder)).text == #"{"some_name":1}"#)
+        let page = try await HTTPClient().get(url)
+        #expect(throws: DecodingError.self) { try page.decode(Point.self) }
+        #expect(throws: EncodingError.self) { try RequestBody.json(Double.infinity) }
+    }
+}

@@ -1,0 +1,149 @@
+import DirectCore
+import DirectTestCommands
+import Foundation
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Blocking calls", .idleLimit)
+struct BlockingTests {
+    private let server: FixtureServer
+
+    init() throws {
+        server = try FixtureServer.start { request in
+            let body = try request.text
+            switch request.path {
+            case "/from": return .redirect(to: "/to")
+            case "/404": return .text("none", status: 404)
+            default: return .text("\(request.method) \(body)")
+            }
+        }
+    }
+
+    private static func isRefused(_ error: any Error) -> Bool {
+        guard let error = error as? HTTPError, case .blockingInTask = error.reason else { return false }
+        return true
+    }
+
+    @Test("Every method works on a thread of the program's own, with both kinds of URLs")
+    func methods() async throws {
+        let text = server.http("/a")
+        let url = try HTTPURL(text)
+        let results = try await onOwnThread {
+            let client = HTTPClient.untimed().blocking
+            return try [
+                client.get(text), client.head(text), client.delete(text), client.post(text, .text("1")),
+                client.put(text, .text("2")), client.patch(text, .text("3")), client.get(url),
+                client.head(url),
+                client.delete(url), client.post(url, .text("4")), client.put(url, .text("5")),
+                client.patch(url, .text("6")), client.fetch(Request(.get, server.http("/from"))),
+            ].map { $0.text ?? "" }
+        }
+        #expect(
+            results == [
+                "GET ", "", "DELETE ", "POST 1", "PUT 2", "PATCH 3", "GET ", "", "DELETE ", "POST 4", "PUT 5",
+                "PATCH 6", "GET ",
+            ]
+        )
+        // One connection served all of them.
+        #expect(server.records.count == 1)
+    }
+
+    @Test("Errors and time limits are those of the asynchronous calls")
+    func errors() async throws {
+        let silent = try FixtureServer.unresponsive()
+        let client = HTTPClient { $0.timeouts.total = .milliseconds(50) }
+        let errors = try await onOwnThread {
+            [silent.http(), "http://a b/"].map { url in
+                do { return try client.blocking.get(url).requiringSuccess() as Any } catch { return error }
+            }.compactMap { $0 as? HTTPError }
+        }
+        #expect(errors.count == 2 && errors[0].isTimeout && errors[1].phase == .request)
+        let status = try await onOwnThread {
+            try HTTPClient.untimed().blocking.get(server.http("/404")).status
+        }
+        #expect(status == 404)
+    }
+
+    @Test("A body is read piece by piece, and a file is downloaded, through run and download")
+    func run() async throws {
+        let folder = try TemporaryFolder()
+        let (pieces, size) = try await onOwnThread {
+            let client = HTTPClient.untimed()
+            let pieces = try client.blocking.run { client in
+                try await client.send(Request(.get, server.http("/a"))).body.collect(upTo: 100)
+            }
+            let request = Request(.get, server.http("/a"))
+            return (pieces, try client.blocking.download(request, to: folder.path + "/file").size)
+        }
+        #expect(pieces == Array("GET ".utf8) && size == 4)
+        #expect(try folder.read("file") == Array("GET ".utf8))
+    }
+
+    @Test("Inside a task a call is refused at once, also in a synchronous function and on the loop")
+    func refused() async throws {
+        let client = HTTPClient.untimed()
+        func synchronous() throws -> BufferedResponse { try client.blocking.get(server.http()) }
+        #expect(throws: HTTPError.self) { try synchronous() }
+        do { _ = try synchronous() } catch { #expect(Self.isRefused(error)) }
+        for executor in [client.executor, .shared] {
+            let isRefused = await withTaskExecutorPreference(executor) {
+                do {
+                    _ = try synchronous()
+                    return false
+                } catch {
+                    return Self.isRefused(error)
+                }
+            }
+            #expect(isRefused)
+        }
+        #expect(await MainActor.run { (try? synchronous()) == nil })
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("Callbacks of the client are refused as well, and their calls go on")
+    func callbacks() async throws {
+        let refusals = Locked(0)
+        let other = HTTPClient.untimed()
+        let address = server.http()
+        let client = HTTPClient.untimed {
+            $0.observer = { _ in
+                do { _ = try other.blocking.get(address) } catch  where Self.isRefused(error) {
+                    refusals.withLock { $0 += 1 }
+                } catch {}
+            }
+        }
+        #expect(try await client.get(address).status == 200)
+        #expect(refusals.withLock { $0 } > 3 && server.requests.count == 1)
+    }
+
+    @Test("Many threads block at the same time, more than Swift has threads of its own")
+    func many() async throws {
+        let client = HTTPClient.untimed()
+        let gate = Gate()
+        let slow = try FixtureServer.start { request in
+            try request.wait(for: gate)
+            return .text("late")
+        }
+        let count = ProcessInfo.processInfo.activeProcessorCount * 2 + 4
+        let queue = DispatchQueue(label: "blocking", attributes: .concurrent)
+        let answers = Locked<[String]>([])
+        let group = DispatchGroup()
+        let limited = HTTPClient.untimed { $0.maximumConnectionsPerOrigin = count }
+        for _ in 0..<count {
+            Thread.detachNewThread {
+                let text = (try? limited.blocking.get(slow.http()))?.text ?? "failed"
+                answers.withLock { $0.append(text) }
+                group.leave()
+            }
+            group.enter()
+        }
+        while slow.requests.count < count { await Task.yield() }
+        // Asynchronous calls still have threads to run on.
+        #expect(try await client.get(server.http()).status == 200)
+        gate.open()
+        await withCheckedContinuation { continuation in group.notify(queue: queue) { continuation.resume() } }
+        #expect(answers.withLock { $0 } == Array(repeating: "late", count: count))
+    }
+}
